@@ -1,0 +1,25 @@
+"""longmark marks long answers, and marks the markers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from longmark.engine.run import run as run
+    from longmark.records import Example as Example
+    from longmark.records import Row as Row
+
+_LAZY = {"run": "longmark.engine.run", "Example": "longmark.records", "Row": "longmark.records"}
+
+__all__ = ["Example", "Row", "__version__", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the public names when they are first used, so that `import longmark` stays cheap."""
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'longmark' has no attribute {name!r}")

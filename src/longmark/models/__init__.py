@@ -1,0 +1,1 @@
+"""Models behind one door: protocols, backends, cache, limits, budget."""

@@ -1,0 +1,146 @@
+"""What a model can be asked, whoever serves it.
+
+A backend implements one or more of the four protocols and raises only `errors.ModelError` and its kinds. It does no
+caching, retrying, limiting or counting: all of that is `models.door`, the one way in. Requests and replies are frozen
+dataclasses of plain values, so that they can be hashed for the cache and stored as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do. None: not known before the first call (an HTTP endpoint).
+
+    json_schema: replies can be held to a JSON schema. logprobs: how many top log-probabilities a reply can carry for
+    each of its tokens (0: none). prompt_logprobs: log-probabilities of a given text. entropy: of the whole vocabulary.
+    """
+
+    json_schema: bool | None = None
+    logprobs: int | None = None
+    prompt_logprobs: bool | None = None
+    entropy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: str  # "system", "user" or "assistant"
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A chat call. sample: which of several equal calls this is (part of the cache key; sent as the seed where the
+    backend takes one). logprobs: how many top log-probabilities to return for each token of the reply (0: none).
+    schema: a JSON schema the reply must follow; schema_name: a name for it, letters, digits and underscores."""
+
+    messages: tuple[Message, ...]
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 256
+    sample: int = 0
+    logprobs: int = 0
+    schema: dict[str, Any] | None = None
+    schema_name: str = "verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """One token of a reply: its text, its natural-log probability, and the most likely candidates (text, logprob)."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again."""
+
+    prompt: int = 0
+    cached_prompt: int = 0
+    completion: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """text: what the model wrote. finish: `stop`, `length`, `content_filter` or what the endpoint says. refusal: the
+    endpoint's own refusal message. logprobs: one entry a token where they were asked for and given, else ()."""
+
+    text: str
+    finish: str = "stop"
+    refusal: str | None = None
+    logprobs: tuple[TokenLogprobs, ...] = ()
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReply:
+    """vectors: one a text, in the order of the texts, as the backend gives them (the caller normalises)."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class RerankReply:
+    """scores: one raw relevance score (no sigmoid) a document, in the order of the documents."""
+
+    scores: tuple[float, ...]
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodRequest:
+    """The text whose log-probabilities are wanted, after the prompt. `chat`: the prompt is put into the model's chat
+    template as a user message first; else both are raw text."""
+
+    prompt: str
+    text: str
+    chat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodReply:
+    """logprobs: natural-log probability of each token of the text, given the prompt and the tokens before it.
+    pieces: those tokens as text. entropies: of each position's whole distribution in nats, () where not supported."""
+
+    logprobs: tuple[float, ...]
+    pieces: tuple[str, ...]
+    entropies: tuple[float, ...] = ()
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+class Backend(Protocol):
+    """What every backend has.
+
+    name: as in signatures and tables, never with a key. identity: names the model for the cache key (base URL and
+    model, or a file's hash). capabilities: what it can do. width: calls it can serve at once (None: as many as asked).
+    """
+
+    name: str
+    identity: str
+    capabilities: Capabilities
+    width: int | None
+
+    async def close(self) -> None: ...
+
+
+class Chat(Backend, Protocol):
+    async def chat(self, request: ChatRequest) -> ChatReply: ...
+
+
+class Embedder(Backend, Protocol):
+    async def embed(self, texts: Sequence[str]) -> EmbedReply: ...
+
+
+class Reranker(Backend, Protocol):
+    async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply: ...
+
+
+class LanguageModel(Backend, Protocol):
+    async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply: ...

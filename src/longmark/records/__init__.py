@@ -1,0 +1,6 @@
+"""What flows between the stages: `Example` in, `Row` out, and their files. Imports nothing of ours but `errors`."""
+
+from longmark.records.example import Context, Example
+from longmark.records.row import STATUSES, Row, Signature, Usage
+
+__all__ = ["STATUSES", "Context", "Example", "Row", "Signature", "Usage"]

@@ -1,0 +1,82 @@
+"""One question with an answer to mark, and what the marking may need.
+
+A record from a file becomes an `Example` in `records.columns` (names of other tools) and `records.read` (files).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Context(BaseModel):
+    """A passage that the answering system was given. id: the document's own id, where it has one."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    text: str
+    id: str | None = None
+
+
+class Example(BaseModel):
+    """One answer to one question.
+
+    id              unique in a file; else a hash of the content
+    question_id     pairs systems, runs and variants; else a hash of the question, case and space folded
+    question        what was asked; None: not given
+    answer          the answer to mark; "" is an empty answer, None a missing one
+    contexts        the passages the answer was made from, in their order; empty passages are left out
+    references      right answers, any of which will do
+    system          who answered; None: the run's folder names it
+    variant_of      the question_id of the original, where the question is a paraphrase or perturbation
+    variant         what kind of variant it is
+    base_answer     the answer to the original question, copied in so that a variant stands alone
+    profile, task, level, options   what a dataset knows of the question
+    meta            columns of the file that we do not know
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    id: str = ""
+    question_id: str = ""
+    question: str | None = None
+    answer: str | None = None
+    contexts: tuple[Context, ...] = ()
+    references: tuple[str, ...] = ()
+    system: str | None = None
+    variant_of: str | None = None
+    variant: str | None = None
+    base_answer: str | None = None
+    profile: dict[str, Any] | None = None
+    task: str | None = None
+    level: str | None = None
+    options: dict[str, Any] | list[Any] | None = None
+    meta: dict[str, Any] = Field(default_factory=dict)
+
+    def model_post_init(self, _context: Any) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", self.content_hash()[:16])
+        if not self.question_id:
+            object.__setattr__(self, "question_id", question_hash(self.question) if self.question else self.id)
+
+    def content_hash(self) -> str:
+        """SHA-256 (hex) of all that a metric can see: every field but id and question_id."""
+        content = self.model_dump(exclude={"id", "question_id"}, exclude_defaults=True)
+        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
+
+    def to_json(self) -> bytes:
+        """One line of an examples file, without its line end; `Example.from_json` gives the same Example back."""
+        return orjson.dumps(self.model_dump(exclude_defaults=True), option=orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Example:
+        return cls.model_validate_json(line)
+
+
+def question_hash(question: str) -> str:
+    """The question_id of a question that has none: 16 hex digits, the same for any case and spacing."""
+    folded = " ".join(question.casefold().split())
+    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,103 @@
+"""What a metric says of an example: a value, or a status and the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import orjson
+
+STATUSES = {
+    "ok": "the metric has a value",
+    "missing_input": "the example lacks a field that the metric needs",
+    "undefined": "the metric has no value for this example (no claims, say)",
+    "unparsable": "the judge's reply could not be read, twice",
+    "refused": "the judge declined to answer",
+    "model_error": "the model gave no reply; run again to retry",
+    "unsupported": "the model cannot do what the metric needs",
+    "over_budget": "the budget was spent; run again to go on",
+}
+
+
+@dataclass(slots=True)
+class Usage:
+    """What the calls of a row cost when they were first paid for, wherever the replies came from this time.
+
+    calls: model calls the row asked for; from_cache: those answered without a new call; tokens as the endpoint counted
+    them (cached_prompt_tokens: the part of prompt_tokens it served from its own cache); usd: US dollars, None where no
+    price is known. A call that several rows share counts its tokens and dollars for the row that asked first.
+    """
+
+    calls: int = 0
+    from_cache: int = 0
+    prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+
+    def add(self, other: Usage) -> None:
+        """Adds another usage to this one; a price that is not known makes the sum not known."""
+        self.calls += other.calls
+        self.from_cache += other.from_cache
+        self.prompt_tokens += other.prompt_tokens
+        self.cached_prompt_tokens += other.cached_prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a number came about: enough to make it again.
+
+    version: of longmark; params: of the metric, with scoring and temperatures; models: role -> names;
+    prompts: prompt id -> hash; seed: of the run.
+    """
+
+    version: str
+    params: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, list[str]] = field(default_factory=dict)
+    prompts: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mark. `value` is None exactly when `status` is not `ok`, and then `reason` is a sentence."""
+
+    example_id: str
+    question_id: str
+    system: str
+    metric: str
+    value: float | None
+    status: str
+    reason: str | None
+    evidence: dict[str, Any]
+    signature: Signature
+    usage: Usage
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"row status {self.status!r}: one of {', '.join(STATUSES)}")
+        if (self.value is None) == (self.status == "ok"):
+            raise ValueError("a row has a value exactly when its status is ok")
+        if self.value is None and not self.reason:
+            raise ValueError("a row without a value has a reason")
+        if self.value is not None and not float("-inf") < self.value < float("inf"):
+            raise ValueError(f"a row's value is a finite number, not {self.value!r}")
+
+    def to_json(self) -> bytes:
+        """One line of rows.jsonl, without its line end."""
+        return orjson.dumps(self, option=orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    def from_json(cls, line: bytes | str) -> Row:
+        """The Row of one line. ValueError where the line is torn or is no row."""
+        data = orjson.loads(line)
+        if not isinstance(data, dict) or set(data) != _ROW_KEYS:
+            raise ValueError("not a row of longmark: its keys differ")
+        data["signature"] = Signature(**data["signature"])
+        data["usage"] = Usage(**data["usage"])
+        return cls(**data)
+
+
+_ROW_KEYS = {f.name for f in fields(Row)}
