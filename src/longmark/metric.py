@@ -58,7 +58,8 @@ class Metric:
     models            the roles it calls: judge, generator, embedder, reranker, lm
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter
-    calls             how many model calls an example takes at most (example, params), for the estimate before a run
+    calls             how many model calls an example takes at most (example, params, number of judges), for the
+                      estimate before a run
     logprobs          the top log-probabilities it needs from its judge (0: none)
     scorings          how a judge's score can be read: `text`, `expected`; empty where there is no score to read
     variants          it runs on variants of questions, not on the originals
@@ -72,7 +73,7 @@ class Metric:
     models: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
-    calls: Callable[[Example, Any], int] = lambda _example, _params: 0
+    calls: Callable[[Example, Any, int], int] = lambda _example, _params, _judges: 0
     logprobs: int = 0
     scorings: tuple[str, ...] = ()
     variants: bool = False

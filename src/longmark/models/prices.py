@@ -1,0 +1,41 @@
+"""What the tokens of a call cost, in US dollars, from the price list of `genai-prices` (bundled: no request is made).
+
+Models on this machine cost 0.0. A private or unknown endpoint has no known price: None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from longmark.models.protocols import Tokens
+
+
+def free(_tokens: Tokens) -> float | None:
+    """The price of a model on this machine."""
+    return 0.0
+
+
+def unknown(_tokens: Tokens) -> float | None:
+    """The price of an endpoint that no list knows."""
+    return None
+
+
+def for_endpoint(model: str, base_url: str) -> Callable[[Tokens], float | None]:
+    """The price function of a model at a public endpoint; `unknown` where the list does not have it."""
+    from genai_prices import Usage, calc_price
+
+    def price(tokens: Tokens) -> float | None:
+        usage = Usage(
+            input_tokens=tokens.prompt,
+            cache_read_tokens=tokens.cached_prompt or None,
+            output_tokens=tokens.completion,
+        )
+        try:
+            priced = calc_price(usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now)
+        except (LookupError, ValueError):
+            return None
+        return float(priced.total_price)
+
+    now = datetime.now(UTC)
+    return price if price(Tokens(prompt=1, completion=1)) is not None else unknown
