@@ -1,0 +1,280 @@
+"""An OpenAI-compatible endpoint: the connection pool, and what its failures mean.
+
+The backends on it are `http_chat`, `http_embed`, `http_rerank` and `http_likelihood`; several may share one
+Endpoint. One call of `post` is one attempt: nothing is retried here (that is the door's) and nothing follows
+a redirect, which could carry a key to another host. Errors: RateLimited for 429, ServerFault for 408, 5xx, a
+connection that fails, a timeout and a body that is no JSON, Refusal (a RequestRefused) for the other 3xx and
+4xx and for a 429 that says the quota is used up. Messages hold at most 300 characters of the endpoint's own
+words, with keys taken out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from longmark import __version__
+from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
+from longmark.models.keys import Key, check_base_url, redact
+from longmark.models.protocols import Tokens
+
+TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last byte read
+_CONNECT = 15.0  # seconds of it for the connection
+_LONGEST = 300  # characters of the endpoint's own words in a message
+_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+
+Known = Callable[[str, str], bool]
+Remember = Callable[[str, str], None]
+
+
+class Refusal(RequestRefused):
+    """A request that the endpoint will not serve. code: its error code, if any; said: all of its words, lower
+    case."""
+
+    def __init__(self, message: str, http_status: int | None, code: str = "", said: str = "") -> None:
+        super().__init__(message, http_status)
+        self.code = code
+        self.said = said
+
+    def names(self, *words: str) -> bool:
+        """Whether it is a complaint about a part of the request (400, 422) that has one of these words."""
+        return self.http_status in (400, 422) and any(word in self.said for word in words)
+
+
+class Endpoint:
+    """A base URL (`https://host/v1`), its key, and a pool of connections that opens with the first call.
+
+    timeout: seconds for one attempt. known(model, fact), remember(model, fact): where facts learnt about a
+    model at this endpoint (`text-only`: it refuses JSON schemas) outlive the process; without them they are
+    kept in memory.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: Key | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        known: Known | None = None,
+        remember: Remember | None = None,
+    ) -> None:
+        self.base_url = check_base_url(base_url)
+        self.host = urlsplit(self.base_url).netloc
+        self.timeout = timeout
+        self._key = key
+        self._known = known
+        self._remember = remember
+        self._facts: dict[tuple[str, str], bool] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def url(self, path: str, *, root: bool = False) -> URL:
+        """The address of a call: beneath the base URL, or, with `root`, beneath what stands before a closing
+        `/v1`."""
+        base = self.base_url.removesuffix("/v1") if root else self.base_url
+        return URL(base + path)
+
+    def knows(self, model: str, fact: str) -> bool:
+        """Whether the fact was learnt, by this process or an earlier one."""
+        found = self._facts.get((model, fact))
+        if found is None:
+            found = self._facts[model, fact] = self._known is not None and self._known(model, fact)
+        return found
+
+    def learn(self, model: str, fact: str) -> None:
+        """Keeps a fact for all calls to come."""
+        self._facts[model, fact] = True
+        if self._remember is not None:
+            self._remember(model, fact)
+
+    async def post(self, url: URL, body: dict[str, Any]) -> Any:
+        """The JSON of the reply to one POST."""
+        try:
+            data = orjson.dumps(body)
+        except TypeError as error:  # half of a surrogate pair, say
+            raise Refusal(f"the request cannot be written as JSON: {error}", None) from None
+        session = self._session
+        if session is None or session.closed or self._loop is not asyncio.get_running_loop():
+            session = self._open()
+        refused = False
+        try:
+            async with session.post(url, data=data, allow_redirects=False) as response:
+                raw = await response.read()
+        except TimeoutError:
+            problem = f"no reply from {self.host} within {self.timeout:g} s"
+        except aiohttp.ClientConnectorCertificateError as error:
+            refused = True
+            problem = f"the certificate of {self.host} is not trusted (SSL_CERT_FILE names others): {error}"
+        except (aiohttp.ClientError, OSError) as error:
+            problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
+        else:
+            if response.status == 200:
+                return self._read(raw)
+            raise self._failure(response.status, response.headers, raw)
+        # outside of the handlers: the error of the client, which may hold the headers, is not carried along
+        message = _trim(redact(problem))
+        raise Refusal(message, None) if refused else ServerFault(message)
+
+    async def close(self) -> None:
+        """Closes the connections; a later call opens new ones."""
+        session, self._session = self._session, None
+        if session is not None and self._loop is asyncio.get_running_loop():
+            await session.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": f"longmark/{__version__}",
+        }
+        if self._key is not None:
+            headers["Authorization"] = self._key.header()
+        self._loop = asyncio.get_running_loop()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(_CONNECT, self.timeout)),
+            proxy=_proxy(self.base_url),
+        )
+        return self._session
+
+    def _read(self, raw: bytes) -> Any:
+        try:
+            reply = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            reply = None
+        if not isinstance(reply, (dict, list)):
+            shown = _trim(redact(raw[:_LONGEST].decode("utf-8", "replace")))
+            raise ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200)
+        if isinstance(reply, dict) and reply.get(
+            "error"
+        ):  # routers report a failure behind them with status 200
+            error = reply["error"]
+            code = error.get("code") if isinstance(error, dict) else None
+            raise self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
+        return reply
+
+    def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
+        message, code, said = _words(raw)
+        message = _trim(redact(message)) or "no message"
+        if 300 <= status < 400:
+            place = redact(_bare(headers.get("location", "")))
+            return Refusal(f"{self.host} sends on to {place}: give the address it is meant to have", status)
+        if status == 429:
+            if code in _NO_MONEY:
+                return Refusal(f"{self.host} has no quota left for this key: {message}", status, code, said)
+            return RateLimited(f"{self.host} asks for fewer calls: {message}", status, retry_after(headers))
+        if status == 408 or status >= 500:
+            return ServerFault(f"{self.host} failed ({status}): {message}", status, retry_after(headers))
+        if status in (401, 403) and self._key is None:
+            message += " (no key is set for it: docs/endpoints.md)"
+        return Refusal(f"{self.host} refused the request ({status}): {message}", status, code, said)
+
+
+def endpoint_for(
+    base_url: str,
+    key: Key | None,
+    *,
+    timeout: float = TIMEOUT,
+    known: Known | None = None,
+    remember: Remember | None = None,
+) -> Endpoint:
+    """The endpoint at a base URL. Raises UserError where the URL is none, or holds a user, a password or a
+    query."""
+    return Endpoint(base_url, key, timeout=timeout, known=known, remember=remember)
+
+
+def tokens_of(usage: Any) -> Tokens:
+    """Tokens as the endpoint counted them; zeros where it did not. Reused prompt tokens come as OpenAI's
+    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
+    if not isinstance(usage, dict):
+        return Tokens()
+    prompt = usage.get("prompt_tokens", usage.get("total_tokens"))
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    if cached is None:
+        cached = usage.get("prompt_cache_hit_tokens")
+    return Tokens(prompt or 0, cached or 0, usage.get("completion_tokens") or 0)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the endpoint asks to wait: `retry-after-ms`, else Retry-After as seconds (fractions too)
+    or as a date, by the endpoint's own clock where it sends one. None where it says nothing that can be
+    read."""
+    waits = [(headers.get("retry-after-ms"), 1000.0), (headers.get("retry-after"), 1.0)]
+    for text, scale in waits:
+        if text is not None:
+            try:
+                seconds = float(text) / scale
+            except ValueError:
+                continue
+            return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after") or "")
+        now = parsedate_to_datetime(headers["date"]) if "date" in headers else None
+        return max(0.0, until.timestamp() - (now.timestamp() if now else _now()))
+    except (ValueError, TypeError):
+        return None
+
+
+def _now() -> float:
+    import time
+
+    return time.time()
+
+
+def _words(raw: bytes) -> tuple[str, str, str]:
+    """Message, code and all the words (lower case) of an error body, in the forms of OpenAI, vLLM, TEI,
+    Cohere and FastAPI; the request that some of them echo is left out."""
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        text = raw[:2000].decode("utf-8", "replace")
+        return text, "", text.lower()
+    error = body.get("error") if isinstance(body, dict) else None
+    source = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
+    message = source.get("message") or error or source.get("detail") or ""
+    if isinstance(message, list):  # FastAPI: one entry a fault, with the place of it
+        faults = [item if isinstance(item, dict) else {"msg": item} for item in message]
+        message = "; ".join(
+            f"{'.'.join(map(str, f.get('loc', ())))} {f.get('msg', '')}".strip() for f in faults
+        )
+    code = source.get("code") or source.get("type") or ""
+    message, code = str(message), str(code)
+    return message, code, f"{message} {code} {source.get('param') or ''}".lower()
+
+
+def _trim(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _bare(location: str) -> str:
+    """An address without user, password, query and fragment."""
+    try:
+        parts = urlsplit(location)
+        return (
+            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
+        )
+    except ValueError:
+        return "an address that cannot be read"
+
+
+def _proxy(base_url: str) -> str | None:
+    """The proxy that the environment sets for this host (HTTPS_PROXY and the like, NO_PROXY), looked up
+    once."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base_url)
+    proxy = getproxies().get(parts.scheme)
+    return proxy if proxy and not proxy_bypass(parts.netloc.rpartition("@")[2]) else None

@@ -1,0 +1,141 @@
+"""Chat over HTTP: POST {base}/chat/completions.
+
+Nothing is probed. The first call that an endpoint refuses (400 or 422) over one of the following is sent
+again without it, and the fact is remembered for the model at this endpoint: a JSON schema (`text-only`),
+`max_tokens` where it wants `max_completion_tokens` (`max-completion-tokens`), the seed (`no-seed`). A refused
+temperature is an error, since other marks would come of dropping it; so are refused log-probabilities, with a
+message that starts `logprobs are not supported`. The sample number is sent as the seed when the temperature
+is not zero or the sample is not the first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longmark.errors import RequestRefused, ServerFault
+from longmark.models.http import Endpoint, Refusal, tokens_of
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
+
+_SCHEMA_WORDS = ("response_format", "response format", "json_schema", "json schema", "structured output")
+_FILTERED = ("content_filter", "content_policy_violation")
+
+
+class HttpChat:
+    """A chat model at an endpoint. name: as in tables (`gpt-4o-mini@https://host/v1`,
+    `openai:gpt-4o-mini`)."""
+
+    width: int | None = None
+
+    def __init__(self, endpoint: Endpoint, model: str, name: str) -> None:
+        self.name = name
+        self.model = model
+        self.identity = f"{model}@{endpoint.base_url}"
+        self.endpoint = endpoint
+        self._url = endpoint.url("/chat/completions")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """As far as refused calls have shown it; the rest is None."""
+        return Capabilities(json_schema=False if self._knows("text-only") else None)
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        """One call, or one more for each thing that this model turns out to refuse. A prompt that the
+        endpoint's content filter stops is a reply with finish `content_filter`."""
+        if request.logprobs and self._knows(f"no-logprobs:{request.logprobs}"):
+            raise RequestRefused(
+                f"logprobs are not supported by {self.name}: it refused {request.logprobs} of them before"
+            )
+        while True:
+            body = self._body(request)
+            try:
+                reply = await self.endpoint.post(self._url, body)
+            except Refusal as refusal:
+                if refusal.code.lower() in _FILTERED:
+                    return ChatReply("", "content_filter", str(refusal))
+                fact = _lesson(refusal, body)
+                if fact is None:
+                    raise
+                self.endpoint.learn(self.identity, fact)
+                if fact.startswith("no-logprobs"):
+                    told = f"logprobs are not supported by {self.name}: {refusal}"
+                    raise RequestRefused(told, refusal.http_status) from None
+                continue
+            return _reply(reply, self.endpoint.host)
+
+    async def close(self) -> None:
+        await self.endpoint.close()
+
+    def _knows(self, fact: str) -> bool:
+        return self.endpoint.knows(self.identity, fact)
+
+    def _body(self, request: ChatRequest) -> dict[str, Any]:
+        limit = "max_completion_tokens" if self._knows("max-completion-tokens") else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": request.messages,  # orjson writes the dataclasses as objects
+            "temperature": request.temperature,
+            limit: request.max_tokens,
+        }
+        if request.top_p != 1.0:
+            body["top_p"] = request.top_p
+        if (request.temperature or request.sample) and not self._knows("no-seed"):
+            body["seed"] = request.sample
+        if request.logprobs:
+            body["logprobs"] = True
+            body["top_logprobs"] = request.logprobs
+        if request.schema is not None and not self._knows("text-only"):
+            schema = {"name": request.schema_name, "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+
+def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
+    """The fact about the model that a refusal of this body teaches, None where it is about something else."""
+    if "max_tokens" in body and refusal.names("max_completion_tokens"):
+        return "max-completion-tokens"
+    if "response_format" in body and refusal.names(*_SCHEMA_WORDS):
+        return "text-only"
+    if "logprobs" in body and refusal.names("logprobs"):
+        return f"no-logprobs:{body['top_logprobs']}"
+    if "seed" in body and refusal.names("seed") and re.search(r"\bseed\b", refusal.said):
+        return "no-seed"
+    return None
+
+
+def _reply(reply: Any, host: str) -> ChatReply:
+    try:
+        choice = reply["choices"][0]
+        message = choice["message"]
+        logprobs = choice.get("logprobs")
+        refusal = message.get("refusal")
+        return ChatReply(
+            _text(message.get("content")),
+            choice.get("finish_reason") or "stop",
+            refusal if isinstance(refusal, str) and refusal else None,
+            _logprobs(logprobs) if logprobs else (),
+            tokens_of(reply.get("usage")),
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        missing = f"{type(error).__name__} at {error}"
+    raise ServerFault(f"{host} sent a chat reply without what it should hold ({missing})", 200)
+
+
+def _text(content: Any) -> str:
+    """The text of a message's content: a string, nothing, or a list of parts of which the texts count."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    return "".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _logprobs(logprobs: dict[str, Any]) -> tuple[TokenLogprobs, ...]:
+    return tuple(
+        TokenLogprobs(
+            entry["token"],
+            float(entry["logprob"]),
+            tuple((top["token"], float(top["logprob"])) for top in entry.get("top_logprobs") or ()),
+        )
+        for entry in logprobs.get("content") or ()
+    )

@@ -1,0 +1,134 @@
+"""Which API key goes to which endpoint, and how it is kept out of everything that is written or shown.
+
+`openai:NAME` gets OPENAI_API_KEY, and no other host does. Any other endpoint gets
+LONGMARK_API_KEY_<HOST>_<PORT> where its base URL has a port, else LONGMARK_API_KEY_<HOST>, else
+LONGMARK_API_KEY, else no key. <HOST> is the host in upper case with everything but letters and digits as `_`.
+Keys in a base URL are refused: URLs are printed and stored.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
+
+from longmark.errors import UserError
+
+OPENAI_URL = "https://api.openai.com/v1"
+HIDDEN = "[key]"
+_MASKED = re.compile(r"[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
+_known: set[str] = set()
+
+
+class Key:
+    """An API key that does not show itself: `repr`, `str` and format give `[key]`, and `redact` knows it from
+    now on.
+
+    variable: the environment variable it came from. Raises UserError for a key that no header can carry.
+    """
+
+    __slots__ = ("_secret", "variable")
+
+    def __init__(self, secret: str, variable: str) -> None:
+        secret = secret.strip()
+        if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+            raise UserError(
+                f"{variable} does not hold an API key: set it to the bare key, without quotes or spaces"
+            )
+        self._secret = secret
+        self.variable = variable
+        _known.add(secret)
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> str:
+        raise TypeError("a key is not pickled: read it from the environment where it is needed")
+
+    def header(self) -> str:
+        """The value of the Authorization header; its `repr` (in a traceback with local values, say) hides the
+        key."""
+        return _Header(f"Bearer {self._secret}")
+
+
+class _Header(str):
+    """A header's value whose `repr` does not show it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+
+def redact(text: str) -> str:
+    """The text with every key that was read so far, and every key with a starred middle, replaced by
+    `[key]`."""
+    for secret in sorted(_known, key=len, reverse=True):
+        if len(secret) >= 8:
+            text = text.replace(secret, HIDDEN)
+        else:  # `test`, say: as a word only, or error texts become unreadable
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(secret)}(?![A-Za-z0-9])", HIDDEN, text)
+    return _MASKED.sub(HIDDEN, text)
+
+
+def openai_key(environment: Mapping[str, str] = os.environ) -> Key:
+    """The key for `openai:NAME`. Raises UserError where it is not set."""
+    secret = environment.get("OPENAI_API_KEY", "").strip()
+    if not secret:
+        raise UserError("openai:NAME needs a key: set the environment variable OPENAI_API_KEY")
+    return Key(secret, "OPENAI_API_KEY")
+
+
+def key_for(base_url: str, environment: Mapping[str, str] = os.environ) -> Key | None:
+    """The key for an endpoint that is not `openai:NAME`, None where no variable is set for it."""
+    for variable in variables_for(base_url):
+        secret = environment.get(variable, "").strip()
+        if secret:
+            return Key(secret, variable)
+    return None
+
+
+def variables_for(base_url: str) -> list[str]:
+    """The environment variables that can hold the key of a base URL, the first one first."""
+    parts = _split(base_url)
+    names = [parts.hostname or ""]
+    if parts.port is not None:
+        names.insert(0, f"{parts.hostname}_{parts.port}")
+    return [f"LONGMARK_API_KEY_{re.sub('[^A-Z0-9]', '_', name.upper())}" for name in names] + [
+        "LONGMARK_API_KEY"
+    ]
+
+
+def check_base_url(base_url: str) -> str:
+    """The base URL without a closing slash. Raises UserError, which never shows the part with the key, where
+    it is no http or https URL or holds a user, a password, a query or a fragment."""
+    parts = _split(base_url)
+    start = f"the base URL at {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    variable = variables_for(base_url)[0]
+    if "@" in parts.netloc:
+        raise UserError(f"{start} holds a user name or a password: leave it out and set {variable}")
+    if parts.query or parts.fragment:
+        raise UserError(
+            f"{start} goes on after `?` or `#`: leave that out, and set {variable} if it held a key"
+        )
+    return base_url.rstrip("/")
+
+
+def _split(base_url: str) -> SplitResult:
+    problem = None
+    try:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            problem = "a base URL starts with http:// or https:// and a host, as in http://localhost:8000/v1"
+        elif parts.port == 0:
+            problem = "port 0 is none"
+    except ValueError as error:
+        problem = str(error)
+    if problem:
+        # what stands before an @ may be a password, what follows ? a key
+        shown = re.sub(r"[^/@]*@", "", base_url.partition("?")[0])
+        raise UserError(f"not a base URL: {shown}: {problem}")
+    return parts
