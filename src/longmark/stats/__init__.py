@@ -1,0 +1,1 @@
+"""Numbers in, results out. Knows no metric."""

@@ -1,0 +1,1 @@
+"""Steps on texts that several metrics share."""

@@ -1,0 +1,107 @@
+"""The sentences of an answer, and their words.
+
+Made for answers of language models: list items, headings and table rows are sentences, with or without a full stop.
+English abbreviations are known; full stops of Chinese, Japanese, Hindi, Arabic and Urdu end a sentence too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from longmark.text.blocks import blocks
+
+_CLOSERS = r"[)\]}\"'”’»›」』）]*"
+_END = re.compile(rf"(?P<latin>[.!?…]+){_CLOSERS}(?:\[[\d,;–\- ]+\])*(?:\s+|$)|(?P<full>[。！？｡।॥؟۔]+){_CLOSERS}\s*")
+_LAST_WORD = re.compile(r"[^\W\d_](?:[\w.'’-]*\w)?$")
+_OPENERS = "([{\"'“‘«‹「『（*_-–—"
+_DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,3})+$")
+_NEXT_WORD = re.compile(r"[^\W\d_]+")
+
+_NEVER_LAST = frozenset(
+    "mr mrs ms mx dr drs prof hon gen gov sen capt sgt lt maj cmdr e.g i.e eg ie vs v cf viz approx ca fig figs eq eqs "
+    "vol vols pp ed eds esp incl resp w.r.t a.k.a".split()
+)
+_NUMBERED = frozenset("no nos p art sec ch ref refs col pt app".split())
+_BEFORE_NAMES = frozenset(
+    "al inc ltd co corp jr sr st ave dept univ jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_STARTERS = frozenset(
+    "a according after all also although an and another any as at because both but by can consider despite do does "
+    "during each every finally first for from furthermore generally given he her here his how however i if in instead "
+    "is it its later many meanwhile moreover most my no not of on once one only or other our over overall people "
+    "please research second several she similarly since so some such that the their then there therefore these they "
+    "this those though through thus to today under unlike until use we what when where whether which while who why "
+    "with without yes you your".split()
+)
+
+_CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
+_BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
+_ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
+_IN_SIGHT = 60  # characters beside a mark that decide whether it ends a sentence
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in their order, without Markdown marks; only those that hold a letter or a digit."""
+    return [sentence for block in blocks(text) for sentence in split_block(block)]
+
+
+def split_block(block: str) -> list[str]:
+    """The sentences of one paragraph, heading or list item."""
+    caseless = block == block.lower()
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(block):
+        if end["full"] or _is_end(block, start, end, caseless):
+            found.append(block[start : end.end()].strip())
+            start = end.end()
+    found.append(block[start:].strip())
+    return [sentence for sentence in found if _has_word(sentence)]
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a sentence: what stands between white space or dashes and holds a letter or a digit.
+
+    `well-known`, `don't` and `3.5` are one word each (Flesch 1948 counts so); web addresses and bracketed citation
+    numbers are none.
+    """
+    found = _BETWEEN_WORDS.split(_CITATION.sub(" ", sentence))
+    return [word for word in found if _has_word(word) and not _ADDRESS.search(word)]
+
+
+def _has_word(text: str) -> bool:
+    return any(char.isalnum() for char in text)
+
+
+def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool) -> bool:
+    """Whether a mark ends the sentence that begins at `start`. Web addresses that follow it do not count."""
+    skipped = _ADDRESSES.match(block, mark.end())
+    position = skipped.end() if skipped else mark.end()
+    after = block[position : position + _IN_SIGHT].lstrip(_OPENERS)
+    if not after:
+        return True
+    if mark["latin"] == "." and (kind := _abbreviation(block[max(start, mark.start() - _IN_SIGHT) : mark.start()])):
+        if kind == "never":
+            return False
+        if kind == "numbered":
+            return not after[0].isdigit()
+        word = _NEXT_WORD.match(after)
+        return bool(word and after[0].isupper() and word[0].lower() in _STARTERS)
+    return caseless or not after[0].islower()
+
+
+def _abbreviation(before: str) -> str:
+    """What the word before a full stop is: `never` (ends no sentence), `numbered` (ends none before a number),
+    `names` (ends one only before a word that often starts one), or "" for a common word."""
+    match = _LAST_WORD.search(before)
+    if not match:
+        return ""
+    word = match[0]
+    folded = word.lower()
+    if folded in _NEVER_LAST:
+        return "never"
+    if folded in _NUMBERED:
+        return "numbered"
+    if folded in _BEFORE_NAMES or _DOTTED.match(word) or (len(word) == 1 and word.isupper()):
+        return "names"
+    return ""
