@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
-from longmark.models.http import endpoint_for
+from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
 from longmark.models.protocols import ChatRequest, Message
 
@@ -94,7 +94,7 @@ async def bare_aiohttp(base_url: str, calls: int, concurrency: int) -> tuple[flo
 
 async def http_chat(base_url: str, calls: int, concurrency: int) -> tuple[float, float]:
     """Our backend, without the door."""
-    chat = HttpChat(endpoint_for(base_url, None), "judge", "judge")
+    chat = HttpChat(Endpoint(base_url), "judge", "judge")
 
     async def ask(number: int) -> str:
         messages = (

@@ -46,7 +46,7 @@ class Settings:
     latency: float = 0.0
     rates: Mapping[str, float] = field(default_factory=dict)
     force: Sequence[str] = ()
-    seed: int = 0
+    draw: int = 0
     retry_after: float = 0.05
     keep: bool = True
     quirks: Quirks = field(default_factory=Quirks)
@@ -60,7 +60,7 @@ class Server:
         self.settings = settings
         self.base_url = ""
         self.requests: list[tuple[str, dict[str, str], Any]] = []
-        self._random = random.Random(settings.seed)
+        self._random = random.Random(settings.draw)
         self._forced = deque(settings.force)
         self._by_status: Counter[str] = Counter()
         self._faults: Counter[str] = Counter()
@@ -175,11 +175,7 @@ class Wire(asyncio.Protocol):
             self.finish(key, 500, b'{"error": {"message": "The server had an error"}}')
         elif fault == "401_echo":
             at = head.lower().find(b"authorization:")
-            told = (
-                head[at + 14 :].split(b"\r\n", 1)[0].decode().strip().removeprefix("Bearer ")
-                if at >= 0
-                else ""
-            )
+            told = head[at + 14 :].split(b"\r\n", 1)[0].decode().strip().removeprefix("Bearer ") if at >= 0 else ""
             error = {"error": {"message": f"Incorrect API key provided: {told}", "code": "invalid_api_key"}}
             self.finish(key, 401, orjson.dumps(error))
         elif fault == "redirect":
@@ -197,9 +193,7 @@ class Wire(asyncio.Protocol):
             else:
                 self.finish(key, status, reply)
 
-    def finish(
-        self, key: int, status: int, body: bytes, headers: str = "", length: int | None = None
-    ) -> None:
+    def finish(self, key: int, status: int, body: bytes, headers: str = "", length: int | None = None) -> None:
         self.server.end(key, "cut" if length is not None else str(status))
         self.write(status, body, headers, length)
 
@@ -221,9 +215,7 @@ class Wire(asyncio.Protocol):
 
 
 async def _listen(server: Server, port: int) -> asyncio.Server:
-    listener = await asyncio.get_running_loop().create_server(
-        lambda: Wire(server), "127.0.0.1", port, backlog=1024
-    )
+    listener = await asyncio.get_running_loop().create_server(lambda: Wire(server), "127.0.0.1", port, backlog=1024)
     server.base_url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
     return listener
 
@@ -234,12 +226,12 @@ def serve(
     latency: float = 0.0,
     rates: Mapping[str, float] | None = None,
     force: Sequence[str] = (),
-    seed: int = 0,
+    draw: int = 0,
     retry_after: float = 0.05,
     **quirks: Any,
 ) -> Iterator[Server]:
     """A server in a thread of this process; `quirks` are the fields of `wire_replies.Quirks`."""
-    settings = Settings(latency, rates or {}, force, seed, retry_after, quirks=Quirks(**quirks))
+    settings = Settings(latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks))
     server = Server(settings)
     loop = asyncio.new_event_loop()
     listener = loop.run_until_complete(_listen(server, 0))
@@ -265,7 +257,7 @@ async def _main(arguments: argparse.Namespace) -> None:
         latency=arguments.latency,
         rates=dict(arguments.rate),
         force=arguments.force.split(",") if arguments.force else (),
-        seed=arguments.seed,
+        draw=arguments.draw,
         retry_after=arguments.retry_after,
         keep=False,
         quirks=Quirks(
@@ -289,10 +281,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--rate", type=_rate, action="append", default=[], metavar="FAULT=SHARE")
-    parser.add_argument(
-        "--force", default="", metavar="FAULT,…", help="faults of the first requests, in order"
-    )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--force", default="", metavar="FAULT,…", help="faults of the first requests, in order")
+    parser.add_argument("--draw", type=int, default=0, help="seed of the faults that --rate draws")
     parser.add_argument("--retry-after", type=float, default=0.05, help="seconds that a 429 asks for")
     parser.add_argument("--reply", default=None, help="what every chat reply says; else a number from a hash")
     parser.add_argument("--no-json-schema", action="store_true")

@@ -52,9 +52,7 @@ class Quirks:
     tokenize: bool = True
 
 
-def reply_for(
-    path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks
-) -> tuple[int, bytes]:
+def reply_for(path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks) -> tuple[int, bytes]:
     """Status and body of the reply to a request; `fault` is one that changes the content only."""
     handler = _HANDLERS.get(path)
     if handler is None or (path == "/tokenize" and not quirks.tokenize):
@@ -141,9 +139,7 @@ def _token_logprobs(request: dict[str, Any], number: int, reply: str | None) -> 
     if reply is not None:
         logits[candidates.index(reply)] = 5.0
     total = math.log(sum(math.exp(logit) for logit in logits))
-    ranked = sorted(
-        zip(candidates, (logit - total for logit in logits), strict=True), key=lambda pair: -pair[1]
-    )
+    ranked = sorted(zip(candidates, (logit - total for logit in logits), strict=True), key=lambda pair: -pair[1])
     entries = [{"token": token, "logprob": value, "bytes": list(token.encode())} for token, value in ranked]
     return {"content": [{**entries[0], "top_logprobs": entries[: request.get("top_logprobs", 0)]}]}
 
@@ -215,9 +211,7 @@ def _rerank(request: dict[str, Any], _number: int, _fault: str, quirks: Quirks) 
     ranked = sorted(enumerate(scores), key=lambda pair: -pair[1])
     if quirks.rerank == "tei":
         return orjson.dumps([{"index": i, "score": score} for i, score in ranked])
-    results = [
-        {"index": i, "relevance_score": score, "document": {"text": documents[i]}} for i, score in ranked
-    ]
+    results = [{"index": i, "relevance_score": score, "document": {"text": documents[i]}} for i, score in ranked]
     if quirks.rerank == "cohere":
         return orjson.dumps({"id": "c1", "results": results, "meta": {"billed_units": {"search_units": 1}}})
     if quirks.rerank == "voyage":

@@ -29,6 +29,7 @@ from longmark.models.protocols import Tokens
 TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last byte read
 _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
+_READ = 20_000  # bytes of an error that are read: more than is shown, lest a key be cut and so not found
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 Known = Callable[[str, str], bool]
@@ -104,6 +105,15 @@ class Endpoint:
         session = self._session
         if session is None or session.closed or self._loop is not asyncio.get_running_loop():
             session = self._open()
+        reply = await self._attempt(session, url, data)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
+
+    async def _attempt(self, session: aiohttp.ClientSession, url: URL, data: bytes) -> Any:
+        """The reply's JSON or the error to raise. It is returned, not raised, so that no frame of its
+        traceback and no error beneath it holds the headers or what the endpoint sent, either of which may
+        show the key."""
         refused = False
         try:
             async with session.post(url, data=data, allow_redirects=False) as response:
@@ -118,10 +128,9 @@ class Endpoint:
         else:
             if response.status == 200:
                 return self._read(raw)
-            raise self._failure(response.status, response.headers, raw)
-        # outside of the handlers: the error of the client, which may hold the headers, is not carried along
+            return self._failure(response.status, response.headers, raw)
         message = _trim(redact(problem))
-        raise Refusal(message, None) if refused else ServerFault(message)
+        return Refusal(message, None) if refused else ServerFault(message)
 
     async def close(self) -> None:
         """Closes the connections; a later call opens new ones."""
@@ -154,14 +163,12 @@ class Endpoint:
         except orjson.JSONDecodeError:
             reply = None
         if not isinstance(reply, (dict, list)):
-            shown = _trim(redact(raw[:_LONGEST].decode("utf-8", "replace")))
-            raise ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200)
-        if isinstance(reply, dict) and reply.get(
-            "error"
-        ):  # routers report a failure behind them with status 200
+            shown = _trim(redact(raw[:_READ].decode("utf-8", "replace")))
+            return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200)
+        if isinstance(reply, dict) and reply.get("error"):  # routers report a failure behind them with status 200
             error = reply["error"]
             code = error.get("code") if isinstance(error, dict) else None
-            raise self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
+            return self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
         return reply
 
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
@@ -179,19 +186,6 @@ class Endpoint:
         if status in (401, 403) and self._key is None:
             message += " (no key is set for it: docs/endpoints.md)"
         return Refusal(f"{self.host} refused the request ({status}): {message}", status, code, said)
-
-
-def endpoint_for(
-    base_url: str,
-    key: Key | None,
-    *,
-    timeout: float = TIMEOUT,
-    known: Known | None = None,
-    remember: Remember | None = None,
-) -> Endpoint:
-    """The endpoint at a base URL. Raises UserError where the URL is none, or holds a user, a password or a
-    query."""
-    return Endpoint(base_url, key, timeout=timeout, known=known, remember=remember)
 
 
 def tokens_of(usage: Any) -> Tokens:
@@ -239,16 +233,14 @@ def _words(raw: bytes) -> tuple[str, str, str]:
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        text = raw[:2000].decode("utf-8", "replace")
+        text = raw[:_READ].decode("utf-8", "replace")
         return text, "", text.lower()
     error = body.get("error") if isinstance(body, dict) else None
     source = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
     message = source.get("message") or error or source.get("detail") or ""
     if isinstance(message, list):  # FastAPI: one entry a fault, with the place of it
         faults = [item if isinstance(item, dict) else {"msg": item} for item in message]
-        message = "; ".join(
-            f"{'.'.join(map(str, f.get('loc', ())))} {f.get('msg', '')}".strip() for f in faults
-        )
+        message = "; ".join(f"{'.'.join(map(str, f.get('loc', ())))} {f.get('msg', '')}".strip() for f in faults)
     code = source.get("code") or source.get("type") or ""
     message, code = str(message), str(code)
     return message, code, f"{message} {code} {source.get('param') or ''}".lower()
@@ -263,9 +255,7 @@ def _bare(location: str) -> str:
     """An address without user, password, query and fragment."""
     try:
         parts = urlsplit(location)
-        return (
-            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
-        )
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
     except ValueError:
         return "an address that cannot be read"
 

@@ -1,0 +1,220 @@
+"""Chat over a real connection: what is sent, how replies are read, what is learnt from refusals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.wire import Server, serve
+
+from longmark.errors import RequestRefused, ServerFault
+from longmark.models.http import Endpoint
+from longmark.models.http_chat import HttpChat, _reply
+from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
+
+MESSAGES = (Message("system", "You mark answers."), Message("user", "Is it right, yes or no?"))
+SCHEMA = {
+    "type": "object",
+    "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 5}, "why": {"type": "string"}},
+    "required": ["score", "why"],
+    "additionalProperties": False,
+}
+
+
+def ask(server: Server, *requests: ChatRequest, **hooks: Callable[..., Any]) -> list[ChatReply]:
+    """The replies to requests that one backend is asked in turn."""
+
+    async def all_of_them() -> list[ChatReply]:
+        chat = HttpChat(Endpoint(server.base_url, timeout=5, **hooks), "m", "m@test")
+        try:
+            return [await chat.chat(request) for request in requests]
+        finally:
+            await chat.close()
+
+    return asyncio.run(all_of_them())
+
+
+def sent(server: Server) -> list[dict[str, Any]]:
+    return [body for _, _, body in server.requests]
+
+
+def test_a_plain_call() -> None:
+    with serve(reply="85") as server:
+        [reply] = ask(server, ChatRequest(MESSAGES, max_tokens=16))
+    # the server counts a token for 4 characters and 3 more: (17 + 23) // 4 + 3 = 13, of which 13 // 2 are reused
+    assert reply == ChatReply("85", "stop", None, (), Tokens(13, 6, 2))
+    assert sent(server) == [
+        {
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": "You mark answers."},
+                {"role": "user", "content": "Is it right, yes or no?"},
+            ],
+            "temperature": 0.0,
+            "max_tokens": 16,
+        }
+    ]
+    assert server.requests[0][1]["content-type"] == "application/json"
+    assert "authorization" not in server.requests[0][1]
+
+
+def test_names() -> None:
+    chat = HttpChat(Endpoint("http://h/v1/"), "m", "m@http://h/v1")
+    assert (chat.name, chat.identity) == ("m@http://h/v1", "m@http://h/v1")
+    assert chat.capabilities.json_schema is None
+
+
+def test_the_sample_number_is_the_seed_where_it_can_matter() -> None:
+    with serve() as server:
+        ask(
+            server,
+            ChatRequest(MESSAGES),
+            ChatRequest(MESSAGES, sample=2),
+            ChatRequest(MESSAGES, temperature=0.7, top_p=0.9),
+        )
+    assert [body.get("seed") for body in sent(server)] == [None, 2, 0]
+    assert [body.get("top_p") for body in sent(server)] == [None, None, 0.9]
+
+
+def test_logprobs() -> None:
+    with serve() as server:
+        [reply] = ask(server, ChatRequest(MESSAGES, logprobs=3, max_tokens=1))
+    assert sent(server)[0]["top_logprobs"] == 3
+    [token] = reply.logprobs
+    assert token.token == reply.text
+    assert token.top[0] == (token.token, token.logprob)
+    assert len(token.top) == 3
+    assert all(logprob <= 0 for _, logprob in token.top)
+
+
+def test_a_schema_is_sent_strictly_and_followed() -> None:
+    with serve() as server:
+        [reply] = ask(server, ChatRequest(MESSAGES, schema=SCHEMA, schema_name="mark"))
+    wanted = {"name": "mark", "strict": True, "schema": SCHEMA}
+    assert sent(server)[0]["response_format"] == {"type": "json_schema", "json_schema": wanted}
+    assert reply.text.startswith('{"score":')
+
+
+def test_a_refused_schema_falls_back_to_text_once_and_for_all() -> None:
+    learnt: list[tuple[str, str]] = []
+    with serve(json_schema=False, reply="85") as server:
+        replies = ask(
+            server,
+            ChatRequest(MESSAGES, schema=SCHEMA),
+            ChatRequest(MESSAGES, schema=SCHEMA, sample=1),
+            remember=lambda *pair: learnt.append(pair),
+        )
+    assert [reply.text for reply in replies] == ["85", "85"]
+    assert ["response_format" in body for body in sent(server)] == [True, False, False]
+    assert learnt == [(f"m@{server.base_url}", "text-only")]
+
+
+def test_a_schema_that_an_earlier_run_saw_refused_is_not_sent() -> None:
+    with serve(json_schema=False) as server:
+        ask(server, ChatRequest(MESSAGES, schema=SCHEMA), known=lambda _model, fact: fact == "text-only")
+        chat = HttpChat(Endpoint(server.base_url, known=lambda _model, fact: fact == "text-only"), "m", "m")
+    assert len(server.requests) == 1
+    assert chat.capabilities.json_schema is False
+
+
+def test_many_first_calls_at_once_learn_the_same_lesson() -> None:
+    async def at_once(base_url: str) -> list[ChatReply]:
+        chat = HttpChat(Endpoint(base_url), "m", "m")
+        requests = (ChatRequest(MESSAGES, schema=SCHEMA, sample=n) for n in range(20))
+        replies = await asyncio.gather(*map(chat.chat, requests))
+        await chat.close()
+        return replies
+
+    with serve(json_schema=False, reply="85", latency=0.02) as server:
+        assert {reply.text for reply in asyncio.run(at_once(server.base_url))} == {"85"}
+    assert server.counts["by_status"] == {"400": 20, "200": 20}
+
+
+def test_a_server_that_refuses_several_things() -> None:
+    with serve(json_schema=False, seed=False, completion_tokens=True, reply="85") as server:
+        request = ChatRequest(MESSAGES, schema=SCHEMA, sample=1, max_tokens=9)
+        assert [reply.text for reply in ask(server, request, request)] == ["85", "85"]
+    last = {name for name in sent(server)[-1] if name not in ("model", "messages")}
+    assert last == {"temperature", "max_completion_tokens"}
+    assert server.counts["requests"] == 5  # three refusals, each of another thing, then two replies
+
+
+def test_a_refused_temperature_is_an_error() -> None:
+    with serve(temperature=False) as server, pytest.raises(RequestRefused, match="'temperature' does not support"):
+        ask(server, ChatRequest(MESSAGES))
+    assert server.counts["requests"] == 1
+
+
+def test_refused_logprobs_are_an_error_and_not_asked_for_again() -> None:
+    async def twice(base_url: str) -> None:
+        chat = HttpChat(Endpoint(base_url), "m", "m@test")
+        for _ in range(2):
+            with pytest.raises(RequestRefused, match=r"^logprobs are not supported by m@test: "):
+                await chat.chat(ChatRequest(MESSAGES, logprobs=5))
+        assert (await chat.chat(ChatRequest(MESSAGES))).text
+        await chat.close()
+
+    with serve(logprobs=False) as server:
+        asyncio.run(twice(server.base_url))
+    assert server.counts["by_status"] == {"400": 1, "200": 1}
+
+
+@pytest.mark.parametrize(
+    ("fault", "text", "finish", "refusal"),
+    [
+        ("prose", "I would say that this answer is quite good overall.", "stop", None),
+        ("refusal", "", "stop", "I'm sorry, I cannot help with that."),
+        ("null", "", "length", None),
+    ],
+)
+def test_replies_that_are_not_what_was_asked_for(fault: str, text: str, finish: str, refusal: str | None) -> None:
+    with serve(force=[fault]) as server:
+        [reply] = ask(server, ChatRequest(MESSAGES))
+    assert (reply.text, reply.finish, reply.refusal) == (text, finish, refusal)
+
+
+def test_a_filtered_prompt_is_a_refusal_of_the_model() -> None:
+    with serve(force=["filtered"]) as server:
+        [reply] = ask(server, ChatRequest(MESSAGES))
+    assert (reply.text, reply.finish) == ("", "content_filter")
+    assert "content management policy" in (reply.refusal or "")
+
+
+def test_no_choices_is_no_reply() -> None:
+    with serve(force=["no_choices"]) as server, pytest.raises(ServerFault, match="chat reply without"):
+        ask(server, ChatRequest(MESSAGES))
+
+
+def test_forms_that_other_servers_give() -> None:
+    # no usage, no finish reason; a thought before the text stays in it
+    bare = {"choices": [{"message": {"content": "<think>hm</think>85"}, "finish_reason": None}]}
+    assert _reply(bare, "h") == ChatReply("<think>hm</think>85")
+    # content in parts, of which the thinking is not what was said
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "8"}, {"type": "text", "text": "5"}]
+    assert _reply({"choices": [{"message": {"content": parts}}]}, "h").text == "85"
+    # logprobs that are there but empty
+    empty = {"choices": [{"message": {"content": "85"}, "logprobs": {"content": None}}]}
+    assert _reply(empty, "h").logprobs == ()
+    # a token without candidates
+    single = {"content": [{"token": "85", "logprob": -1, "top_logprobs": None}]}
+    reply = _reply({"choices": [{"message": {"content": "85"}, "logprobs": single}]}, "h")
+    assert reply.logprobs == (TokenLogprobs("85", -1.0),)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [],
+        {},
+        {"choices": None},
+        {"choices": [{}]},
+        {"choices": [{"message": None}]},
+        {"choices": [{"message": {"content": 85}}]},
+        {"choices": [{"message": {"content": "85"}, "logprobs": {"content": [{"token": "85"}]}}]},
+    ],
+)
+def test_replies_in_no_known_form(reply: Any) -> None:
+    with pytest.raises(ServerFault, match="chat reply without"):
+        _reply(reply, "h")

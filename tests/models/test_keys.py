@@ -1,0 +1,116 @@
+"""Keys: each goes to its own host, and none shows itself."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmark.errors import UserError
+from longmark.models.keys import Key, check_base_url, key_for, openai_key, redact, variables_for
+
+ALL = {
+    "OPENAI_API_KEY": "sk-openai-0001",
+    "LONGMARK_API_KEY": "lm-general-0002",
+    "LONGMARK_API_KEY_API_EXAMPLE_COM": "lm-example-0003",
+    "LONGMARK_API_KEY_LOCALHOST_8000": "lm-port-0004",
+    "LONGMARK_API_KEY_LOCALHOST": "lm-localhost-0005",
+}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "variable"),
+    [
+        ("https://api.example.com/v1", "LONGMARK_API_KEY_API_EXAMPLE_COM"),
+        ("https://API.Example.com/v1", "LONGMARK_API_KEY_API_EXAMPLE_COM"),
+        ("http://localhost:8000/v1", "LONGMARK_API_KEY_LOCALHOST_8000"),
+        ("http://localhost:9000/v1", "LONGMARK_API_KEY_LOCALHOST"),
+        ("https://other.example/v1", "LONGMARK_API_KEY"),
+        # not the key of `openai:NAME`, though the host is OpenAI's
+        ("https://api.openai.com/v1", "LONGMARK_API_KEY"),
+    ],
+)
+def test_each_host_gets_its_own_key(base_url: str, variable: str) -> None:
+    key = key_for(base_url, ALL)
+    assert key is not None
+    assert key.variable == variable
+    assert key.header() == f"Bearer {ALL[variable]}"
+
+
+def test_openai_key_goes_nowhere_else() -> None:
+    only = {"OPENAI_API_KEY": "sk-openai-0001"}
+    assert key_for("https://api.openai.com/v1", only) is None
+    assert openai_key(only).header() == "Bearer sk-openai-0001"
+    with pytest.raises(UserError, match="set the environment variable OPENAI_API_KEY"):
+        openai_key({"LONGMARK_API_KEY": "lm-general-0002"})
+
+
+def test_an_empty_variable_is_no_key() -> None:
+    assert key_for("http://localhost:8000/v1", {"LONGMARK_API_KEY_LOCALHOST": "  "}) is None
+
+
+def test_variables_of_odd_hosts() -> None:
+    assert variables_for("http://[::1]:8000/v1")[0] == "LONGMARK_API_KEY___1_8000"
+    assert variables_for("http://my-box.lan/v1") == ["LONGMARK_API_KEY_MY_BOX_LAN", "LONGMARK_API_KEY"]
+
+
+def test_a_key_does_not_show_itself() -> None:
+    key = Key("lm-hidden-0006", "X")
+    shown = [repr(key), str(key), f"{key}", repr({"Authorization": key.header()}), repr([key])]
+    assert not any("hidden" in text for text in shown)
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(key)
+
+
+@pytest.mark.parametrize("secret", ["two words", "naïve", "line\nbreak", "tab\tbed", "  "])
+def test_a_key_that_no_header_can_carry(secret: str) -> None:
+    with pytest.raises(UserError, match="LONGMARK_API_KEY does not hold an API key") as caught:
+        Key(secret, "LONGMARK_API_KEY")
+    assert secret.strip() == "" or secret not in str(caught.value)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_known_key_survives(before: str, after: str) -> None:
+    Key("lm-property-0007", "X")
+    told = redact(f"{before}lm-property-0007{after}")
+    assert "lm-property-0007" not in told
+
+
+def test_a_short_key_is_hidden_as_a_word_only() -> None:
+    Key("test", "X")
+    assert redact("wrong key 'test' for the latest model") == "wrong key '[key]' for the latest model"
+
+
+def test_a_key_with_a_starred_middle_is_hidden() -> None:
+    told = "Incorrect API key provided: sk-abcde***************wxyz. Find yours in your settings."
+    assert redact(told) == "Incorrect API key provided: [key] Find yours in your settings."
+
+
+@pytest.mark.parametrize(
+    ("base_url", "variable"),
+    [
+        ("https://user:hunter2@host.example/v1", "LONGMARK_API_KEY_HOST_EXAMPLE"),
+        ("https://hunter2@host.example:81/v1", "LONGMARK_API_KEY_HOST_EXAMPLE_81"),
+        ("https://host.example/v1?api_key=hunter2", "LONGMARK_API_KEY_HOST_EXAMPLE"),
+        ("https://host.example/v1#hunter2", "LONGMARK_API_KEY_HOST_EXAMPLE"),
+    ],
+)
+def test_a_key_in_a_base_url_is_refused_and_not_repeated(base_url: str, variable: str) -> None:
+    with pytest.raises(UserError) as caught:
+        check_base_url(base_url)
+    assert f"set {variable}" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "base_url", ["ftp://x@h/v1", "localhost:8000/v1", "http://", "http://h:port/v1", "http://[::1"]
+)
+def test_what_is_no_base_url(base_url: str) -> None:
+    with pytest.raises(UserError, match="not a base URL"):
+        check_base_url(base_url)
+
+
+def test_a_base_url_loses_its_closing_slash() -> None:
+    assert check_base_url("http://localhost:8000/v1/") == "http://localhost:8000/v1"
