@@ -10,6 +10,11 @@ import re
 
 from longmark.text.blocks import blocks
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _CLOSERS = r"[)\]}\"'”’»›」』）]*"
 _END = re.compile(rf"(?P<latin>[.!?…]+){_CLOSERS}(?:\[[\d,;–\- ]+\])*(?:\s+|$)|(?P<full>[。！？｡।॥؟۔]+){_CLOSERS}\s*")
 _LAST_WORD = re.compile(r"[^\W\d_](?:[\w.'’-]*\w)?$")
@@ -17,21 +22,19 @@ _OPENERS = "([{\"'“‘«‹「『（*_-–—"
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,3})+$")
 _NEXT_WORD = re.compile(r"[^\W\d_]+")
 
-_NEVER_LAST = frozenset(
+_NEVER_LAST = _set(
     "mr mrs ms mx dr drs prof hon gen gov sen capt sgt lt maj cmdr e.g i.e eg ie vs v cf viz approx ca fig figs eq eqs "
-    "vol vols pp ed eds esp incl resp w.r.t a.k.a".split()
+    "vol vols pp ed eds esp incl resp w.r.t a.k.a"
 )
-_NUMBERED = frozenset("no nos p art sec ch ref refs col pt app".split())
-_BEFORE_NAMES = frozenset(
-    "al inc ltd co corp jr sr st ave dept univ jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
-_STARTERS = frozenset(
+_NUMBERED = _set("no nos p art sec ch ref refs col pt app")
+_BEFORE_NAMES = _set("al inc ltd co corp jr sr st ave dept univ jan feb mar apr jun jul aug sep sept oct nov dec")
+_STARTERS = _set(
     "a according after all also although an and another any as at because both but by can consider despite do does "
     "during each every finally first for from furthermore generally given he her here his how however i if in instead "
     "is it its later many meanwhile moreover most my no not of on once one only or other our over overall people "
     "please research second several she similarly since so some such that the their then there therefore these they "
     "this those though through thus to today under unlike until use we what when where whether which while who why "
-    "with without yes you your".split()
+    "with without yes you your"
 )
 
 _CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")

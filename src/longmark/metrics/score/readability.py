@@ -16,7 +16,6 @@ bias (design/readability-syllables.md).
 from __future__ import annotations
 
 import unicodedata
-from typing import Any
 
 from longmark.errors import NoScore
 from longmark.metric import Metric, NoParams, Score, Value
@@ -24,7 +23,7 @@ from longmark.records import Example
 from longmark.text.sentences import sentences, words
 from longmark.text.syllables import syllables
 
-# Flesch 1948 as SCORE prints it (equation 5); Kincaid et al. 1975 (equation 6): base, words a sentence, syllables a word.
+# Flesch 1948 (SCORE, equation 5) and Kincaid et al. 1975 (equation 6): base, words a sentence, syllables a word.
 READING_EASE = (206.835, -1.015, -84.6)
 GRADE_LEVEL = (-15.59, 0.39, 11.8)
 EASIEST = 121.22  # 206.835 - 1.015 - 84.6
@@ -74,7 +73,7 @@ def grade_band(grade: float) -> str:
     return next((name for below, name in GRADE_BANDS if grade < below), "graduate")
 
 
-def _formula(constants: tuple[float, float, float], counts: dict[str, Any]) -> float:
+def _formula(constants: tuple[float, float, float], counts: dict[str, int]) -> float:
     base, sentence_length, word_length = constants
     return (
         base

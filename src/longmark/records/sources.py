@@ -1,0 +1,225 @@
+"""The raw records of a file, whatever its format, with the place of each."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.errors import MissingExtra, UserError
+
+KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+"""Suffix -> format."""
+
+_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
+LONGEST_CELL = 1 << 28  # characters of a CSV cell; Python's own limit is 131,072
+_PARQUET_BATCH = 128  # records: with a megabyte of contexts each, still little memory
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A record that could not be taken apart; message: why, on one line."""
+
+    message: str
+
+
+Records = Iterator[tuple[int, Any]]
+"""(line or number, record or Unreadable)"""
+
+
+def kind_of(path: Path) -> str:
+    """The format of a file by its suffix. Raises UserError where there is none to read."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; name the file with the records")
+    if not path.exists():
+        raise UserError(f"there is no file {path}")
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
+        raise UserError(f"{path}: the suffix tells the format, one of {', '.join(KINDS)}; {unpack}, or rename it")
+    if path.stat().st_size == 0:
+        raise UserError(f"{path} is empty")
+    return kind
+
+
+def records(path: Path, kind: str) -> Records:
+    """Every record of a file. Raises UserError where the file as a whole cannot be read."""
+    try:
+        if kind == "jsonl":
+            yield from _jsonl(path)
+        elif kind == "json":
+            yield from _json(path)
+        elif kind == "parquet":
+            yield from _parquet(path)
+        else:
+            yield from _csv(path, "\t" if kind == "tsv" else ",")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def parse_json(line: bytes) -> Any:
+    """A JSON value; the NaN that some writers put becomes null. ValueError with a short reason where it is none."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        reason = str(error).split(": line ")[0]
+    text = line.decode("utf-8", "surrogateescape")
+    if escaped := _NO_UTF8.search(text):
+        raise ValueError(f"is not UTF-8 (byte 0x{ord(escaped[0]) - 0xDC00:02X}); save the file as UTF-8")
+    try:
+        return json.loads(text, parse_constant=_constant, parse_int=_int)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except ValueError:
+        raise ValueError(f"is not JSON: {reason}") from None
+
+
+def _constant(name: str) -> str | None:
+    return None if name == "NaN" else name
+
+
+def _int(digits: str) -> int | float:
+    """Whole numbers beyond 64 bits as orjson reads them."""
+    return int(digits) if len(digits) <= 18 else float(digits)
+
+
+def _jsonl(path: Path) -> Records:
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            line = _without_mark(path, raw) if number == 1 else raw
+            if not line.strip():
+                continue
+            try:
+                yield number, parse_json(line)
+            except ValueError as error:
+                if line.strip() in (b"[", b"{"):
+                    raise UserError(f"{path} is one JSON document, not one record a line; name it .json") from None
+                yield number, Unreadable(str(error))
+
+
+def _json(path: Path) -> Records:
+    raw = _without_mark(path, path.read_bytes())
+    try:
+        document = parse_json(raw)
+    except ValueError as error:
+        lines = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
+        if len(lines) == 2 and all(_is_object(line) for line in lines):
+            raise UserError(f"{path} holds one record a line; name it .jsonl") from None
+        raise UserError(f"{path} {error}") from None
+    del raw
+    if isinstance(document, dict):
+        if not isinstance(document.get("results"), list):
+            names = ", ".join(list(document)[:8])
+            raise UserError(f"{path}: expected a list of records, or an object with one under `results`; found {names}")
+        document = document["results"]
+    if not isinstance(document, list):
+        raise UserError(f"{path}: expected a list of records")
+    yield from enumerate(document, 1)
+
+
+def _csv(path: Path, delimiter: str) -> Records:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    with path.open("rb") as file:
+        _without_mark(path, file.read(4))
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            names = _header(path, next(rows, []), delimiter)
+        except csv.Error as error:
+            raise UserError(f"{path}:1: the names of the columns cannot be read: {error}") from None
+        while True:
+            line = rows.line_num + 1
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield line, Unreadable(f"is not CSV: {error}; quotes inside a quoted cell are doubled")
+                continue
+            if not cells:
+                continue
+            if len(cells) != len(names):
+                yield (
+                    line,
+                    Unreadable(
+                        f"{len(cells)} cells for {len(names)} columns; quote cells that hold {_name(delimiter)}"
+                    ),
+                )
+                continue
+            yield line, dict(zip(names, cells, strict=True))
+
+
+def _header(path: Path, cells: list[str], delimiter: str) -> list[str]:
+    names = [name.strip() or f"column_{number}" for number, name in enumerate(cells, 1)]
+    if not any(cell.strip() for cell in cells):
+        raise UserError(f"{path}: the first line must name the columns")
+    if len(names) == 1:
+        other = next((mark for mark in (",", ";", "\t") if mark != delimiter and mark in names[0]), None)
+        if other:
+            suffix = ".tsv" if other == "\t" else ".csv"
+            raise UserError(
+                f"{path}: the columns seem to be separated by {_name(other)}; "
+                f"save it with {_name(',' if other == ';' else other)} as {suffix}"
+            )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"{path}: the column {', '.join(twice)} is there twice; rename one")
+    return names
+
+
+def _name(delimiter: str) -> str:
+    return {",": "commas", ";": "semicolons", "\t": "tabs"}[delimiter]
+
+
+def _parquet(path: Path) -> Records:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("reading Parquet", "parquet") from None
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=_PARQUET_BATCH, use_threads=False):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield number, _plain(record)
+    except pyarrow.ArrowException as error:
+        raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A value of a Parquet file as JSON would hold it: dates and decimals as text, bytes as UTF-8."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (datetime.timedelta, decimal.Decimal)):
+        return str(value)
+    return value
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _without_mark(path: Path, start: bytes) -> bytes:
+    """The bytes without a UTF-8 byte order mark. Raises UserError for UTF-16."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UserError(f"{path} is UTF-16; save it as UTF-8")
+    return start.removeprefix(b"\xef\xbb\xbf")
