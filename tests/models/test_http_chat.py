@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.wire import Server, serve
 
 from longmark.errors import RequestRefused, ServerFault
-from longmark.models.http import Endpoint
+from longmark.models.http import Endpoint, Known, Remember
 from longmark.models.http_chat import HttpChat, _reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
 
@@ -23,11 +22,16 @@ SCHEMA = {
 }
 
 
-def ask(server: Server, *requests: ChatRequest, **hooks: Callable[..., Any]) -> list[ChatReply]:
+def ask(
+    server: Server,
+    *requests: ChatRequest,
+    known: Known | None = None,
+    remember: Remember | None = None,
+) -> list[ChatReply]:
     """The replies to requests that one backend is asked in turn."""
 
     async def all_of_them() -> list[ChatReply]:
-        chat = HttpChat(Endpoint(server.base_url, timeout=5, **hooks), "m", "m@test")
+        chat = HttpChat(Endpoint(server.base_url, timeout=5, known=known, remember=remember), "m", "m@test")
         try:
             return [await chat.chat(request) for request in requests]
         finally:
@@ -150,9 +154,12 @@ def test_a_refused_temperature_is_an_error() -> None:
 def test_refused_logprobs_are_an_error_and_not_asked_for_again() -> None:
     async def twice(base_url: str) -> None:
         chat = HttpChat(Endpoint(base_url), "m", "m@test")
+        assert chat.capabilities.logprobs is None
         for _ in range(2):
-            with pytest.raises(RequestRefused, match=r"^logprobs are not supported by m@test: "):
+            with pytest.raises(RequestRefused, match=r"^logprobs are not supported by m@test: ") as caught:
                 await chat.chat(ChatRequest(MESSAGES, logprobs=5))
+            assert caught.value.http_status == 400
+            assert chat.capabilities.logprobs == 0
         assert (await chat.chat(ChatRequest(MESSAGES))).text
         await chat.close()
 
@@ -192,7 +199,7 @@ def test_forms_that_other_servers_give() -> None:
     bare = {"choices": [{"message": {"content": "<think>hm</think>85"}, "finish_reason": None}]}
     assert _reply(bare, "h") == ChatReply("<think>hm</think>85")
     # content in parts, of which the thinking is not what was said
-    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "8"}, {"type": "text", "text": "5"}]
+    parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "8"}, {"type": "text", "text": "5"}]
     assert _reply({"choices": [{"message": {"content": parts}}]}, "h").text == "85"
     # logprobs that are there but empty
     empty = {"choices": [{"message": {"content": "85"}, "logprobs": {"content": None}}]}

@@ -88,6 +88,7 @@ def test_base64_gives_the_very_numbers(numbers: list[float]) -> None:
         [],
         [{"index": 0, "embedding": [1.0]}],  # one for two texts
         [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}],  # one index twice
+        [{"index": n, "embedding": [1.0]} for n in range(3)],  # one too many
         [{"index": 0, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}],
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": []}],
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [None]}],

@@ -37,15 +37,17 @@ class HttpChat:
     @property
     def capabilities(self) -> Capabilities:
         """As far as refused calls have shown it; the rest is None."""
-        return Capabilities(json_schema=False if self._knows("text-only") else None)
+        return Capabilities(
+            json_schema=False if self._knows("text-only") else None,
+            logprobs=0 if self._knows("no-logprobs") else None,
+            prompt_logprobs=False,
+        )
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One call, or one more for each thing that this model turns out to refuse. A prompt that the
         endpoint's content filter stops is a reply with finish `content_filter`."""
-        if request.logprobs and self._knows(f"no-logprobs:{request.logprobs}"):
-            raise RequestRefused(
-                f"logprobs are not supported by {self.name}: it refused {request.logprobs} of them before"
-            )
+        if request.logprobs and self._knows("no-logprobs"):
+            raise RequestRefused(f"logprobs are not supported by {self.name}: it refused them before", 400)
         while True:
             body = self._body(request)
             try:
@@ -57,7 +59,7 @@ class HttpChat:
                 if fact is None:
                     raise
                 self.endpoint.learn(self.identity, fact)
-                if fact.startswith("no-logprobs"):
+                if fact == "no-logprobs":
                     told = f"logprobs are not supported by {self.name}: {refusal}"
                     raise RequestRefused(told, refusal.http_status) from None
                 continue
@@ -97,7 +99,7 @@ def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
     if "response_format" in body and refusal.names(*_SCHEMA_WORDS):
         return "text-only"
     if "logprobs" in body and refusal.names("logprobs"):
-        return f"no-logprobs:{body['top_logprobs']}"
+        return "no-logprobs"
     if "seed" in body and refusal.names("seed") and re.search(r"\bseed\b", refusal.said):
         return "no-seed"
     return None
