@@ -137,8 +137,10 @@ class Columns:
     def _value(self, field: str, raw: Any) -> Any:
         if missing(raw) or (self._cells and raw == ""):
             return None
+        if self._cells and raw == '""':
+            raw = ""
         if field in _TEXTS:
-            return "" if self._cells and raw == '""' else text(field, raw)
+            return text(field, raw)
         if field in _LABELS:
             return label(field, raw)
         if field == "contexts":

@@ -92,12 +92,26 @@ class Row:
     @classmethod
     def from_json(cls, line: bytes | str) -> Row:
         """The Row of one line. ValueError where the line is torn or is no row."""
-        data = orjson.loads(line)
+        return cls.from_dict(orjson.loads(line))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Row:
+        """The Row of a decoded line. ValueError where it is none."""
         if not isinstance(data, dict) or set(data) != _ROW_KEYS:
             raise ValueError("not a row of longmark: its keys differ")
-        data["signature"] = Signature(**data["signature"])
-        data["usage"] = Usage(**data["usage"])
-        return cls(**data)
+        try:
+            signature, usage = Signature(**data["signature"]), Usage(**data["usage"])
+        except TypeError:
+            raise ValueError("not a row of longmark: its signature or usage differs") from None
+        value = data["value"]
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise ValueError(f"a row's value is a number or null, not {value!r}")
+        for key in ("example_id", "question_id", "system", "metric", "status"):
+            if not isinstance(data[key], str):
+                raise ValueError(f"a row's {key} is text, not {data[key]!r}")
+        if not isinstance(data["evidence"], dict):
+            raise ValueError("a row's evidence is an object")
+        return cls(**{**data, "signature": signature, "usage": usage})
 
 
 _ROW_KEYS = {f.name for f in fields(Row)}
