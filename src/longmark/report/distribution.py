@@ -1,0 +1,83 @@
+"""How the values of a metric are spread: counts in bins and the five numbers of a box plot, from sorted values."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from longmark.report.manifest import MetricFacts
+
+SHOW_POINTS = 20
+"""With so many values or fewer, each is drawn as a point."""
+MOST_BINS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The values of one metric and system.
+
+    counts: values in each bin, [edge, next edge), the last bin with both its edges; quartiles interpolate linearly
+    between values; points: all values, where there are at most SHOW_POINTS, else none.
+    """
+
+    system: str
+    n: int
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    least: float
+    q1: float
+    median: float
+    q3: float
+    greatest: float
+    mean: float
+    points: tuple[float, ...]
+
+
+def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float, ...]:
+    """Ten equal bins between a metric's bounds; else 5 to 12 bins at round numbers around the values seen.
+
+    Values outside their declared bounds (there should be none) widen the range, so that no value is left out.
+    """
+    lo, hi = facts.lo, facts.hi
+    if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
+        return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
+    step = _round_step((greatest - least) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
+    first, last = math.floor(least / step), math.floor(greatest / step) + 1
+    while last - first > MOST_BINS:
+        step = _round_step(step * 1.5)
+        first, last = math.floor(least / step), math.floor(greatest / step) + 1
+    while last - first < 5:
+        first, last = first - 1, last + 1
+    digits = max(0, 2 - math.floor(math.log10(step)))
+    return tuple(round(i * step, digits) for i in range(first, last + 1))
+
+
+def _round_step(rough: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below `rough`."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def distribution(system: str, ascending: Iterable[float], n: int, mean: float, edges: Sequence[float]) -> Distribution:
+    """Reads n sorted values once, n >= 1."""
+    positions = [share * (n - 1) for share in (0, 0.25, 0.5, 0.75, 1)]
+    wanted = {place for position in positions for place in (math.floor(position), math.ceil(position))}
+    kept: dict[int, float] = {}
+    points: list[float] = []
+    counts = [0] * (len(edges) - 1)
+    for place, value in enumerate(ascending):
+        counts[min(max(bisect_right(edges, value) - 1, 0), len(counts) - 1)] += 1
+        if place in wanted:
+            kept[place] = value
+        if n <= SHOW_POINTS:
+            points.append(value)
+    least, q1, median, q3, greatest = (_between(kept, position) for position in positions)
+    binned = (tuple(edges), tuple(counts))
+    return Distribution(system, n, *binned, least, q1, median, q3, greatest, mean, tuple(points))
+
+
+def _between(kept: dict[int, float], position: float) -> float:
+    below, above = kept[math.floor(position)], kept[math.ceil(position)]
+    return below + (above - below) * (position - math.floor(position))

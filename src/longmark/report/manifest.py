@@ -1,0 +1,106 @@
+"""What a run folder says of itself: `manifest.json`, read leniently, for a key that is missing is shown as unknown.
+
+Errors: UserError where the folder is no run folder or the file is no JSON object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFacts:
+    """What a table or a figure must know of a metric's values.
+
+    lo, hi: least and greatest value that can occur, None where there is no limit or it is not known.
+    """
+
+    lo: float | None = None
+    hi: float | None = None
+    higher_is_better: bool | None = None
+    summary: str = ""
+
+    @property
+    def bounded(self) -> bool:
+        return self.lo is not None and self.hi is not None and self.lo < self.hi
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One run's manifest. folder: the run; data: the JSON object as it stands, {} where there is no file."""
+
+    folder: Path
+    data: dict[str, Any]
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The settings that cannot change within the folder."""
+        return _object(self.data.get("fixed"))
+
+    @property
+    def sessions(self) -> list[dict[str, Any]]:
+        """What each call of the command did: rows, requests, tokens, dollars, seconds."""
+        listed = self.data.get("sessions")
+        return [_object(session) for session in listed] if isinstance(listed, list) else []
+
+    @property
+    def models(self) -> dict[str, list[str]]:
+        """Role -> names of models."""
+        found: dict[str, list[str]] = {}
+        for role, names in _object(self.fixed.get("models")).items():
+            found[role] = [str(name) for name in names] if isinstance(names, list) else [str(names)]
+        return found
+
+    @property
+    def seed(self) -> int:
+        seed = self.fixed.get("seed")
+        return seed if isinstance(seed, int) else 0
+
+    @property
+    def ended(self) -> bool:
+        """The run has a row for each example and metric."""
+        return bool(self.data.get("finished"))
+
+    def metrics(self) -> dict[str, MetricFacts]:
+        """The values' names, in the order of the manifest, with what is known of each."""
+        return {name: _facts(_object(entry)) for name, entry in _object(self.data.get("metrics")).items()}
+
+
+def read_manifest(run: Path) -> Manifest:
+    """The manifest of a run folder; an empty one where the folder has rows but no manifest."""
+    if not (run / "rows.jsonl").is_file():
+        raise UserError(
+            f"{run} is no run folder: it has no rows.jsonl; give the folder that was the --out of `longmark run`"
+        )
+    path = run / "manifest.json"
+    if not path.is_file():
+        return Manifest(run, {})
+    try:
+        data = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise UserError(f"{path} is damaged ({error}); run the same command again to write it anew") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{path} is damaged (no JSON object); run the same command again to write it anew")
+    return Manifest(run, data)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _facts(entry: dict[str, Any]) -> MetricFacts:
+    bounds = entry.get("bounds")
+    lo, hi = bounds if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
+    better = entry.get("higher_is_better")
+    return MetricFacts(
+        lo=float(lo) if isinstance(lo, int | float) else None,
+        hi=float(hi) if isinstance(hi, int | float) else None,
+        higher_is_better=better if isinstance(better, bool) else None,
+        summary=str(entry.get("summary") or ""),
+    )

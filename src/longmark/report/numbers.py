@@ -1,0 +1,51 @@
+"""How numbers are written for people: as many decimals as the metric's scale can bear, thousands with a comma."""
+
+from __future__ import annotations
+
+from longmark.report.manifest import MetricFacts
+
+
+def decimals(facts: MetricFacts, least: float | None, greatest: float | None) -> int:
+    """Decimals for the values of a metric: three on a scale of 1, one on a scale of 100.
+
+    least, greatest: the values seen; they tell the scale where the metric has no bounds.
+    """
+    ends = [facts.lo, facts.hi] if facts.bounded else [least, greatest]
+    scale = max((abs(end) for end in ends if end is not None), default=1.0)
+    if scale <= 1:
+        return 3
+    return 2 if scale <= 10 else 1
+
+
+def fixed(value: float | None, places: int) -> str:
+    """A value, or a dash where there is none; never a minus before a zero."""
+    if value is None:
+        return "–"
+    text = f"{value:,.{places}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+
+
+def whole(count: float) -> str:
+    return f"{count:,.0f}"
+
+
+def share(part: float, of: float) -> str:
+    """A percentage without decimals, with one below 10 %; a dash where the whole is nothing."""
+    if not of:
+        return "–"
+    percent = 100 * part / of
+    return f"{percent:.1f} %" if 0 < percent < 10 else f"{percent:.0f} %"
+
+
+def dollars(usd: float | None) -> str:
+    if usd is None:
+        return "not known"
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

@@ -1,0 +1,189 @@
+"""The parts of the page on what the marks cost and how they were made: sessions, usage, manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import orjson
+
+from longmark.report.index import MarkIndex, Spent
+from longmark.report.manifest import Manifest
+from longmark.report.numbers import dollars, duration, share, whole
+from longmark.report.sections import code, metric_name, plural, scrolling, text
+
+
+def usage(index: MarkIndex, manifests: Sequence[Manifest]) -> str:
+    """Calls, cost, cache and reuse: of the sessions in tiles, of each metric as a table."""
+    spent = index.spent()
+    sessions = [session for manifest in manifests for session in manifest.sessions]
+    parts = [_tiles(sessions or [_as_session(spent)], paid_now=bool(sessions))]
+    if any(entry.calls for entry in spent):
+        parts.append(_by_metric(spent))
+    return "".join(parts)
+
+
+def _total(sessions: Iterable[dict[str, Any]], key: str) -> float:
+    values = [session.get(key) for session in sessions]
+    return sum(value for value in values if isinstance(value, int | float))
+
+
+def _as_session(spent: Sequence[Spent]) -> dict[str, Any]:
+    keys = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
+    known = [entry.usd for entry in spent if entry.usd is not None]
+    sums: dict[str, Any] = {key: sum(getattr(entry, key) for entry in spent) for key in keys}
+    return {**sums, "usd": sum(known) if len(known) == len(spent) else None}
+
+
+def _tiles(sessions: Sequence[dict[str, Any]], paid_now: bool) -> str:
+    calls, cached = _total(sessions, "calls"), _total(sessions, "from_cache")
+    prompt, reused = _total(sessions, "prompt_tokens"), _total(sessions, "cached_prompt_tokens")
+    known = all(isinstance(session.get("usd"), int | float) for session in sessions)
+    tiles = [
+        ("Model calls", whole(calls), f"{whole(cached)} from the call cache ({share(cached, calls)})"),
+        ("Prompt tokens", whole(prompt), f"{share(reused, prompt)} reused by prefix sharing ({whole(reused)})"),
+        ("Completion tokens", whole(_total(sessions, "completion_tokens")), "written by the models"),
+        ("Cost", dollars(_total(sessions, "usd") if known else None), "paid" if paid_now else "as first paid"),
+    ]
+    if paid_now:
+        requests, retries = _total(sessions, "requests"), _total(sessions, "retries")
+        limited = _total(sessions, "rate_limited")
+        tiles.append(("Requests", whole(requests), f"{whole(retries)} retries, {whole(limited)} rate-limited"))
+        time = duration(_total(sessions, "seconds"))
+        tiles.append(("Time", time, f"in {plural(len(sessions), 'session')}"))
+    return (
+        "<dl class='tiles'>"
+        + "".join(
+            f"<div><dt>{name}</dt><dd><b>{value}</b><span>{more}</span></dd></div>" for name, value, more in tiles
+        )
+        + "</dl>"
+    )
+
+
+def _by_metric(spent: Sequence[Spent]) -> str:
+    heads = ("Calls", "From cache", "Prompt tokens", "Reused", "Completion tokens", "Cost")
+    lines = []
+    for entry in spent:
+        figures = (
+            *(whole(entry.calls), whole(entry.from_cache), whole(entry.prompt_tokens)),
+            share(entry.cached_prompt_tokens, entry.prompt_tokens),
+            *(whole(entry.completion_tokens), dollars(entry.usd)),
+        )
+        cells = "".join(f'<td class="number">{figure}</td>' for figure in figures)
+        lines.append(f'<tr><th scope="row">{metric_name(entry.metric)}</th><td>{text(entry.system)}</td>{cells}</tr>')
+    columns = "".join(f'<th scope="col" class="number">{head}</th>' for head in heads)
+    table = (
+        f'<table><thead><tr><th scope="col">Metric</th><th scope="col">System</th>{columns}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+    return (
+        "<details><summary>By metric, as first paid</summary><p class='about'>What a call cost when it was first made, "
+        "wherever the reply came from this time. A call that several rows share counts for the row that asked first."
+        f"</p>{scrolling('Usage by metric', table)}</details>"
+    )
+
+
+def manifests_section(manifests: Sequence[Manifest]) -> str:
+    """Versions, models, prompt hashes, settings and git state of each run, then its manifest as it stands."""
+    return "".join(_manifest(manifest) for manifest in manifests)
+
+
+def _manifest(manifest: Manifest) -> str:
+    data, fixed = manifest.data, manifest.fixed
+    environment = data.get("environment")
+    environment = environment if isinstance(environment, dict) else {}
+    examples = data.get("examples")
+    facts = [
+        (
+            "Examples",
+            text(data.get("source") or "not recorded") + _read(examples if isinstance(examples, dict) else {}),
+        ),
+        ("Models", _pairs({role: ", ".join(names) for role, names in manifest.models.items()}, "no model")),
+        ("Metrics", _listing(fixed.get("metrics"))),
+        ("Parameters", _pairs(_flat(fixed.get("params")), "all as declared")),
+        ("Prompts", _pairs(_flat(fixed.get("prompts")), "no prompt")),
+        ("Scoring", text(fixed.get("scoring") or "not recorded")),
+        ("Seed", text(fixed.get("seed", "not recorded"))),
+        ("longmark", text(data.get("longmark") or "not recorded")),
+        ("Python", text(environment.get("python") or "not recorded")),
+        ("Platform", text(environment.get("platform") or "not recorded")),
+        ("Git", _git(environment["git"]) if "git" in environment else "not recorded"),
+        ("Started", text(data.get("created") or "not recorded")),
+        ("Ended", text(data.get("finished") or "not yet")),
+    ]
+    rows = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
+    packages = _pairs(_flat(environment.get("packages")), "not recorded")
+    raw = escape(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode())
+    return (
+        f"<article class='manifest'><h3>Run {text(manifest.folder.name)}</h3><dl class='facts'>{rows}</dl>"
+        f"{_sessions(manifest.sessions)}<details><summary>Packages</summary>{packages}</details>"
+        f"<details><summary>manifest.json</summary><pre tabindex='0'>{raw}</pre></details></article>"
+    )
+
+
+def _read(examples: dict[str, Any]) -> str:
+    if "read" not in examples:
+        return ""
+    limit = examples.get("limit")
+    return f" ({text(examples['read'])} read{f', limited to {text(limit)}' if limit is not None else ''})"
+
+
+def _git(git: Any) -> str:
+    if not isinstance(git, dict) or not git.get("commit"):
+        return "not in a git repository"
+    dirty = git.get("dirty")
+    state = "state not recorded" if not isinstance(dirty, bool) else "with uncommitted changes" if dirty else "clean"
+    return f"{code(git['commit'])}, {state}"
+
+
+def _listing(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        return "not recorded"
+    return " ".join(metric_name(str(name)) for name in value)
+
+
+def _flat(value: Any, before: str = "") -> dict[str, Any]:
+    """{"a": {"b": 1}} as {"a.b": 1}."""
+    found: dict[str, Any] = {}
+    for key, entry in (value if isinstance(value, dict) else {}).items():
+        found.update(_flat(entry, f"{before}{key}.") if isinstance(entry, dict) else {f"{before}{key}": entry})
+    return found
+
+
+def _pairs(values: dict[str, Any], none: str) -> str:
+    if not values:
+        return none
+    lines = (
+        f"<li>{code(name)} {text(value if isinstance(value, str) else orjson.dumps(value).decode())}</li>"
+        for name, value in values.items()
+    )
+    return f"<ul class='pairs'>{''.join(lines)}</ul>"
+
+
+_SESSION_FIGURES = ("rows", "calls", "from_cache", "requests", "retries", "rate_limited")
+
+
+def _sessions(sessions: Sequence[dict[str, Any]]) -> str:
+    if not sessions:
+        return ""
+    lines = []
+    for session in sessions:
+        figures = "".join(f'<td class="number">{whole(_total([session], key))}</td>' for key in _SESSION_FIGURES)
+        usd = session.get("usd")
+        paid = dollars(usd if isinstance(usd, int | float) else None)
+        ended = session.get("stopped") or ("end" if session.get("ended") else "not recorded")
+        lines.append(
+            f"<tr><td>{text(session.get('started') or 'not recorded')}</td>{figures}"
+            f'<td class="number">{paid}</td><td class="number">{duration(_total([session], "seconds"))}</td>'
+            f"<td>{text(ended)}</td></tr>"
+        )
+    heads = "".join(
+        f'<th scope="col" class="number">{name.replace("_", " ").capitalize()}</th>' for name in _SESSION_FIGURES
+    )
+    table = (
+        f'<table><thead><tr><th scope="col">Started</th>{heads}<th scope="col" class="number">Cost</th>'
+        '<th scope="col" class="number">Time</th><th scope="col">Stopped by</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+    return f"<details><summary>{plural(len(sessions), 'session')}</summary>{scrolling('Sessions', table)}</details>"

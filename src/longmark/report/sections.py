@@ -1,0 +1,257 @@
+"""The parts of the page that need no script: title, summary table, figures, figures of cost, manifests.
+
+Every foreign text goes through `text` or `html.escape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from longmark.records import STATUSES
+from longmark.report.distribution import Distribution, bin_edges, distribution
+from longmark.report.figures import boxes, edge_texts, histogram, interval
+from longmark.report.index import MarkIndex
+from longmark.report.manifest import Manifest, MetricFacts
+from longmark.report.numbers import fixed, whole
+from longmark.report.selection import Selection
+from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
+from longmark.report.table import interval_in_words
+
+_SYSTEMS_SHOWN = 6
+
+
+_BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+
+
+def text(foreign: object) -> str:
+    """Foreign text inside a line, kept from turning the direction of what stands beside it."""
+    return f"<bdi>{line(foreign)}</bdi>"
+
+
+def line(foreign: object) -> str:
+    """Foreign text, escaped, without line ends: a paragraph separator would end the isolation of its direction."""
+    return escape(" ".join(str(foreign).splitlines()))
+
+
+def code(foreign: object) -> str:
+    return f"<code>{line(foreign)}</code>"
+
+
+def metric_name(name: str) -> str:
+    """A metric's name with its family set back."""
+    family, dot, last = name.rpartition(".")
+    return f'<code class="metric"><span>{line(family + dot)}</span><wbr>{line(last)}</code>'
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    return f"{whole(count)} {one if count == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[str, str]:
+    """What was marked and by which model, and by which metrics: two lines of plain text."""
+    models: dict[str, None] = {}
+    metrics: dict[str, None] = {}
+    for manifest in manifests:
+        roles = manifest.models
+        for role in sorted(roles, key=lambda role: (role != "judge", role)):
+            models.update(dict.fromkeys(roles[role]))
+        metrics.update(dict.fromkeys(manifest.metrics()))
+    systems = [_upright(name) for name in summary.systems]
+    by_whom = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
+    judges = f"marked by {listed([_upright(name) for name in models])}" if models else "marked without a model"
+    answers = f"{plural(total, 'answer')} of {by_whom}" if systems else "No answers yet"
+    names = list(summary.metrics) or list(metrics)
+    on = (
+        f"On {plural(len(names), 'metric')}: {', '.join(map(_upright, names))}."
+        if names
+        else "The run has no rows yet."
+    )
+    return f"{answers}, {judges}", on
+
+
+def _upright(name: str) -> str:
+    """A name for a title, where nothing can isolate it: without the marks that turn the direction of writing."""
+    return " ".join(name.translate(_BIDI).split())
+
+
+def notices(manifests: Sequence[Manifest]) -> str:
+    """What a reader must know before believing the page: runs that have not ended, runs made with other settings."""
+    found = []
+    for manifest in manifests:
+        name = text(manifest.folder.name)
+        if manifest.data and not manifest.ended:
+            found.append(
+                f"The run {name} has not ended: rows are missing. The same command on the same folder goes on with it."
+            )
+        examples = manifest.data.get("examples")
+        skipped = examples.get("skipped") if isinstance(examples, dict) else 0
+        if skipped:
+            found.append(f"The run {name} left out {text(skipped)} bad records of its file (--skip-bad).")
+    keys = {key for manifest in manifests for key in manifest.fixed}
+    differing = [key for key in sorted(keys) if any(m.fixed.get(key) != manifests[0].fixed.get(key) for m in manifests)]
+    if differing:
+        found.append(
+            f"The runs were made with different settings ({escape(listed(differing))}): a difference between their "
+            "marks need not be a difference between the answers. The settings stand at the end of the page."
+        )
+    return "".join(f'<p class="notice"><strong>Note.</strong> {words}</p>' for words in found)
+
+
+def summary_table(summary: Summary) -> str:
+    """One line for each metric and system, with the mean and its interval drawn between the metric's bounds."""
+    lines = []
+    for metric in summary.metrics:
+        cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
+        ends = _ends(facts, cells)
+        for i, cell in enumerate(cells):
+            first = f'<th scope="rowgroup" rowspan="{len(cells)}">{metric_name(metric)}</th>' if i == 0 else ""
+            where = ""
+            if ends is not None and cell.mean is not None:
+                span = f"{interval_in_words(cell, places)}" if cell.interval else "no interval"
+                words = f"mean {fixed(cell.mean, places)}, {span}, on an axis from {ends[0]:g} to {ends[1]:g}"
+                left, right = (f'<span class="end">{end:g}</span>' for end in ends)
+                where = f"{left}{interval(cell, ends, words)}{right}"
+            lines.append(
+                f"<tr>{first}<td>{text(cell.system)}</td>"
+                f'<td class="number strong">{fixed(cell.mean, places)}</td>'
+                f'<td class="ends">{interval_in_words(cell, places)}</td><td class="axis-cell">{where}</td>'
+                f'<td class="number">{whole(cell.scored)} / {whole(cell.n)}</td><td class="why">{_gaps(cell)}</td></tr>'
+            )
+        lines.append("</tbody><tbody>")
+    head = (
+        '<th scope="col">Metric</th><th scope="col">System</th><th scope="col" class="number">Mean</th>'
+        f'<th scope="col" colspan="2">{INTERVAL_NAME}</th>'
+        '<th scope="col" class="number">With a value</th><th scope="col">Why the rest have none</th>'
+    )
+    body = "".join(lines).removesuffix("</tbody><tbody>")
+    return scrolling("Summary", f"<table class='summary'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def scrolling(label: str, table: str) -> str:
+    """A table that scrolls inside its own frame, by keyboard too."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
+
+
+def _ends(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, float] | None:
+    """The ends of the drawn axis: the bounds, else round numbers around the values seen."""
+    seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
+    if not seen:
+        return None
+    edges = bin_edges(facts, min(seen), max(seen))
+    return edges[0], edges[-1]
+
+
+def _gaps(cell: Cell) -> str:
+    if not cell.gaps:
+        return '<span class="none">none missing</span>' if cell.n else ""
+    reasons = [
+        f"<p class='gap'>{_gap(gap)}: {text(gap.reason)}</p>"
+        if len(cell.gaps) > 1
+        else f"{_gap(gap)}: {text(gap.reason)}"
+        for gap in cell.gaps
+    ]
+    if len(reasons) == 1:
+        return reasons[0]
+    heads = ", ".join(_gap(gap) for gap in cell.gaps)
+    return f"<details><summary>{heads}</summary>{''.join(reasons)}</details>"
+
+
+def _gap(gap: Gap) -> str:
+    meaning = escape(STATUSES.get(gap.status, ""))
+    return f'<span class="status" title="{meaning}">{whole(gap.count)} {escape(gap.status.replace("_", " "))}</span>'
+
+
+def cards(index: MarkIndex, summary: Summary) -> str:
+    """A card for each metric: histograms by system, box plots, the numbers of both."""
+    return "".join(_card(index, summary, metric) for metric in summary.metrics)
+
+
+def _card(index: MarkIndex, summary: Summary, metric: str) -> str:
+    facts, places, cells = summary.facts[metric], summary.decimals(metric), summary.of(metric)
+    seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
+    head = f"<h3>{metric_name(metric)}</h3><p class='about'>{_about(facts)}</p>"
+    if not seen:
+        return f"<article class='card'>{head}<p>No answer has a value.</p></article>"
+    edges = bin_edges(facts, min(seen), max(seen))
+    spreads = [
+        distribution(
+            cell.system,
+            index.ascending(index.metrics.index(metric), summary.systems.index(cell.system)),
+            cell.scored,
+            cell.mean,
+            edges,
+        )
+        for cell in cells
+        if cell.mean is not None
+    ]
+    tallest = max(max(spread.counts) for spread in spreads)
+    drawn = [_histogram(metric, spread, tallest, len(cells) > 1) for spread in spreads]
+    shown, folded = "".join(drawn[:_SYSTEMS_SHOWN]), "".join(drawn[_SYSTEMS_SHOWN:])
+    if folded:
+        shown += f"<details><summary>{plural(len(drawn) - _SYSTEMS_SHOWN, 'more system')}</summary>{folded}</details>"
+    label = f"Box plots of {metric} by system; the numbers stand in the table below"
+    names = [cell.system for cell in cells if cell.mean is None]
+    empty = f"<p class='about'>No value: {', '.join(text(name) for name in names)}.</p>" if names else ""
+    return (
+        f"<article class='card'>{head}{shown}<h4>{'By system' if len(spreads) > 1 else 'Box plot'}</h4>"
+        f"{boxes(spreads, label, places)}{empty}{_numbers(spreads, places)}</article>"
+    )
+
+
+def _about(facts: MetricFacts) -> str:
+    lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
+    limits = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
+    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    return f"{text(facts.summary)} <span>{limits}, {better[facts.higher_is_better]}</span>"
+
+
+def _histogram(metric: str, spread: Distribution, tallest: int, named: bool) -> str:
+    label = f"Histogram of {metric} for {spread.system}: {plural(spread.n, 'value')}"
+    name = text(spread.system) + " · " if named else ""
+    return (
+        f"<figure><figcaption>{name}{plural(spread.n, 'answer')}</figcaption>"
+        f"{histogram(spread, label, tallest)}</figure>"
+    )
+
+
+def _numbers(spreads: Sequence[Distribution], places: int) -> str:
+    """What the figures of a card draw, as tables."""
+    edges = edge_texts(spreads[0].edges)
+    heads = "".join(f'<th scope="col" class="number">{text(spread.system)}</th>' for spread in spreads)
+    bins = []
+    for i in range(len(edges) - 1):
+        until = "to" if i == len(edges) - 2 else "to below"
+        counts = "".join(f'<td class="number">{whole(spread.counts[i])}</td>' for spread in spreads)
+        bins.append(f'<tr><th scope="row">{edges[i]} {until} {edges[i + 1]}</th>{counts}</tr>')
+    figures = []
+    for name in ("least", "q1", "median", "q3", "greatest", "mean"):
+        cells = "".join(f'<td class="number">{fixed(getattr(s, name), places)}</td>' for s in spreads)
+        words = {"q1": "lower quartile", "q3": "upper quartile"}.get(name, name)
+        figures.append(f'<tr><th scope="row">{words}</th>{cells}</tr>')
+    table = (
+        f'<table><thead><tr><th scope="col">Values</th>{heads}</tr></thead><tbody>{"".join(bins)}</tbody>'
+        f"<tbody>{''.join(figures)}</tbody></table>"
+    )
+    return (
+        f"<details class='numbers'><summary>The numbers</summary>{scrolling('Numbers of the figures', table)}</details>"
+    )
+
+
+def selection_note(selection: Selection) -> str:
+    """How the examples on the page were chosen, where it does not hold all of them."""
+    if len(selection.numbers) == selection.total:
+        return "<p class='about'>All answers are on this page.</p>"
+    return (
+        f"<p class='notice'><strong>Note.</strong> This page holds {whole(len(selection.numbers))} of "
+        f"{whole(selection.total)} answers: the {whole(selection.lowest)} lowest and a random "
+        f"{whole(selection.sampled)} of the others (seed {selection.seed}). An answer’s place is the mean of its "
+        "marks, each taken as its place between the metric’s bounds or, where there are none, as the share of marks "
+        "below it, turned round where lower is better; answers without any value have no place and come in by chance "
+        "only. Answers to one question come together. The table and figures above count every answer.</p>"
+    )

@@ -1,0 +1,141 @@
+"""Which examples the page holds: all of them, or of more than 2,000 the lowest and a seeded sample, and their data."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from longmark.errors import UserError
+from longmark.records import Example, Row
+from longmark.records.write import read_rows
+from longmark.report.index import MarkIndex
+from longmark.report.manifest import MetricFacts
+
+MOST = 2000
+LOWEST = 1000
+_SNIPPET = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Numbers of the examples on the page. total: of the runs; lowest, sampled: how many came in which way (both 0
+    where the page holds all)."""
+
+    numbers: tuple[int, ...]
+    total: int
+    lowest: int
+    sampled: int
+    seed: int
+
+
+def select(
+    index: MarkIndex, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
+) -> Selection:
+    """All examples where there are at most `most`; else the `lowest` by their marks and a sample of the others.
+
+    Answers to the same question come together, so that systems can be compared.
+    """
+    total = index.example_count()
+    if total <= most:
+        return Selection(tuple(range(1, total + 1)), total, 0, 0, seed)
+    index.rank(facts)
+    taken: dict[int, None] = {}
+    _take(index, index.lowest(), lowest, taken)
+    low = len(taken)
+    _take(index, _draws(random.Random(seed), total), most, taken)
+    return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed)
+
+
+def _draws(chance: random.Random, total: int) -> Iterator[int]:
+    while True:
+        yield chance.randint(1, total)
+
+
+def _take(index: MarkIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
+    """Adds numbers, each with the answers to the same question, until `taken` holds so many."""
+    for number in numbers:
+        if len(taken) >= until:
+            return
+        if number not in taken:
+            for sibling in index.siblings(number, until - len(taken)):
+                if len(taken) < until:
+                    taken[sibling] = None
+
+
+@dataclass(slots=True)
+class Shown:
+    """An example on the page: its text, where the run has it, and the last row of each metric as JSON-ready objects."""
+
+    run: int
+    id: str
+    question_id: str
+    system: int
+    example: Example | None
+    marks: dict[str, dict[str, Any]]
+
+    def line(self) -> dict[str, Any]:
+        """What the list shows before the example is opened."""
+        text = self.example
+        snippet = (text.question or text.answer or "") if text else ""
+        return {
+            "id": self.id,
+            "question_id": self.question_id,
+            "system": self.system,
+            "snippet": snippet[:_SNIPPET] + ("…" if len(snippet) > _SNIPPET else ""),
+            "values": {name: mark["value"] for name, mark in self.marks.items()},
+            "statuses": {name: mark["status"] for name, mark in self.marks.items()},
+        }
+
+    def whole(self) -> dict[str, Any]:
+        """All that the page shows of it: `example` is null where examples.jsonl does not hold it."""
+        text = self.example.model_dump(exclude_defaults=True, exclude={"system"}) if self.example else None
+        if text is not None and self.example is not None:
+            text["answer"] = self.example.answer
+        return {"example": text, "marks": self.marks}
+
+
+def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> list[Shown]:
+    """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
+    waiting: dict[tuple[int, str], Shown] = {}
+    for number in selection.numbers:
+        run, name, question, system = index.example(number)
+        waiting[run, name] = Shown(run, name, question, system, None, {})
+    ordered: list[Shown] = []
+    for run, folder in enumerate(runs):
+        for example in _examples(folder / "examples.jsonl"):
+            shown = waiting.get((run, example.id))
+            if shown is not None and shown.example is None:
+                shown.example = example
+                ordered.append(shown)
+        for row in read_rows(folder / "rows.jsonl"):
+            shown = waiting.get((run, row.example_id))
+            if shown is not None:
+                shown.marks[row.metric] = _mark(row)
+    return ordered + [shown for shown in waiting.values() if shown.example is None]
+
+
+def _examples(path: Path) -> Iterator[Example]:
+    if not path.is_file():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                yield Example.from_json(line)
+            except ValidationError as error:
+                if not line.endswith(b"\n"):
+                    return
+                raise UserError(
+                    f"{path}:{number} is damaged; run the same command again to write the file anew"
+                ) from error
+
+
+def _mark(row: Row) -> dict[str, Any]:
+    usage = orjson.loads(orjson.dumps(row.usage))
+    kept = {"value": row.value, "status": row.status, "reason": row.reason, "evidence": row.evidence}
+    return {**kept, "usage": usage, "params": row.signature.params, "models": row.signature.models}

@@ -1,0 +1,211 @@
+"""The summary of one or several runs: for each metric and system the mean, its interval, and why values are missing.
+
+A mean is over the rows with a value and always travels with the number of rows; a missing value is never a number.
+The interval is Student's t at 95 %, clipped to the metric's bounds, and there is none for fewer than two values.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longmark.errors import UnknownName, UserError
+from longmark.report.index import MarkIndex
+from longmark.report.manifest import Manifest, MetricFacts, read_manifest
+from longmark.report.numbers import decimals, fixed, share
+from longmark.stats.student import Moments, mean_interval
+
+INTERVAL_NAME = "95 % interval (Student's t)"
+MAX_UNSCORED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Rows without a value that share a status: how many, and the reason most of them give."""
+
+    status: str
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric and system. n: rows; scored: rows with a value; least, greatest: the extreme values seen."""
+
+    metric: str
+    system: str
+    n: int
+    scored: int
+    mean: float | None
+    interval: tuple[float, float] | None
+    least: float | None
+    greatest: float | None
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All cells, metrics in the order of the runs' manifests, systems in order of appearance."""
+
+    cells: tuple[Cell, ...]
+    facts: dict[str, MetricFacts]
+    systems: tuple[str, ...]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cell.metric for cell in self.cells))
+
+    def of(self, metric: str) -> list[Cell]:
+        """The cells of a metric."""
+        return [cell for cell in self.cells if cell.metric == metric]
+
+    def decimals(self, metric: str) -> int:
+        """With how many decimals the metric's values are shown."""
+        seen = [end for cell in self.of(metric) for end in (cell.least, cell.greatest) if end is not None]
+        return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
+
+
+def summarise(runs: Sequence[Path]) -> Summary:
+    """The summary of run folders, read once. UserError where one of them is no run folder."""
+    manifests = [read_manifest(run) for run in runs]
+    with MarkIndex() as index:
+        for run in runs:
+            index.add_run(run)
+        return summary_of(index, manifests)
+
+
+def facts_of(index: MarkIndex, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
+    """What is known of each metric that has rows, in the order of the manifests."""
+    known: dict[str, MetricFacts] = {}
+    for manifest in manifests:
+        for name, facts in manifest.metrics().items():
+            known.setdefault(name, facts)
+    rows = index.metrics
+    ordered = [name for name in known if name in rows] + [name for name in rows if name not in known]
+    return {name: known.get(name, MetricFacts()) for name in ordered}
+
+
+def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
+    """The summary of the rows in an index."""
+    facts, names, systems = facts_of(index, manifests), index.metrics, index.systems()
+    moments: dict[tuple[int, int], Moments] = {}
+    for metric, system, value in index.values():
+        moments.setdefault((metric, system), Moments()).add(value)
+    gaps = _gaps(index)
+    counts = index.counts()
+    cells = []
+    for name in facts:
+        metric = names.index(name)
+        for system, label in enumerate(systems):
+            key = (metric, system)
+            if key in counts:
+                seen, missing = moments.get(key, Moments()), gaps.get(key, ())
+                cells.append(_cell(name, label, counts[key], seen, facts[name], missing))
+    return Summary(tuple(cells), facts, tuple(systems))
+
+
+def _gaps(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
+    """The gaps of each (metric, system), the most frequent status first."""
+    found: dict[tuple[int, int], dict[str, Gap]] = {}
+    for metric, system, status, reason, count in index.gaps():
+        gaps = found.setdefault((metric, system), {})
+        before = gaps.get(status)
+        gaps[status] = Gap(status, count + before.count, before.reason) if before else Gap(status, count, reason)
+    return {key: tuple(sorted(gaps.values(), key=lambda gap: -gap.count)) for key, gaps in found.items()}
+
+
+def _cell(metric: str, system: str, n: int, seen: Moments, facts: MetricFacts, gaps: tuple[Gap, ...]) -> Cell:
+    if not seen.n:
+        return Cell(metric, system, n, 0, None, None, None, None, gaps)
+    found = mean_interval(seen, bounds=(facts.lo, facts.hi))
+    interval = (found.low, found.high) if found else None
+    return Cell(metric, system, n, seen.n, seen.mean, interval, seen.minimum, seen.maximum, gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One `--fail-under`: a metric (or a family of metrics), `>=` or `<=`, and a number."""
+
+    metric: str
+    sign: str
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.metric}{self.sign}{self.limit:g}"
+
+    def selects(self, metric: str) -> bool:
+        return metric == self.metric or metric.startswith(self.metric + ".")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a condition holds for a metric and system, in words."""
+
+    met: bool
+    line: str
+
+
+_CONDITION = re.compile(r"\s*([\w.]+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+
+
+def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[Condition]:
+    """The conditions of `--fail-under`, checked against the names of the values that the run will have.
+
+    Errors: UserError where one is malformed, UnknownName where it names no metric.
+    """
+    names, found = list(known), []
+    for expression in expressions:
+        match = _CONDITION.fullmatch(expression)
+        if not match:
+            raise UserError(
+                f"--fail-under {expression!r}: expected METRIC>=NUMBER or METRIC<=NUMBER, "
+                "as in 'ccrs.question_relevance>=0.8' (in quotes, for > redirects)"
+            )
+        condition = Condition(match[1], match[2], float(match[3]))
+        if not any(condition.selects(name) for name in names):
+            raise UnknownName("metric in --fail-under", condition.metric, names)
+        if not math.isfinite(condition.limit):
+            raise UserError(f"--fail-under {expression!r}: the limit is too large for a number")
+        found.append(condition)
+    return found
+
+
+def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Verdict]:
+    """A verdict for each condition, metric and system.
+
+    `>=` holds where the lower end of the interval reaches the limit, `<=` where the upper end does not pass it. Without
+    an interval, or with more than the share `max_unscored` of rows without a value, a condition does not hold.
+    """
+    verdicts = []
+    for condition in conditions:
+        cells = [cell for cell in summary.cells if condition.selects(cell.metric)]
+        if not cells:
+            verdicts.append(Verdict(False, f"not met: {condition}: the run has no row of this metric"))
+        verdicts += [_verdict(condition, cell, max_unscored, summary.decimals(cell.metric)) for cell in cells]
+    return verdicts
+
+
+def _verdict(condition: Condition, cell: Cell, max_unscored: float, places: int) -> Verdict:
+    rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {cell.system}"
+    unscored = cell.n - cell.scored
+    if unscored > max_unscored * cell.n:
+        most = ", ".join(f"{gap.count} {gap.status}" for gap in cell.gaps)
+        return Verdict(
+            False,
+            f"not met: {rule}: {unscored} of {cell.n} rows ({share(unscored, cell.n)}) have no value ({most}), "
+            f"more than the {share(max_unscored, 1)} that --max-unscored allows",
+        )
+    if cell.interval is None:
+        values = "value" if cell.scored == 1 else "values"
+        return Verdict(False, f"not met: {rule}: no interval, for there are only {cell.scored} {values}")
+    lower, upper = cell.interval
+    end, name = (lower, "lower") if condition.sign == ">=" else (upper, "upper")
+    met = end >= condition.limit if condition.sign == ">=" else end <= condition.limit
+    return Verdict(
+        met,
+        f"{'met' if met else 'not met'}: {rule}: the {name} end of the {INTERVAL_NAME} is {fixed(end, places + 1)} "
+        f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} with a value)",
+    )

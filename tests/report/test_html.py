@@ -1,0 +1,251 @@
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.report.runs import (
+    CORRECTNESS,
+    EASE,
+    GRADE,
+    HOSTILE,
+    METRICS,
+    RELEVANCE,
+    hostile,
+    made_up,
+    manifest,
+    row,
+    write_run,
+)
+
+from longmark.errors import UserError
+from longmark.records import Example
+from longmark.report import html
+from longmark.report.html import embedded_json, write_report
+from longmark.report.index import MarkIndex
+from longmark.report.manifest import MetricFacts
+from longmark.report.selection import select
+
+
+class Page(HTMLParser):
+    """Every element of a page with its attributes, the text outside scripts, and the scripts' contents by id."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.source = path.read_text("utf-8")
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str, str] = {}
+        self.text = ""
+        self._inside = ""
+        self.feed(self.source)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.elements.append((tag, found))
+        if tag in ("script", "style"):
+            self._inside = found.get("id") or tag
+            self.scripts[self._inside] = ""
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style"):
+            self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside:
+            self.scripts[self._inside] += data
+        else:
+            self.text += data
+
+
+def page(tmp_path: Path, *runs: Path, **limits: int) -> Page:
+    write_report(list(runs), tmp_path / "report.html", **limits)
+    return Page(tmp_path / "report.html")
+
+
+def test_hostile_texts_stay_texts(tmp_path):
+    found = page(tmp_path, hostile(tmp_path / "run"))
+    assert HOSTILE not in found.source
+    tags = [tag for tag, _ in found.elements]
+    assert "img" not in tags
+    assert tags.count("script") == 3, "the list, one example, the script"
+    for tag, attributes in found.elements:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert "style" not in attributes, "the policy forbids inline styles"
+        for name in ("src", "href"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
+    assert found.text.count("<img src=x onerror=") > 10, "foreign text is shown, not dropped"
+    data = json.loads(found.scripts["example-0"])
+    assert data["example"]["answer"] == HOSTILE
+    assert data["example"]["meta"] == {HOSTILE: [{HOSTILE: HOSTILE}]}
+    assert data["marks"][RELEVANCE]["evidence"][HOSTILE] == HOSTILE
+    for script in ("data", "example-0"):
+        assert not re.search("[<>&\u2028\u2029]", found.scripts[script])
+
+
+def test_embedded_json_gives_the_same_value_back():
+    value = {"a": ["<b>&amp;</b>", "\u2028\u2029", "</SCRIPT>", "<!--", "\\u003c"], "n": 1.5}
+    assert json.loads(embedded_json(value)) == value
+    assert not re.search(rb"[<>&]", embedded_json(value))
+
+
+def test_the_policy_lets_only_the_pages_own_script_and_style_run(tmp_path):
+    found = page(tmp_path, made_up(tmp_path / "run", 3))
+    (policy,) = [a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    for kind in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(found.scripts[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "http:" not in found.source.replace("http://www.w3.org/2000/svg", "")
+    assert "https:" not in found.source
+
+
+def test_the_page_says_what_was_marked_and_by_which_model(tmp_path):
+    found = page(tmp_path, made_up(tmp_path / "run", 3))
+    assert "<title>3 answers of first, marked by embedded:judge</title>" in found.source
+    for text in [RELEVANCE, "95 % interval (Student's t)", "embedded:judge", "3.14.5", "sha256:5f5f", "52f2e2f"]:
+        assert text in found.text
+    assert "with uncommitted changes" in found.text
+    assert "79 % reused by prefix sharing (48,500)" in found.text, "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
+    assert "9 from the call cache (9.2 %)" in found.text, "9 of 90 + 8"
+    assert "$0.0146" in found.text
+
+
+def test_every_example_stands_on_the_page_in_the_order_of_its_file(tmp_path):
+    run = made_up(tmp_path / "run", 40)
+    lines = (run / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "rows.jsonl").write_bytes(b"".join(reversed(lines)))
+    found = page(tmp_path, run)
+    listed = json.loads(found.scripts["data"])["examples"]
+    assert [line["id"] for line in listed] == [f"first-{i:04d}" for i in range(40)]
+    for i, line in enumerate(listed):
+        whole = json.loads(found.scripts[f"example-{i}"])
+        assert whole["example"]["id"] == line["id"]
+        assert set(whole["marks"]) == set(METRICS)
+        for name, mark in whole["marks"].items():
+            assert (mark["value"], mark["status"]) == (line["values"][name], line["statuses"][name])
+            assert (mark["reason"] is None) == (mark["status"] == "ok")
+    assert "All answers are on this page." in found.text
+    gap = json.loads(found.scripts["example-4"])["marks"][CORRECTNESS]
+    assert (gap["status"], gap["value"]) == ("missing_input", None)
+
+
+def numbered(tmp_path: Path, count: int, values: list[float | None] | None = None) -> Path:
+    """A run of one metric: example i has the value i / count, unless `values` are given."""
+    marks = values or [i / count for i in range(count)]
+    examples = [Example(id=str(i), question=f"What is {i}?", answer="…") for i in range(count)]
+    rows = [row(str(i), RELEVANCE, mark) for i, mark in enumerate(marks)]
+    return write_run(tmp_path / "numbered", examples, rows, manifest())
+
+
+def test_a_large_run_shows_the_lowest_and_a_seeded_sample_and_says_so(tmp_path):
+    run = numbered(tmp_path, 50, [*[None] * 5, *[i / 50 for i in range(45, 0, -1)]])
+    first, again = page(tmp_path, run, most=20, lowest=10), page(tmp_path, run, most=20, lowest=10)
+    assert first.source == again.source
+    ids = {int(line["id"]) for line in json.loads(first.scripts["data"])["examples"]}
+    assert len(ids) == 20
+    assert ids >= set(range(40, 50)), "the ten lowest"
+    assert "This page holds 20 of 50 answers: the 10 lowest and a random 10 of the others (seed 0)." in first.text
+    assert "45 / 50" in first.text, "the table counts every answer"
+    (run / "manifest.json").write_bytes(json.dumps({**manifest(), "fixed": {"seed": 1}}).encode())
+    other = page(tmp_path, run, most=20, lowest=10)
+    assert {int(line["id"]) for line in json.loads(other.scripts["data"])["examples"]} != ids
+
+
+def test_answers_to_one_question_come_together(tmp_path):
+    rows = [
+        row(f"{i}{s}", RELEVANCE, v, question_id=str(i), system=s)
+        for i in range(30)
+        for s, v in (("a", 1), ("b", i / 30))
+    ]
+    listed = json.loads(page(tmp_path, write_run(tmp_path / "run", [], rows), most=20, lowest=10).scripts["data"])[
+        "examples"
+    ]
+    questions = [line["question_id"] for line in listed]
+    assert len(questions) == 20
+    assert all(questions.count(question) == 2 for question in questions)
+    assert {"0", "1", "2", "3", "4"} <= set(questions)
+
+
+def test_standing_uses_bounds_else_ranks_and_turns_round_where_lower_is_better(tmp_path):
+    facts = {RELEVANCE: MetricFacts(0, 1, True), EASE: MetricFacts(None, None, False), GRADE: MetricFacts()}
+    # place of a: (0.4 + (1 - 1.0)) / 2 = 0.2; b: (0.5 + (1 - 0.0)) / 2 = 0.75; c: (0.0 + (1 - 0.5)) / 2 = 0.25.
+    # The grade level has no direction and does not count.
+    marks = {"a": (0.4, 900.0, 99.0), "b": (0.5, -3.0, 0.0), "c": (0.0, 40.0, 0.0)}
+    rows = [row(i, name, value) for i, values in marks.items() for name, value in zip(facts, values, strict=True)]
+    with MarkIndex() as index:
+        index.add_run(write_run(tmp_path / "run", [], rows))
+        index.rank(facts)
+        assert [index.example(number)[1] for number in index.lowest()] == ["a", "c", "b"]
+        assert select(index, facts, 0, most=2, lowest=1).numbers[0] == 1
+
+
+def test_systems_of_several_runs_stand_side_by_side(tmp_path):
+    runs = [made_up(tmp_path / name, 5, seed, name) for seed, name in enumerate(("alpha", "beta"))]
+    other = manifest("beta")
+    other["fixed"] = {**other["fixed"], "models": {"judge": ["openai:another"]}}
+    (runs[1] / "manifest.json").write_bytes(json.dumps(other).encode())
+    found = page(tmp_path, *runs)
+    assert "10 answers of 2 systems, marked by embedded:judge and openai:another" in found.source
+    listed = json.loads(found.scripts["data"])
+    assert listed["systems"] == ["alpha", "beta"]
+    assert len({line["question_id"] for line in listed["examples"]}) == 5
+    assert "The runs were made with different settings (models)" in found.text
+
+
+def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
+    run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5), row("1", "new.metric", None)])
+    (run / "examples.jsonl").unlink()
+    found = page(tmp_path, run)
+    assert json.loads(found.scripts["example-0"])["example"] is None
+    assert "not recorded" in found.text
+    assert "marked without a model" in found.text
+    strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
+    (run / "manifest.json").write_bytes(json.dumps(strange).encode())
+    assert "The run run has not ended" in page(tmp_path, run).text
+
+
+def test_an_empty_run_has_a_page(tmp_path):
+    found = page(tmp_path, write_run(tmp_path / "run", [], [], manifest()))
+    assert "No answers yet" in found.text
+
+
+def test_an_example_that_was_marked_again_shows_its_last_mark(tmp_path):
+    rows = [row("1", RELEVANCE, None), row("1", RELEVANCE, 0.25)]
+    run = write_run(tmp_path / "run", [Example(id="1", question="?", answer="!")], rows, manifest())
+    assert json.loads(page(tmp_path, run).scripts["example-0"])["marks"][RELEVANCE]["value"] == 0.25
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    run = made_up(tmp_path / "run", 3)
+    out = tmp_path / "report.html"
+    out.write_text("the page of yesterday")
+
+    def broken(*_args):
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(html, "_data", broken)
+    with pytest.raises(RuntimeError):
+        write_report([run], out)
+    assert out.read_text() == "the page of yesterday"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run"]
+
+
+def test_what_cannot_be_done_is_said(tmp_path):
+    run = made_up(tmp_path / "run", 3)
+    with pytest.raises(UserError, match="no run folder"):
+        write_report([tmp_path], tmp_path / "report.html")
+    with pytest.raises(UserError, match="given twice"):
+        write_report([run, tmp_path / "run" / ".." / "run"], tmp_path / "report.html")
+    with pytest.raises(UserError, match="is a folder"):
+        write_report([run], tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="give another --out"):
+        write_report([run], tmp_path / "file" / "report.html")
+    with pytest.raises(UserError, match="at least one"):
+        write_report([], tmp_path / "report.html")
+    (run / "examples.jsonl").write_bytes(b'{"id": 5}\n')
+    with pytest.raises(UserError, match=r"examples\.jsonl:1 is damaged"):
+        write_report([run], tmp_path / "report.html")

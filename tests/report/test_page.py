@@ -1,0 +1,92 @@
+"""The page in a real browser: Debian's `chromium`, where it is installed; the state comes in by the address's hash."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.report.runs import CORRECTNESS, EASE, HOSTILE, hostile, made_up
+
+from longmark.report.html import write_report
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
+
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
+    *("--window-size=1280,900", "--virtual-time-budget=5000", "--dump-dom"),
+]
+
+
+def opened(page: Path, profile: Path, state: str = "") -> str:
+    """The page's HTML after its script has run; fails where the console holds any message."""
+    assert CHROMIUM is not None
+    done = subprocess.run(
+        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", page.as_uri() + state],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    assert not console, console
+    return done.stdout.split('<script type="application/json"')[0]
+
+
+def ids(dom: str) -> list[str]:
+    return re.findall(r'<span class="id"><bdi>(first-\d+)</bdi>', dom)
+
+
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("forty")
+    write_report([made_up(folder / "first", 40, long=True)], folder / "report.html")
+    return folder / "report.html"
+
+
+def test_search_sort_and_filter(forty, tmp_path):
+    first = opened(forty, tmp_path)
+    assert ids(first) == [f"first-{i:04d}" for i in range(25)]
+    assert "40 answers, 1 to 25" in first
+    found = opened(forty, tmp_path, "#q=FIRST-0007%20hydrology")
+    assert ids(found) == ["first-0007"]
+    assert "Nothing matches" in opened(forty, tmp_path, "#q=first-0007+no-such-word")
+    # in made_up every ninth example from the fifth on has a gap; the first of them has the status missing_input
+    assert ids(opened(forty, tmp_path, "#status=missing_input")) == ["first-0004"]
+    assert ids(opened(forty, tmp_path, "#status=some")) == [f"first-{i:04d}" for i in (4, 13, 22, 31)]
+
+
+def test_sorting_by_a_metric_puts_missing_values_last(forty, tmp_path):
+    dom = opened(forty, tmp_path, f"#sort={EASE}+down")
+    shown = [float(value) for value in re.findall(r"reading ease</span><b>([-\d.,]+)</b>", dom)]
+    assert len(shown) == 25
+    assert shown == sorted(shown, reverse=True)
+    last = opened(forty, tmp_path, f"#sort={CORRECTNESS}+up&page=2")
+    assert ids(last)[-4:] == [f"first-{i:04d}" for i in (4, 13, 22, 31)]
+
+
+def test_an_opened_answer_shows_its_marks_evidence_and_long_text_on_demand(forty, tmp_path):
+    dom = opened(forty, tmp_path, "#open=first-0001")
+    assert "Answer · 30,000 words" in dom
+    assert "Show all 30,000 words" in dom
+    assert "openai:some-judge" in dom
+    assert len(dom) < 200_000, "30,000 words are not laid out before they are asked for"
+    gap = opened(forty, tmp_path, "#open=first-0004")
+    assert "The example lacks a field that the metric needs: no mark for this one." in gap.split('id="items"')[1]
+
+
+def test_a_hostile_run_stays_harmless(tmp_path):
+    write_report([hostile(tmp_path / "run")], tmp_path / "report.html")
+    dom = opened(tmp_path / "report.html", tmp_path / "profile", "#status=some")
+    assert "<img" not in dom
+    assert "owned</title>" not in dom
+    assert HOSTILE not in dom
+
+
+def test_answers_to_one_question_are_grouped(tmp_path):
+    runs = [made_up(tmp_path / name, 5, seed, name) for seed, name in enumerate(("first", "second"))]
+    write_report(runs, tmp_path / "report.html")
+    assert "5 questions" in opened(tmp_path / "report.html", tmp_path / "profile", "#open=second-0002")
+    assert "10 answers" in opened(tmp_path / "report.html", tmp_path / "profile", "#group=0")

@@ -1,0 +1,168 @@
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
+
+from longmark.errors import UnknownName, UserError
+from longmark.report.summary import Gap, Summary, fail_under, parse_conditions, summarise
+
+
+def marked(folder: Path, values: list[float | None], metric: str = RELEVANCE) -> Summary:
+    rows = [row(str(i), metric, value) for i, value in enumerate(values)]
+    return summarise([write_run(folder / "run", [], rows, manifest())])
+
+
+def test_mean_and_interval_by_hand(tmp_path):
+    (cell,) = marked(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9]).cells
+    # mean 0.7; variance (0.04 + 0.01 + 0 + 0.01 + 0.04) / 4 = 0.025; standard error sqrt(0.025 / 5) = 0.0707107;
+    # t(0.975, 4) = 2.7764451; 2.7764451 x 0.0707107 = 0.1963243
+    assert cell.mean == pytest.approx(0.7)
+    assert cell.interval == pytest.approx((0.5036757, 0.8963243), abs=1e-6)
+    assert (cell.n, cell.scored, cell.least, cell.greatest) == (5, 5, 0.5, 0.9)
+
+
+def test_interval_is_clipped_to_the_bounds_where_there_are_bounds(tmp_path):
+    # mean 0.5, variance 0.5, standard error 0.5, t(0.975, 1) = 12.7062: half a width of 6.3531
+    assert marked(tmp_path / "a", [0.0, 1.0]).cells[0].interval == (0, 1)
+    assert marked(tmp_path / "b", [0.0, 1.0], EASE).cells[0].interval == pytest.approx((-5.8531, 6.8531), abs=1e-4)
+
+
+def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
+    rows = [row("1", RELEVANCE, 0.4), row("2", RELEVANCE, 0.6)]
+    rows += [
+        row(f"u{i}", RELEVANCE, None, reason=reason) for i, reason in enumerate(["No number.", "Prose.", "Prose."])
+    ]
+    rows += [row("r", RELEVANCE, None, status="refused", reason="It declined.")]
+    (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
+    assert cell.mean == pytest.approx(0.5)
+    assert (cell.n, cell.scored) == (6, 2)
+    assert cell.gaps == (Gap("unparsable", 3, "Prose."), Gap("refused", 1, "It declined."))
+
+
+def test_fewer_than_two_values_have_no_interval(tmp_path):
+    assert marked(tmp_path / "one", [0.5, None]).cells[0].interval is None
+    (none,) = marked(tmp_path / "none", [None]).cells
+    assert (none.mean, none.interval, none.least, none.scored) == (None, None, None, 0)
+
+
+def test_the_last_row_of_an_example_and_metric_counts(tmp_path):
+    rows = [row("1", RELEVANCE, None), row("2", RELEVANCE, 0.2), row("1", RELEVANCE, 1.0)]
+    (cell,) = summarise([write_run(tmp_path / "run", [], rows)]).cells
+    assert (cell.n, cell.scored) == (2, 2)
+    assert cell.mean == pytest.approx(0.6)
+
+
+def test_a_torn_last_line_is_ignored(tmp_path):
+    run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5), row("2", RELEVANCE, 0.7)])
+    with (run / "rows.jsonl").open("ab") as file:
+        file.write(b'{"example_id": "3", "metric": "ccrs.que')
+    assert summarise([run]).cells[0].n == 2
+
+
+def test_metrics_stand_in_the_order_of_the_manifest(tmp_path):
+    rows = [row("1", name, 0.5) for name in [GRADE, "not.in.it", RELEVANCE, EASE]]
+    summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    assert summary.metrics == (RELEVANCE, EASE, GRADE, "not.in.it")
+    assert summary.facts[RELEVANCE].bounded
+    assert not summary.facts["not.in.it"].bounded
+
+
+def test_runs_that_share_a_system_are_not_pooled(tmp_path):
+    rows = [row("1", RELEVANCE, 0.2), row("1x", RELEVANCE, 0.1, system="second")]
+    runs = [write_run(tmp_path / name, [], rows[: 2 - i]) for i, name in enumerate(["a/one", "b/one"])]
+    summary = summarise(runs)
+    assert summary.systems == ("first (a/one)", "second", "first (b/one)")
+    assert [cell.n for cell in summary.cells] == [1, 1, 1]
+
+
+def test_a_folder_without_rows_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"no rows\.jsonl"):
+        summarise([tmp_path])
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", '{"metrics": '])
+def test_a_damaged_manifest_is_refused(tmp_path, text):
+    run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5)])
+    (run / "manifest.json").write_text(text)
+    with pytest.raises(UserError, match="is damaged"):
+        summarise([run])
+
+
+def test_an_empty_run_has_no_cells(tmp_path):
+    assert summarise([write_run(tmp_path / "run", [], [], manifest())]).cells == ()
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=30))
+def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
+    (cell,) = marked(tmp_path_factory.mktemp("run"), values, EASE).cells
+    assert cell.scored + sum(gap.count for gap in cell.gaps) == cell.n == len(values)
+    scored = [value for value in values if value is not None]
+    if scored:
+        assert cell.mean == pytest.approx(math.fsum(scored) / len(scored), rel=1e-9, abs=1e-6)
+        assert (cell.least, cell.greatest) == (min(scored), max(scored))
+
+
+# mean 0.7, interval [0.504, 0.896], as above
+@pytest.mark.parametrize(
+    ("expression", "met"),
+    [
+        ("ccrs.question_relevance>=0.5", True),
+        ("ccrs.question_relevance >= 0.51", False),
+        ("ccrs.question_relevance<=0.9", True),
+        ("ccrs.question_relevance<=.89", False),
+        ("ccrs>=-1e-3", True),
+    ],
+)
+def test_fail_under_tests_the_near_end_of_the_interval(tmp_path, expression, met):
+    summary = marked(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9])
+    (verdict,) = fail_under(parse_conditions([expression], METRICS), summary)
+    assert verdict.met is met
+    assert verdict.line.startswith("met: " if met else "not met: ")
+    assert "5 of 5 with a value" in verdict.line
+
+
+def test_fail_under_looks_at_each_system(tmp_path):
+    rows = [row(f"{i}{name}", RELEVANCE, value, system=name) for i in "ab" for name, value in [("x", 0.9), ("y", 0.1)]]
+    summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    verdicts = fail_under(parse_conditions([f"{RELEVANCE}>=0.5"], METRICS), summary)
+    assert [verdict.met for verdict in verdicts] == [True, False]
+    assert "for y" in verdicts[1].line
+
+
+def test_fail_under_fails_on_gaps(tmp_path):
+    summary = marked(tmp_path / "gaps", [0.9] * 18 + [None] * 2)
+    conditions = parse_conditions([f"{RELEVANCE}>=0.5"], METRICS)
+    (verdict,) = fail_under(conditions, summary)
+    assert not verdict.met
+    assert "2 of 20 rows (10 %) have no value (2 unparsable)" in verdict.line
+    assert fail_under(conditions, summary, max_unscored=0.1)[0].met
+    assert fail_under(conditions, marked(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
+
+
+def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
+    conditions = parse_conditions([f"{RELEVANCE}>=0", f"{EASE}>=0"], METRICS)
+    single, absent = fail_under(conditions, marked(tmp_path, [0.9]))
+    assert "only 1 value" in single.line
+    assert "no row of this metric" in absent.line
+    assert not single.met
+    assert not absent.met
+
+
+@pytest.mark.parametrize(
+    "expression", ["ccrs.question_relevance", "a>0.5", "a>=", ">=1", "a>=1 b>=2", "a==1", "a>=nan"]
+)
+def test_a_malformed_condition_is_refused(expression):
+    with pytest.raises(UserError, match="expected METRIC>=NUMBER"):
+        parse_conditions([expression], METRICS)
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"Did you mean ccrs\.question_relevance"):
+        parse_conditions(["ccrs.question_relevanse>=0.5"], METRICS)
+    with pytest.raises(UnknownName):
+        parse_conditions(["ccr>=0.5"], METRICS)
+    with pytest.raises(UserError, match="too large"):
+        parse_conditions(["ccrs>=1e999"], METRICS)
