@@ -1,0 +1,186 @@
+"""Raw records of other tools become Examples; bad ones say all that is wrong on one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from longmark.errors import UnknownName, UserError
+from longmark.records import Context, Example
+from longmark.records.columns import BadRecord, Columns
+
+
+def read(record: Any, cells: bool = False, **mapping: str) -> Example:
+    return Columns(mapping, cells=cells).example(record)
+
+
+def problem(record: Any, cells: bool = False, **mapping: str) -> str:
+    with pytest.raises(BadRecord) as caught:
+        read(record, cells, **mapping)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+SAME = [
+    {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "references": ["r"]},
+    {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "ground_truth": "r"},
+    {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "ground_truths": ["r"], "ground_truth": "r"},
+    {"user_input": "q", "response": "a", "retrieved_contexts": ["c1", "c2"], "reference": "r"},
+    {"input": "q", "actual_output": "a", "retrieval_context": ["c1", "c2"], "expected_output": "r"},
+    {"query": "q", "response": "a", "retrieved_context": [{"text": "c1"}, {"text": "c2"}], "gt_answer": "r"},
+    {"Question": "q", "Answer": "a", "Retrieved Contexts": ["c1", "", None, " ", "c2"], "Ground-Truth": "r"},
+]
+
+
+@pytest.mark.parametrize("record", SAME)
+def test_names_of_other_tools_mean_the_same(record: dict[str, Any]) -> None:
+    assert read(record) == read(SAME[0])
+    assert read(record).contexts == (Context(text="c1"), Context(text="c2"))
+    assert read(record).references == ("r",)
+
+
+def test_ragas_reference_contexts_go_to_meta() -> None:
+    example = read({"user_input": "q", "retrieved_contexts": ["c"], "reference_contexts": ["gold"]})
+    assert example.contexts == (Context(text="c"),)
+    assert example.meta == {"reference_contexts": ["gold"]}
+
+
+def test_deepeval_context_is_the_ideal_one_beside_a_retrieval_context() -> None:
+    both = read({"input": "q", "actual_output": "a", "retrieval_context": ["found"], "context": ["ideal"]})
+    assert both.contexts == (Context(text="found"),)
+    assert both.meta == {"context": ["ideal"]}
+    none_found = read({"input": "q", "actual_output": "a", "retrieval_context": None, "context": ["ideal"]})
+    assert none_found.contexts == ()
+    assert read({"input": "q", "context": ["only"]}).contexts == (Context(text="only"),)
+
+
+def test_passages_as_objects() -> None:
+    contexts = [
+        {"doc_id": "000", "text": "t"},
+        {"id": 7, "content": "c"},
+        {"chunk_id": 2.0, "page_content": "p", "score": 0.3},
+    ]
+    assert read({"question": "q", "contexts": contexts}).contexts == (
+        Context(text="t", id="000"),
+        Context(text="c", id="7"),
+        Context(text="p", id="2"),
+    )
+    assert read({"question": "q", "context": "one"}).contexts == (Context(text="one"),)
+    assert read({"question": "q", "context": {"id": "x", "text": "one"}}).contexts == (Context(text="one", id="x"),)
+    assert read({"question": "q", "context": ""}).contexts == ()
+
+
+@pytest.mark.parametrize(("number", "text"), [(1, "1"), (1.0, "1"), (1.5, "1.5"), (-3, "-3"), (2**60, str(2**60))])
+def test_numeric_ids_become_text(number: float, text: str) -> None:
+    assert read({"id": number, "question": "q"}).id == text
+    assert read({"query_id": number, "query": "q"}).id == text
+
+
+def test_ids_that_are_no_ids() -> None:
+    assert problem({"id": True, "question": "q"}) == "id: expected text or a number, found true"
+    assert problem({"id": ["a"], "question": "q"}) == "id: expected text or a number, found a list"
+    assert "write it in quotes" in problem({"id": 1.2345678901234568e23, "question": "q"})
+    assert read({"id": "", "question": "q"}).id == read({"question": "q"}).id != ""
+
+
+def test_empty_and_missing_answers_differ() -> None:
+    assert read({"question": "q", "answer": ""}).answer == ""
+    assert read({"question": "q", "answer": None}).answer is None
+    assert read({"question": "q", "answer": float("nan")}).answer is None
+    assert read({"question": "q"}).answer is None
+
+
+def test_messages_say_what_was_expected() -> None:
+    assert problem({"question": 5}) == "question: expected text, found 5"
+    assert problem({"question": 5, "answer": ["a"]}) == (
+        "question: expected text, found 5; answer: expected text, found a list"
+    )
+    assert problem({"question": "q", "contexts": [["c"]]}) == (
+        "contexts[0]: expected text or an object with id and text, found a list"
+    )
+    assert "contexts[1]: an object needs its passage" in problem({"question": "q", "contexts": ["c", {"id": 1}]})
+    assert problem({"question": "q", "references": [1]}) == "references[0]: expected text, found 1"
+    assert problem({"question": "q", "profile": "nurse\nor so"}) == (
+        "profile: expected an object, found 'nurse\\nor so'"
+    )
+    assert problem([1]) == "expected an object with named fields, found a list"
+    assert problem({}) == "the record is empty"
+    assert problem({"text": "t"}) == (
+        "no column that longmark knows (found text); name them with --map question=COLUMN"
+    )
+
+
+def test_characters_that_cannot_be_kept() -> None:
+    assert problem({"question": "a\x00b"}) == "question: holds a NUL character; take it out"
+    assert "lone surrogate U+D800" in problem({"question": "a\ud800"})
+    assert "not UTF-8 (byte 0xE9)" in problem({"answer": "caf\udce9"})
+    assert problem({"question": "q", "note": "\ud800"}).startswith("meta: cannot be kept as JSON")
+
+
+def test_two_columns_for_one_field() -> None:
+    assert read({"answer": "a", "response": "a"}).answer == "a"
+    assert read({"answer": None, "response": "a"}).answer == "a"
+    assert problem({"answer": "a", "response": "b"}) == (
+        "answer: the columns answer and response both hold it and differ; choose one with --map answer=COLUMN"
+    )
+    chosen = read({"answer": "gold", "response": "b"}, answer="response", references="answer")
+    assert (chosen.answer, chosen.references) == ("b", ("gold",))
+
+
+def test_mapping_goes_first() -> None:
+    example = read({"Frage": "q", "question": "other", "text": "a"}, question="Frage", answer="text", context="Quelle")
+    assert (example.question, example.answer) == ("q", "a")
+    assert example.meta == {"question": "other"}
+
+
+def test_mapping_of_an_unknown_field() -> None:
+    with pytest.raises(UnknownName, match="Did you mean question"):
+        Columns({"qestion": "q"})
+    with pytest.raises(UserError, match="references twice"):
+        Columns({"reference": "a", "references": "b"})
+
+
+def test_unknown_columns_go_to_meta() -> None:
+    record = {"question": "q", "score": 3, "empty": None, "nan": float("nan"), "meta": {"by": "me"}}
+    assert read(record).meta == {"by": "me", "score": 3}
+    assert "meta: by is also a column" in problem({"question": "q", "by": "you", "meta": {"by": "me"}})
+
+
+def test_cells_of_a_csv_file() -> None:
+    example = read(
+        {
+            "question": "[sic] q",
+            "answer": '""',
+            "contexts": '["a", {"id": 1, "text": "b"}]',
+            "references": "",
+            "profile": '{"job": "nurse"}',
+            "note": "",
+            "system": '""',
+        },
+        cells=True,
+    )
+    assert (example.question, example.answer, example.references) == ("[sic] q", "", ())
+    assert example.contexts == (Context(text="a"), Context(text="b", id="1"))
+    assert (example.profile, example.meta, example.system) == ({"job": "nurse"}, {}, None)
+    assert read({"question": "q", "answer": ""}, cells=True).answer is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ("['a', \"it's\"]", ["a", "it's"]),  # a list of texts as pandas writes it
+        ("[{'doc_id': '1', 'text': 'a'}]", ["a"]),
+        ("[1] says so", ["[1] says so"]),
+        ("plain", ["plain"]),
+        ("[]", []),
+    ],
+)
+def test_lists_in_cells(cell: str, texts: list[str]) -> None:
+    assert [context.text for context in read({"question": "q", "contexts": cell}, cells=True).contexts] == texts
+
+
+@pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['a', b]", "[{'text': 'a'} {'text': 'b'}]"])
+def test_lists_without_commas_are_refused(cell: str) -> None:
+    assert "looks like a list but is none" in problem({"question": "q", "contexts": cell}, cells=True)

@@ -1,0 +1,251 @@
+"""Files of examples: formats, lines, encodings, bad records, repeated ids, memory."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longmark.errors import BadInput, UserError
+from longmark.records.read import Bad, Good, Reading, examples
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def lines(path: Path) -> list[tuple[int, str]]:
+    """(line, question or message) of every record."""
+    return [
+        (item.line, item.example.question or "" if isinstance(item, Good) else item.message) for item in examples(path)
+    ]
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '\ufeff{"question": "a"}\r\n\n{"question": 5}\n[1]\n{"question": "é"}')
+    assert lines(path) == [
+        (1, "a"),
+        (3, "question: expected text, found 5"),
+        (4, "expected an object with named fields, found a list"),
+        (5, "é"),
+    ]
+
+
+def test_jsonl_that_is_broken_in_places(tmp_path: Path) -> None:
+    content = (
+        b'{"question": "caf\xe9"}\n{"question": "a", "score": NaN, "x": Infinity}\n{"question": "\\ud800"}\n'
+        b'{"question": "a"\n{"question": "big", "n": 123456789012345678901234567890}\n' + b"[" * 5000 + b"\n"
+    )
+    found = lines(written(tmp_path, "a.jsonl", content))
+    assert found[0] == (1, "is not UTF-8 (byte 0xE9); save the file as UTF-8")
+    assert found[1] == (2, "a")
+    assert found[2][1].startswith("question: holds half a character")
+    assert found[3][1].startswith("is not JSON: ")
+    assert found[4] == (5, "big")
+    assert found[5][0] == 6
+    assert all("\n" not in message for _, message in found)
+
+
+def test_csv(tmp_path: Path) -> None:
+    content = (
+        "\ufeffid,question,answer,contexts\r\n1,first,,plain\r\n"
+        '2,"second, with\r\ntwo lines","=A1","[""c"", ""d""]"\r\n3,short\r\n\r\n4,last,"""""",\r\n'
+    )
+    items = list(examples(written(tmp_path, "a.csv", content)))
+    assert [item.line for item in items] == [2, 3, 5, 7]
+    assert items[2] == Bad(5, "2 cells for 4 columns; quote cells that hold commas")
+    good = [item.example for item in items if isinstance(item, Good)]
+    assert [example.id for example in good] == ["1", "2", "4"]
+    assert [example.answer for example in good] == [None, "=A1", ""]
+    assert good[1].question == "second, with\r\ntwo lines"
+    assert [context.text for context in good[1].contexts] == ["c", "d"]
+
+
+def test_csv_that_is_broken_in_places(tmp_path: Path) -> None:
+    content = b'question,answer\ncaf\xe9,a\n"a"b,c\nlong,' + b"x" * 200_000 + b'\n"never closed,d\n'
+    found = lines(written(tmp_path, "a.csv", content))
+    assert found[0] == (2, "question: is not UTF-8 (byte 0xE9); save the file as UTF-8")
+    assert found[1][0] == 3
+    assert found[1][1].startswith("is not CSV: ")
+    assert found[2] == (4, "long")
+    assert found[3][0] == 5
+    assert found[3][1].startswith("is not CSV: ")
+
+
+def test_tsv(tmp_path: Path) -> None:
+    assert lines(written(tmp_path, "a.tsv", "question\tanswer\na, b\tc\n")) == [(2, "a, b")]
+
+
+def test_json_documents(tmp_path: Path) -> None:
+    records = [{"question": "a"}, {"question": 5}]
+    expected = [(1, "a"), (2, "question: expected text, found 5")]
+    assert lines(written(tmp_path, "a.json", json.dumps(records))) == expected
+    assert lines(written(tmp_path, "b.json", json.dumps({"results": records, "metrics": {}}))) == expected
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+    import datetime
+    import decimal
+
+    import pyarrow.parquet
+
+    table = pyarrow.table(
+        {
+            "id": pyarrow.array([1, 2], pyarrow.int64()),
+            "user_input": ["a", None],
+            "response": ["", "b"],
+            "retrieved_contexts": [["c"], None],
+            "score": [float("nan"), 0.5],
+            "day": [datetime.date(2024, 1, 2), None],
+            "price": [decimal.Decimal("1.50"), None],
+            "reference": pyarrow.array([b"bytes", b"caf\xe9"]),
+        }
+    )
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(table, path)
+    first, second = examples(path)
+    assert isinstance(first, Good)
+    assert (first.example.id, first.example.question, first.example.answer) == ("1", "a", "")
+    assert first.example.references == ("bytes",)
+    assert first.example.meta == {"day": "2024-01-02", "price": "1.50"}
+    assert second == Bad(2, "references[0]: is not UTF-8 (byte 0xE9); save the file as UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"x", "the suffix tells the format"),
+        ("a.jsonl.gz", b"x", "unpack it first"),
+        ("a.jsonl", b"", "is empty"),
+        ("a.jsonl", b"\n\n", "has no records"),
+        ("a.json", b"[]", "has no records"),
+        ("a.csv", b"question,answer\n", "has no records"),
+        ("a.jsonl", b'{\n"question": "a"\n}', "name it .json"),
+        ("a.json", b'{"question": "a"}\n{"question": "b"}\n', "name it .jsonl"),
+        ("a.json", b'{"question": "a"}', "under `results`; found question"),
+        ("a.json", b'[{"question": ', "is not JSON"),
+        ("a.json", b"3", "expected a list of records"),
+        ("a.jsonl", b"\xff\xfe{\x00", "is UTF-16"),
+        ("a.csv", b"\xff\xfeq\x00", "is UTF-16"),
+        ("a.csv", b"question;answer\na;b\n", "separated by semicolons"),
+        ("a.csv", b"question\tanswer\na\tb\n", "save it with tabs as .tsv"),
+        ("a.csv", b"answer,answer\na,b\n", "the column answer is there twice"),
+        ("a.csv", b"\na,b\n", "must name the columns"),
+        ("a.parquet", b"PAR1 not really", "cannot be read as Parquet"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        list(examples(written(tmp_path, name, content)))
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no file"):
+        Reading(tmp_path / "none.jsonl")
+    with pytest.raises(UserError, match="is a folder"):
+        Reading(tmp_path)
+
+
+def test_mapped_column_that_no_record_has(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"q": "a", "answer": "x"}\n{"q": "b", "answer": "x"}\n')
+    with pytest.raises(UserError, match="no record of .* has the column Q;"):
+        list(examples(path, mapping={"question": "Q"}))
+    with pytest.raises(UserError, match="has the column Q;"):
+        list(Reading(path, mapping={"question": "Q"}, limit=1))
+    assert [example.question for example in Reading(path, mapping={"question": "q"})] == ["a", "b"]
+
+
+def test_bad_input_names_each_record_and_the_first_use_of_an_id(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "bad.jsonl",
+        '{"id": "a", "question": "x"}\n{"id": "b", "question": 5}\n{"id": 1, "question": "y"}\n'
+        '{"id": "1", "question": "y"}\n{"id": "a", "question": "x"}\n',
+    )
+    reading = Reading(path)
+    with pytest.raises(BadInput) as caught:
+        list(reading)
+    assert str(caught.value).splitlines() == [
+        f"{path}:2: question: expected text, found 5",
+        f'{path}:4: id: "1" was already used in line 3',
+        f'{path}:5: id: "a" was already used in line 1',
+    ]
+
+
+def test_equal_records_without_ids_are_repeated_ids(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"question": "x"}\n' * 2)
+    with pytest.raises(BadInput, match="already used in line 1"):
+        list(Reading(path))
+
+
+def test_only_the_first_fifty_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"question": 5}\n' * 73)
+    with pytest.raises(BadInput) as caught:
+        list(Reading(path))
+    assert len(caught.value.lines) == 50
+    assert caught.value.total == 73
+    assert str(caught.value).endswith("… and 23 more")
+
+
+def test_skip_bad_goes_on_with_the_rest(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"question": 5}\n{"question": "x"}\n{"question": "y"}\n')
+    reading = Reading(path, skip_bad=True)
+    assert [example.question for example in reading] == ["x", "y"]
+    assert (reading.good, reading.bad, len(reading.bad_lines)) == (2, 1, 1)
+    assert [example.question for example in reading] == ["x", "y"]  # it can be read again
+    limited = Reading(path, skip_bad=True, limit=1)
+    assert [example.question for example in limited] == ["x"]
+    nothing_good = Reading(written(tmp_path, "b.jsonl", '{"question": 5}\n'), skip_bad=True)
+    with pytest.raises(BadInput):
+        list(nothing_good)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    def peak(count: int) -> int:
+        path = tmp_path / f"{count}.jsonl"
+        with path.open("w") as file:
+            for number in range(count):
+                file.write(json.dumps({"id": number, "question": f"q {number}", "answer": "a" * 100}) + "\n")
+        tracemalloc.start()
+        assert sum(1 for _ in Reading(path)) == count
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    peak(200)  # what is loaded once
+    small, large = peak(500), peak(5000)
+    assert large < small + 100_000  # 5,000 answers alone would be 500,000 bytes
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=300))
+def test_any_bytes_give_records_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    for name in ("a.jsonl", "a.json", "a.csv"):
+        try:
+            items = list(examples(written(folder, name, content)))
+        except UserError:
+            continue
+        assert all(isinstance(item, Good) or "\n" not in item.message for item in items)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data are not in this clone")
+def test_real_files() -> None:
+    expert = list(Reading(DATA / "expertqa" / "rand_lfqa_test.jsonl"))
+    assert len(expert) == 219
+    assert all(example.question and example.answer and not example.contexts for example in expert)
+    assert expert[0].id == "0"
+    checked = list(Reading(DATA / "ragchecker" / "checking_outputs.json"))
+    assert [example.id for example in checked] == ["0", "1"]
+    assert checked[0].contexts[0].id == "000"
+    assert len(checked[0].references) == 1
+    assert {"response_claims", "gt_answer_claims", "metrics"} <= checked[0].meta.keys()
