@@ -128,13 +128,8 @@ def main() -> None:
         print(f"{'client':8} {'CPU ms/call':>12} {'wall/ideal':>11}")
         for name in settings.only or CLIENTS:
             run = CLIENTS[name]
-            asyncio.run(
-                run(base_url, settings.concurrency, settings.concurrency)
-            )  # imports and connections once
-            figures = [
-                asyncio.run(run(base_url, settings.calls, settings.concurrency))
-                for _ in range(settings.rounds)
-            ]
+            asyncio.run(run(base_url, settings.concurrency, settings.concurrency))  # imports and connections once
+            figures = [asyncio.run(run(base_url, settings.calls, settings.concurrency)) for _ in range(settings.rounds)]
             wall, cpu = min(figure[0] for figure in figures), min(figure[1] for figure in figures)
             ratio = wall / ideal if ideal else float("nan")
             print(f"{name:8} {1000 * cpu / settings.calls:12.3f} {ratio:11.3f}", flush=True)

@@ -60,6 +60,7 @@ class Server:
         self.settings = settings
         self.base_url = ""
         self.requests: list[tuple[str, dict[str, str], Any]] = []
+        self.connections: set[asyncio.Transport] = set()
         self._random = random.Random(settings.draw)
         self._forced = deque(settings.force)
         self._by_status: Counter[str] = Counter()
@@ -132,6 +133,11 @@ class Wire(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.server.connections.add(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.transport is not None:
+            self.server.connections.discard(self.transport)
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
@@ -243,7 +249,9 @@ def serve(
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         listener.close()
-        loop.run_until_complete(asyncio.sleep(0))
+        for connection in list(server.connections):
+            connection.abort()
+        loop.run_until_complete(asyncio.sleep(0))  # lets them close
         loop.close()
 
 

@@ -182,7 +182,18 @@ def test_facts_are_asked_for_once_and_handed_on() -> None:
 
 def test_a_base_url_with_a_key_is_refused() -> None:
     with pytest.raises(UserError, match="LONGMARK_API_KEY_H"):
-        Endpoint("http://user:pass@h/v1")
+        Endpoint("http://h/v1?key=pass")
+
+
+def test_a_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve() as server:
+        monkeypatch.setenv("http_proxy", server.base_url.removesuffix("/v1"))
+        monkeypatch.delenv("no_proxy", raising=False)
+        with pytest.raises(RequestRefused, match="Not Found"):  # the test server is no proxy, but it was asked
+            ask("http://nowhere.invalid/v1")
+        assert server.requests[0][0] == "http://nowhere.invalid/v1/chat/completions"
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+        ask(server.base_url)  # not through the proxy, where nobody listens
 
 
 def test_addresses() -> None:

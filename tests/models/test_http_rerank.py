@@ -84,6 +84,7 @@ def test_one_document_that_is_refused_is_an_error() -> None:
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 1}]},
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": "NaN"}]},
         [{"index": 0, "score": 1}],
+        [{"index": n, "score": 1} for n in (0, 1, 1)],  # one too many
     ],
 )
 def test_replies_that_cannot_be_right(reply: Any) -> None:

@@ -261,10 +261,13 @@ def _bare(location: str) -> str:
 
 
 def _proxy(base_url: str) -> str | None:
-    """The proxy that the environment sets for this host (HTTPS_PROXY and the like, NO_PROXY), looked up
-    once."""
+    """The proxy that the environment sets for this host (HTTPS_PROXY and the like, NO_PROXY), looked up once. There
+    is none to this machine itself."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return None
     proxy = getproxies().get(parts.scheme)
-    return proxy if proxy and not proxy_bypass(parts.netloc.rpartition("@")[2]) else None
+    return proxy if proxy and not proxy_bypass(parts.netloc) else None

@@ -88,8 +88,6 @@ class HttpLanguageModel:
         try:
             entries = reply["choices"][0].get("prompt_logprobs")
             if entries is not None:
-                if len(entries) != start + len(text):
-                    raise ValueError(f"{len(entries)} entries for {start + len(text)} tokens")
                 found = [entry[str(token)] for token, entry in zip(text, entries[start:], strict=True)]
                 return LikelihoodReply(
                     tuple(float(item["logprob"]) for item in found),
@@ -100,7 +98,5 @@ class HttpLanguageModel:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             missing = f"{type(error).__name__} at {error}"
         else:
-            raise RequestRefused(
-                f"prompt logprobs are not supported by {self.name}: its reply holds none", 200
-            )
+            raise RequestRefused(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
         raise ServerFault(f"{self.endpoint.host} sent log-probabilities that cannot be read ({missing})", 200)

@@ -74,14 +74,10 @@ class HttpReranker:
                 results, tokens = reply, Tokens()
             else:
                 results = reply["results"] if "results" in reply else reply["data"]
-                tokens = (
-                    tokens_of(reply.get("usage")) if "usage" in reply else _cohere_tokens(reply.get("meta"))
-                )
-            scores = {
-                item["index"]: float(item.get("relevance_score", item.get("score"))) for item in results
-            }
-            if len(results) != count or sorted(scores) != list(range(count)):
-                raise ValueError(f"{len(results)} results for {count} documents, or an index twice")
+                tokens = tokens_of(reply.get("usage")) if "usage" in reply else _cohere_tokens(reply.get("meta"))
+            scores = {item["index"]: float(item.get("relevance_score", item.get("score"))) for item in results}
+            if len(results) != count:
+                raise ValueError(f"{len(results)} results for {count} documents")
             if not all(map(math.isfinite, scores.values())):
                 raise ValueError("a score that is no number")
             return RerankReply(tuple(scores[index] for index in range(count)), tokens)

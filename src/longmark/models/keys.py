@@ -33,9 +33,7 @@ class Key:
     def __init__(self, secret: str, variable: str) -> None:
         secret = secret.strip()
         if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
-            raise UserError(
-                f"{variable} does not hold an API key: set it to the bare key, without quotes or spaces"
-            )
+            raise UserError(f"{variable} does not hold an API key: set it to the bare key, without quotes or spaces")
         self._secret = secret
         self.variable = variable
         _known.add(secret)
@@ -97,38 +95,39 @@ def variables_for(base_url: str) -> list[str]:
     names = [parts.hostname or ""]
     if parts.port is not None:
         names.insert(0, f"{parts.hostname}_{parts.port}")
-    return [f"LONGMARK_API_KEY_{re.sub('[^A-Z0-9]', '_', name.upper())}" for name in names] + [
-        "LONGMARK_API_KEY"
-    ]
+    return [f"LONGMARK_API_KEY_{re.sub('[^A-Z0-9]', '_', name.upper())}" for name in names] + ["LONGMARK_API_KEY"]
 
 
 def check_base_url(base_url: str) -> str:
-    """The base URL without a closing slash. Raises UserError, which never shows the part with the key, where
-    it is no http or https URL or holds a user, a password, a query or a fragment."""
+    """The base URL without a closing slash. Raises UserError, which never shows the part with the key, where it
+    is no http or https URL or holds a user, a password, a query or a fragment."""
     parts = _split(base_url)
-    start = f"the base URL at {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    variable = variables_for(base_url)[0]
-    if "@" in parts.netloc:
-        raise UserError(f"{start} holds a user name or a password: leave it out and set {variable}")
+    if "@" in base_url:
+        raise UserError(
+            f"the base URL at {_tail(base_url)} holds a user name or a password before `@`: leave it out and set "
+            "LONGMARK_API_KEY_<HOST> to the key"
+        )
     if parts.query or parts.fragment:
         raise UserError(
-            f"{start} goes on after `?` or `#`: leave that out, and set {variable} if it held a key"
+            f"the base URL at {parts.scheme}://{parts.netloc} goes on after `?` or `#`: leave that out, and set "
+            f"{variables_for(base_url)[0]} if it held a key"
         )
     return base_url.rstrip("/")
 
 
 def _split(base_url: str) -> SplitResult:
-    problem = None
     try:
         parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            problem = "a base URL starts with http:// or https:// and a host, as in http://localhost:8000/v1"
-        elif parts.port == 0:
-            problem = "port 0 is none"
-    except ValueError as error:
-        problem = str(error)
-    if problem:
-        # what stands before an @ may be a password, what follows ? a key
-        shown = re.sub(r"[^/@]*@", "", base_url.partition("?")[0])
-        raise UserError(f"not a base URL: {shown}: {problem}")
-    return parts
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:
+        pass
+    raise UserError(
+        f"not a base URL: {_tail(base_url)}: it starts with http:// or https:// and a host, and a port is a number, "
+        "as in http://localhost:8000/v1"
+    )
+
+
+def _tail(base_url: str) -> str:
+    """A base URL as it may be shown: what stands before an @ may be a password, what follows ? or # a key."""
+    return re.split("[?#]", base_url)[0].rpartition("@")[2]
