@@ -24,11 +24,10 @@ TEXTS = ["the river rose", "the levee held", "nobody was hurt", "rain", "wind"]
 def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> EmbedReply:
     async def ask() -> EmbedReply:
         embedder = HttpEmbedder(Endpoint(server.base_url, timeout=5), "m", "m@test", batch)
-        for _ in range(times - 1):
-            await embedder.embed(texts)
-        reply = await embedder.embed(texts)
-        await embedder.close()
-        return reply
+        try:
+            return [await embedder.embed(texts) for _ in range(times)][-1]
+        finally:
+            await embedder.close()
 
     return asyncio.run(ask())
 

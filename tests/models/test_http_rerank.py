@@ -23,11 +23,10 @@ SCORES = (-2.5, 3.5, 0.5)
 def rerank(server: Server, documents: list[str], times: int = 1) -> RerankReply:
     async def ask() -> RerankReply:
         reranker = HttpReranker(Endpoint(server.base_url, timeout=5), "m", "m@test")
-        for _ in range(times - 1):
-            await reranker.rerank(QUERY, documents)
-        reply = await reranker.rerank(QUERY, documents)
-        await reranker.close()
-        return reply
+        try:
+            return [await reranker.rerank(QUERY, documents) for _ in range(times)][-1]
+        finally:
+            await reranker.close()
 
     return asyncio.run(ask())
 

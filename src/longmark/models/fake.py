@@ -206,9 +206,7 @@ class FakeLanguageModel:
 def _with_logprobs(logprobs: Mapping[str, float], count: int) -> ChatReply:
     ranked = sorted(logprobs.items(), key=lambda pair: -pair[1])
     text, value = ranked[0]
-    return ChatReply(
-        text, logprobs=(TokenLogprobs(text, value, tuple(ranked[:count])),), tokens=Tokens(0, 0, 1)
-    )
+    return ChatReply(text, logprobs=(TokenLogprobs(text, value, tuple(ranked[:count])),), tokens=Tokens(0, 0, 1))
 
 
 def _words(text: str) -> list[str]:

@@ -81,9 +81,7 @@ class HttpEmbedder:
 
 def too_many(refusal: Refusal) -> bool:
     """Whether a request was refused for the number of its inputs."""
-    return refusal.http_status == 413 or refusal.names(
-        "batch size", "batch_size", "too many inputs", "too large"
-    )
+    return refusal.http_status == 413 or refusal.names("batch size", "batch_size", "too many inputs", "too large")
 
 
 def _vector(raw: Any) -> tuple[float, ...]:
