@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import tracemalloc
 from pathlib import Path
@@ -93,11 +95,7 @@ def test_json_documents(tmp_path: Path) -> None:
 
 def test_parquet(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
-    import datetime
-    import decimal
-
-    import pyarrow.parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet")
     table = pyarrow.table(
         {
             "id": pyarrow.array([1, 2], pyarrow.int64()),
@@ -111,7 +109,7 @@ def test_parquet(tmp_path: Path) -> None:
         }
     )
     path = tmp_path / "a.parquet"
-    pyarrow.parquet.write_table(table, path)
+    parquet.write_table(table, path)
     first, second = examples(path)
     assert isinstance(first, Good)
     assert (first.example.id, first.example.question, first.example.answer) == ("1", "a", "")
@@ -157,7 +155,7 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
 
 def test_mapped_column_that_no_record_has(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '{"q": "a", "answer": "x"}\n{"q": "b", "answer": "x"}\n')
-    with pytest.raises(UserError, match="no record of .* has the column Q;"):
+    with pytest.raises(UserError, match=r"no record of .* has the column Q;"):
         list(examples(path, mapping={"question": "Q"}))
     with pytest.raises(UserError, match="has the column Q;"):
         list(Reading(path, mapping={"question": "Q"}, limit=1))

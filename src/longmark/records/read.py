@@ -6,7 +6,7 @@ their count. `line` is the line a record begins in (JSON Lines, CSV, TSV) or the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,35 +81,29 @@ def _check_mapping(path: Path, columns: Columns) -> None:
         raise UserError(f"--map: no record of {path} has the column {names}; look at the names in the file")
 
 
-class Reading:
-    """The examples of a whole file, checked: iterate to the end before anything is done with them.
+class Checked:
+    """Records that were read, checked: iterate to the end before anything is done with them.
 
     After the last example BadInput is raised if a record was bad or an id came twice, unless `skip_bad`; nothing is
-    good in a file without a good record. Then `good` and `bad` are the counts, and `bad_lines` the first messages,
-    `file:line: field: what was expected`. limit: stop after so many good examples; what follows them is not read.
+    good where no record is. Then `good` and `bad` are the counts, and `bad_lines` the first messages,
+    `name:line: field: what was expected`. limit: stop after so many good examples; what follows them is not read.
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        mapping: Mapping[str, str] | None = None,
-        limit: int | None = None,
-        skip_bad: bool = False,
+        self, name: str, items: Callable[[], Iterator[Good | Bad]], *, limit: int | None = None, skip_bad: bool = False
     ) -> None:
-        self.path = Path(path)
+        self.name = name
         self.good = 0
         self.bad = 0
         self.bad_lines: list[str] = []
-        self._kind = sources.kind_of(self.path)
-        self._columns = _columns(self._kind, mapping)
+        self._items = items
         self._limit = limit
         self._skip_bad = skip_bad
 
     def __iter__(self) -> Iterator[Example]:
         self.good = self.bad = 0
         self.bad_lines = []
-        items = _examples(self.path, self._kind, self._columns, None)
+        items = self._items()
         with IdIndex() as ids:
             while self._limit is None or self.good < self._limit:
                 item = next(items, None)
@@ -125,9 +119,31 @@ class Reading:
                 self._note(item)
         if self.bad and not (self._skip_bad and self.good):
             raise BadInput(self.bad_lines, self.bad)
-        _check_mapping(self.path, self._columns)
 
     def _note(self, bad: Bad) -> None:
         self.bad += 1
         if len(self.bad_lines) < BAD_SHOWN:
-            self.bad_lines.append(f"{self.path}:{bad.line}: {bad.message}")
+            self.bad_lines.append(f"{self.name}:{bad.line}: {bad.message}")
+
+
+class Reading(Checked):
+    """The examples of a whole file, checked."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        skip_bad: bool = False,
+    ) -> None:
+        self._path = Path(path)
+        kind = sources.kind_of(self._path)
+        self._columns = _columns(kind, mapping)
+        super().__init__(
+            str(path), lambda: _examples(self._path, kind, self._columns, None), limit=limit, skip_bad=skip_bad
+        )
+
+    def __iter__(self) -> Iterator[Example]:
+        yield from super().__iter__()
+        _check_mapping(self._path, self._columns)  # where the limit ended the reading before the file's end

