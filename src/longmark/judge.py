@@ -24,6 +24,7 @@ from longmark.prompts import Prompt
 T = TypeVar("T")
 Structure = TypeVar("Structure", bound=BaseModel)
 
+TEMPERATURE = 0.0  # of a question that is asked once
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 _LEAST_MASS = 0.5  # of the probability that must lie on the offered tokens: less, and the judge meant to say something else
 
@@ -69,7 +70,7 @@ async def ask(
     reader: Reader[T],
     *,
     fields: Mapping[str, str] | None = None,
-    temperature: float = 0.0,
+    temperature: float = TEMPERATURE,
     sample: int = 0,
 ) -> Verdict[T]:
     """One verdict of one judge.

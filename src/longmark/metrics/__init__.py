@@ -16,6 +16,7 @@ from pathlib import Path
 
 from longmark.errors import UnknownName
 from longmark.metric import Metric, Value
+from longmark.prompts import Prompt
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ def select(wanted: Sequence[str]) -> list[Selected]:
         Selected(name, load(name), {v: d for v, d in load(name).published(name).items() if v in values})
         for name, values in found.items()
     ]
+
+
+def all_prompts() -> list[Prompt]:
+    """The prompts of all metrics, each once."""
+    return list({prompt.id: prompt for name in names() for prompt in load(name).prompts}.values())
 
 
 def _under(name: str) -> Iterator[tuple[str, str]]:

@@ -49,12 +49,14 @@ class Stopped(LongmarkError):
 
 
 class WouldCall(LongmarkError):
-    """A dry run would have sent this call. most: the tokens it can take, the prompt's estimated from its length."""
+    """A dry run would have sent this call. most: the tokens it can take, the prompt's estimated from its length;
+    answered: how many calls of the same asker the cache has answered before."""
 
-    def __init__(self, most: Tokens, price: Price) -> None:
+    def __init__(self, most: Tokens, price: Price, answered: int) -> None:
         super().__init__("a dry run sends no call")
         self.most = most
         self.price = price
+        self.answered = answered
 
 
 @dataclass(slots=True)
@@ -179,6 +181,8 @@ class Door:
                 others[key] = self._flights[key]
             else:
                 mine[key] = request
+        if mine and self._dry:
+            raise WouldCall(most, self._price(model), ledger.usage.calls)
         if mine:
             replies.update(await self._fly(model, kind, mine, send, most))
         for key, flight in others.items():
@@ -227,8 +231,6 @@ class Door:
     async def _ask(self, model: Backend, send: Callable[[], Awaitable[list[Reply]]], most: Tokens) -> list[Reply]:
         """Sends a call until it succeeds or there is no point in trying again."""
         price = self._price(model)
-        if self._dry:
-            raise WouldCall(most, price)
         limiter = self._limiter(model)
         attempt = 0
         while True:

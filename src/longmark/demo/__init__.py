@@ -1,0 +1,42 @@
+"""Three short examples, written for this, and what `longmark demo` does with them.
+
+One answer is right, one is wrong, one is beside the point: a judge that is worth anything ranks them so. The judge is
+the embedded one, read by `expected` scoring, since a model of its size writes poor numbers (docs/models.md).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from longmark import metrics
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.session import Options, execute
+from longmark.models.names import Opener
+from longmark.report.html import write_report
+from longmark.report.summary import summarise
+from longmark.report.table import print_table
+
+EXAMPLES = Path(__file__).parent / "examples.jsonl"
+
+
+def run_demo(out: Path) -> int:
+    """Marks the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
+    cache = open_cache(None)
+    try:
+        settings = make_settings(
+            metrics.names(),
+            lambda: Opener(cache).roles(["embedded"]),
+            params={},
+            scoring="expected",
+            seed=0,
+            prompts=None,
+        )
+        finish(lambda: execute(EXAMPLES, settings, out / "run", cache, Options(tell=print, handle_signals=True)))
+    finally:
+        cache.close()
+    print_table(summarise([out / "run"]), Console())
+    write_report([out / "run"], out / "report.html")
+    print(f"\nReport: {out / 'report.html'}")
+    return 0

@@ -1,0 +1,1 @@
+"""Examples x metrics -> rows: planning, the run's folder, resuming, working through it."""

@@ -1,0 +1,266 @@
+"""The folder of a run: what was read, what was marked, and how; one process at a time.
+
+    manifest.json    what was asked for and with what: see `manifest.py`
+    examples.jsonl   the examples as they were read
+    rows.jsonl       the rows; appended while the run goes on, put in order at its end
+    .index.sqlite    which row stands where, while the run goes on; can be made again from the other files
+    .lock            held by the process that works here; the kernel frees it when that process dies
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import orjson
+from filelock import FileLock, Timeout
+
+from longmark.errors import FolderInUse, UserError
+from longmark.metrics import Selected
+from longmark.records import Example, Row
+
+_SCHEMA = """
+CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER);
+CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
+CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
+"""
+_COMMIT_EVERY = 2000  # writes to the index; it is made anew after a crash, so this is not about safety
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How the examples differ from those that the folder held before."""
+
+    new: int
+    changed: int
+    removed: int
+    kept_rows: int
+
+
+class RunFolder:
+    """A run's folder, locked. Use it as a context manager. values: full names of the metric values, in their order."""
+
+    def __init__(self, path: Path, values: Sequence[str]) -> None:
+        self.path = path
+        self.rows_path = path / "rows.jsonl"
+        self.examples_path = path / "examples.jsonl"
+        self.manifest_path = path / "manifest.json"
+        self._values = list(values)
+        self._number = {name: m for m, name in enumerate(values)}
+        self._was_there = path.exists()
+        self._writes = 0
+        self._rows_file: int | None = None
+        self._rows_end = 0
+
+    def __enter__(self) -> RunFolder:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
+        self._lock = FileLock(self.path / ".lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
+        stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
+        if stray and not self.manifest_path.exists():
+            self._unlock()
+            raise UserError(f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one")
+        index = self.path / ".index.sqlite"
+        for file in (index, self.path / ".index.sqlite-journal"):
+            file.unlink(missing_ok=True)
+        self._db = sqlite3.connect(index, isolation_level=None)
+        self._db.execute("PRAGMA synchronous=OFF")
+        self._db.execute("PRAGMA journal_mode=MEMORY")
+        self._db.executescript(_SCHEMA)
+        self._db.execute("BEGIN")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _error: BaseException | None, _tb: TracebackType | None) -> None:
+        if self._rows_file is not None:
+            os.close(self._rows_file)
+        self._db.close()
+        (self.path / ".index.sqlite").unlink(missing_ok=True)
+        (self.path / "examples.jsonl.new").unlink(missing_ok=True)
+        made_nothing = not self._was_there and not self.manifest_path.exists()
+        self._unlock()
+        if made_nothing:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def _unlock(self) -> None:
+        self._lock.release()
+        with suppress(OSError):
+            (self.path / ".lock").unlink(missing_ok=True)
+
+    # Examples ----------------------------------------------------------------------------------------------------
+
+    def stage(self, examples: Iterable[Example]) -> int:
+        """Writes the examples beside those of an earlier run, replacing nothing yet; how many there are."""
+        n = 0
+        with open(self.path / "examples.jsonl.new", "wb") as file:
+            for n, example in enumerate(examples, start=1):  # noqa: B007
+                file.write(example.to_json() + b"\n")
+                self._execute(
+                    "INSERT INTO examples VALUES (?, ?, ?, ?)",
+                    (n - 1, example.id, example.content_hash(), example.variant_of is not None),
+                )
+        return n
+
+    def adopt(self) -> Changes:
+        """Makes the staged examples the folder's, and takes out rows of examples that changed or are gone.
+
+        The rows go first: a process that dies in between leaves old examples with fewer rows, which the next one
+        marks again, never new examples with rows of old ones.
+        """
+        if self.examples_path.exists():
+            with open(self.examples_path, "rb") as file:
+                for line in file:
+                    example = Example.from_json(line)
+                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?)", (example.id, example.content_hash()))
+        removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
+        changed = self._count("earlier JOIN examples USING (id) WHERE earlier.content != examples.content")
+        new = self._count("examples LEFT JOIN earlier USING (id) WHERE earlier.id IS NULL")
+        outdated = self._index_rows()
+        if outdated:
+            self._rewrite_rows()
+            self._db.execute("DELETE FROM rows")
+            self._index_rows()
+        os.replace(self.path / "examples.jsonl.new", self.examples_path)
+        self._rows_file = os.open(self.rows_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._rows_end = os.fstat(self._rows_file).st_size
+        return Changes(new, changed, removed, self._count("rows"))
+
+    def _index_rows(self) -> bool:
+        """Notes where each row stands that is still valid; whether the file also holds others (or a torn line)."""
+        if not self.rows_path.exists():
+            return False
+        offset, outdated = 0, False
+        with open(self.rows_path, "rb") as file:
+            for line in file:
+                place = self._place(line)
+                if place is None:
+                    outdated = True
+                else:
+                    n, m, status = place
+                    self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status))
+                offset += len(line)
+        return outdated
+
+    def _place(self, line: bytes) -> tuple[int, int, str] | None:
+        """The example's number, the metric's number and the status of a row that is still valid, else None."""
+        try:
+            row = Row.from_json(line)
+        except ValueError:
+            return None
+        if not line.endswith(b"\n") or row.metric not in self._number:
+            return None
+        found = self._db.execute(
+            "SELECT n FROM examples JOIN earlier USING (id) WHERE id = ? AND earlier.content = examples.content",
+            (row.example_id,),
+        ).fetchone()
+        return None if found is None else (found[0], self._number[row.metric], row.status)
+
+    def examples(self) -> Iterator[tuple[int, Example]]:
+        """(number from 0, example), in the order they were read."""
+        with open(self.examples_path, "rb") as file:
+            for n, line in enumerate(file):
+                yield n, Example.from_json(line)
+
+    # Rows --------------------------------------------------------------------------------------------------------
+
+    def missing(self, n: int, values: Collection[str], retry: Collection[str]) -> list[str]:
+        """Which of these values the example still needs a row for. retry: statuses of rows to make again."""
+        done = self._db.execute("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
+        kept = {self._values[m] for m, status in done if status not in retry}
+        return [value for value in values if value not in kept]
+
+    def rows_to_be(self, selected: Sequence[Selected]) -> int:
+        """How many rows there will be when every example is marked."""
+        variants = self._count("examples WHERE variant")
+        originals = self._count("examples") - variants
+        return sum(len(c.values) * (variants if c.metric.variants else originals) for c in selected)
+
+    def rows_done(self, retry: Collection[str]) -> int:
+        """How many rows there are that need not be made again."""
+        by_status = self._db.execute("SELECT status, count(*) FROM rows GROUP BY status").fetchall()
+        return sum(count for status, count in by_status if status not in retry)
+
+    def append(self, n: int, row: Row) -> None:
+        """Writes a row to the end of the file, at once."""
+        assert self._rows_file is not None
+        line = row.to_json() + b"\n"
+        try:
+            written = os.write(self._rows_file, line)
+        except OSError as error:
+            raise UserError(f"{self.rows_path} cannot be written ({error.strerror}); run again to go on") from None
+        if written != len(line):
+            raise UserError(f"{self.rows_path} cannot be written (no space left); run again to go on")
+        place = (n, self._number[row.metric], self._rows_end, row.status)
+        self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
+        self._rows_end += len(line)
+
+    def first(self, key: bytes) -> bool:
+        """Whether nobody in this run has asked for the call of this key before; from now on somebody has."""
+        return self._execute("INSERT OR IGNORE INTO asked VALUES (?)", (key,)) == 1
+
+    def put_in_order(self) -> None:
+        """Rewrites rows.jsonl: one row for each example and value, in the order of the examples."""
+        if self._rows_file is not None:
+            os.close(self._rows_file)
+            self._rows_file = None
+        self._rewrite_rows()
+
+    def unvalued(self) -> list[str]:
+        """The values of which no example has one."""
+        query = "SELECT m FROM rows GROUP BY m HAVING max(status = 'ok') = 0"
+        return [self._values[m] for (m,) in self._db.execute(query)]
+
+    def _rewrite_rows(self) -> None:
+        """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""
+        fresh = self.path / "rows.jsonl.new"
+        with open(self.rows_path, "rb") as old, open(fresh, "wb") as new:
+            for (offset,) in self._db.execute("SELECT offset FROM rows ORDER BY n, m"):
+                old.seek(offset)
+                new.write(old.readline())
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(fresh, self.rows_path)
+
+    # Manifest ----------------------------------------------------------------------------------------------------
+
+    def read_manifest(self) -> dict[str, object] | None:
+        """The manifest of an earlier run in this folder, or None. UserError where it is damaged."""
+        if not self.manifest_path.exists():
+            return None
+        try:
+            found = orjson.loads(self.manifest_path.read_bytes())
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or "fixed" not in found:
+            raise UserError(f"{self.manifest_path} is damaged; name another --out (the call cache still has the replies)")
+        return found
+
+    def write_manifest(self, manifest: dict[str, object]) -> None:
+        fresh = self.path / "manifest.json.new"
+        fresh.write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+        os.replace(fresh, self.manifest_path)
+
+    # Index -------------------------------------------------------------------------------------------------------
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> int:
+        done = self._db.execute(statement, values).rowcount
+        self._writes += 1
+        if self._writes % _COMMIT_EVERY == 0:
+            self._db.execute("COMMIT")
+            self._db.execute("BEGIN")
+        return done
+
+    def _count(self, of: str) -> int:
+        return int(self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0])  # fixed texts of this file only

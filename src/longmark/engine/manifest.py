@@ -1,0 +1,107 @@
+"""What a run's manifest says: settings that are fixed, the environment, and what each session did."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from longmark import __version__
+from longmark.engine.settings import Settings
+from longmark.errors import SettingsChanged
+from longmark.metrics import docstring
+
+_PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
+    """The manifest of a run that has done nothing yet."""
+    return {
+        "longmark": __version__,
+        "created": now(),
+        "finished": None,
+        "system": system,
+        "source": source,
+        "examples": {},
+        "fixed": settings.fixed(),
+        "metrics": {
+            value: {
+                "bounds": list(declared.bounds),
+                "higher_is_better": declared.higher_is_better,
+                "summary": docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
+            }
+            for chosen in settings.selected
+            for value, declared in chosen.values.items()
+        },
+        "environment": environment(),
+        "sessions": [],
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Versions that a number may depend on, and the state of the git checkout the command was given in."""
+    packages = {}
+    for name in _PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+        "packages": packages,
+        "git": git_state(Path.cwd()),
+    }
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """The commit and whether there are changes, or None outside a checkout or without git."""
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        return {"commit": commit, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=True)
+    return done.stdout.strip()
+
+
+def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) -> None:
+    """SettingsChanged, with each difference on a line, where a folder was made with other settings."""
+    differences = list(_differences("", earlier["fixed"], settings.fixed()))
+    if differences:
+        raise SettingsChanged(
+            "\n".join(
+                (
+                    f"{folder} holds a run with other settings; name another --out, or give the same settings:",
+                    *differences,
+                )
+            )
+        )
+
+
+def _differences(path: str, before: Any, after: Any) -> Any:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from _differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+    elif before != after:
+        yield f"  {path}: {_shown(before)} there, {_shown(after)} now"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+

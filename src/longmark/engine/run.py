@@ -1,0 +1,138 @@
+"""`longmark.run`: examples x metrics -> rows, in a folder that can be gone on with at any time.
+
+    result = longmark.run("answers.jsonl", metrics="ccrs", judges="embedded", out="runs/first")
+    for row in result.rows(): ...
+
+A run that was killed, stopped or ran out of budget is continued by the same call: rows that are there are kept, calls
+that were paid are in the cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from longmark.engine.session import CONCURRENCY, Options, RunResult, execute
+from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.engine.source import Given
+from longmark.home import home
+from longmark.metrics import all_prompts
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.handles import Roles
+from longmark.models.names import Opener
+from longmark.prompts import PromptBook, from_folder
+
+T = TypeVar("T")
+
+
+def run(
+    examples: Given,
+    metrics: Sequence[str] | str,
+    *,
+    out: str | Path,
+    judges: Sequence[str] | str = (),
+    generator: str | None = None,
+    embedder: str | None = None,
+    reranker: str | None = None,
+    lm: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    scoring: str = "text",
+    seed: int = 0,
+    prompts: str | Path | None = None,
+    cache: str | Path | None = None,
+    timeout: float | None = None,
+    limit: int | None = None,
+    mapping: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    concurrency: int = CONCURRENCY,
+    max_calls: int | None = None,
+    max_tokens: int | None = None,
+    max_usd: float | None = None,
+    retry: Collection[str] = (),
+    quiet: bool = True,
+) -> RunResult:
+    """Marks examples and returns when every example has a row for every metric, or the budget is spent.
+
+    examples: a file, or Examples, or records (dicts) as a file would hold them. metrics, models, params
+    (`METRIC.NAME` -> value), scoring, seed and prompts are as on the command line, and fixed for the folder `out`.
+    Works inside a running event loop too (a notebook): it then runs in a thread of its own, and the caller waits.
+    Errors: `errors.UserError` and its kinds, all of them before any call.
+    """
+    call_cache = open_cache(cache)
+    try:
+        settings = make_settings(
+            [metrics] if isinstance(metrics, str) else metrics,
+            lambda: Opener(call_cache, timeout).roles(
+                [judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm
+            ),
+            params=params or {},
+            scoring=scoring,
+            seed=seed,
+            prompts=Path(prompts) if prompts else None,
+        )
+        options = Options(
+            limit=limit,
+            mapping=mapping or {},
+            skip_bad=skip_bad,
+            concurrency=concurrency,
+            budget=Budget(max_calls, max_tokens, max_usd),
+            retry=retry,
+            quiet=quiet,
+        )
+        return finish(lambda: execute(examples, settings, Path(out), call_cache, options))
+    finally:
+        call_cache.close()
+
+
+def open_cache(path: str | Path | None) -> CallCache:
+    """The call cache at a path, or where it usually is: `calls.sqlite` in longmark's home."""
+    return CallCache(Path(path).expanduser() if path else home() / "calls.sqlite")
+
+
+def make_settings(
+    names: Sequence[str],
+    roles: Callable[[], Roles],
+    *,
+    params: Mapping[str, Any],
+    scoring: str,
+    seed: int,
+    prompts: Path | None,
+) -> Settings:
+    """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do."""
+    selected = choose([name for comma_separated in names for name in comma_separated.split(",")])
+    given = parameters(selected, params)
+    book = from_folder(prompts, all_prompts()) if prompts else PromptBook()
+    settings = Settings(selected, roles(), given, book, scoring, seed)
+    check(settings)
+    return settings
+
+
+def finish(work: Callable[[], Awaitable[T]]) -> T:
+    """Runs a coroutine to its end, in a thread of its own where this thread's event loop is running already."""
+
+    async def main() -> T:
+        return await work()
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(main())
+    result: list[T] = []
+    error: list[BaseException] = []
+
+    def in_thread() -> None:
+        try:
+            result.append(asyncio.run(main()))
+        except BaseException as raised:  # noqa: BLE001 - raised again in the caller's thread
+            error.append(raised)
+
+    thread = threading.Thread(target=in_thread, name="longmark.run")
+    thread.start()
+    thread.join()
+    if error:
+        raise error[0]
+    return result[0]

@@ -1,0 +1,243 @@
+"""One session of a run: read and check the examples, take up what an earlier session left, mark, put in order."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.engine import manifest as manifests
+from longmark.engine import progress as progress_of
+from longmark.engine.estimate import Estimate, estimate
+from longmark.engine.folder import Changes, RunFolder
+from longmark.engine.settings import RETRIED, Settings, unsupported
+from longmark.engine.source import Given, reading
+from longmark.engine.work import Work
+from longmark.errors import UnknownName, UserError
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.door import Counts, Door
+from longmark.models.names import price_of
+from longmark.records import STATUSES, Row
+
+CONCURRENCY = 16  # calls at once to one model, where the user does not say
+_ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can change between two sessions of a run: it changes no mark.
+
+    limit: the first examples only. mapping: our field -> column of the file. retry: statuses to ask for again, beside
+    `model_error` and `over_budget`. tell: takes what the user should know, a sentence at a time. handle_signals: the
+    first Ctrl-C lets the calls under way end (main thread only).
+    """
+
+    limit: int | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    skip_bad: bool = False
+    concurrency: int = CONCURRENCY
+    budget: Budget = field(default_factory=Budget)
+    retry: Collection[str] = ()
+    quiet: bool = False
+    tell: Callable[[str], None] = lambda _notice: None
+    handle_signals: bool = False
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a session did. folder: where the run's files are. counts: of the calls. changes: of the examples since the
+    session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unvalued: values of metrics
+    that no example has."""
+
+    folder: Path
+    counts: Counts
+    changes: Changes
+    skipped: int = 0
+    stopped: str | None = None
+    unvalued: tuple[str, ...] = ()
+
+    def rows(self) -> Iterator[Row]:
+        """The rows, in the order of the examples."""
+        with open(self.folder / "rows.jsonl", "rb") as file:
+            yield from map(Row.from_json, file)
+
+
+async def execute(
+    examples: Given,
+    settings: Settings,
+    out: Path,
+    cache: CallCache,
+    options: Options,
+) -> RunResult:
+    """Marks examples into the folder `out`. Raises UserError before any call, and whatever is broken in longmark."""
+    retry = _statuses(options.retry)
+    _check_budget(settings, options.budget)
+    for chosen in settings.selected:
+        if (why := unsupported(settings, chosen)) is not None:
+            options.tell(f"No row of {chosen.name} will have a value: {why}")
+    values = [value for chosen in settings.selected for value in chosen.values]
+    with RunFolder(out, values) as folder:
+        manifest: dict[str, Any] | None = folder.read_manifest()
+        if manifest is not None:
+            manifests.same_settings(manifest, settings, out)
+        found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+        staged = folder.stage(found)
+        if manifest is None:
+            manifest = manifests.fresh(settings, _system(out), found.name)
+        manifest |= {
+            "finished": None,
+            "source": found.name,
+            "environment": manifests.environment(),
+            "examples": {"read": staged, "skipped": found.bad, "limit": options.limit},
+        }
+        folder.write_manifest(manifest)
+        changes = folder.adopt()
+        _tell_changes(options, found.bad, changes)
+
+        door = Door(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
+        total = folder.rows_to_be(settings.selected)
+        progress = progress_of.Progress(total, folder.rows_done(retry), door.counts)
+        work = Work(
+            folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row
+        )
+        session: dict[str, Any] = {"started": manifests.now()}
+        began, stopped = time.monotonic(), None
+        try:
+            with progress_of.shown(progress, quiet=options.quiet), _interruptible(work, options) as interrupted:
+                try:
+                    await work.run(max(8, _ROWS_PER_CALL * options.concurrency))
+                finally:
+                    await _close(settings)
+            stopped = "interrupt" if interrupted else "budget" if options.budget.stopped else None
+            folder.put_in_order()
+        except BaseException as error:
+            stopped = "error" if isinstance(error, Exception) else "interrupt"
+            raise
+        finally:
+            session |= {
+                "ended": manifests.now(),
+                "seconds": round(time.monotonic() - began, 3),
+                "rows": progress.written,
+                **asdict(door.counts),
+                "stopped": stopped,
+            }
+            manifest["sessions"].append(session)
+            manifest["finished"] = manifests.now() if stopped is None else None
+            folder.write_manifest(manifest)
+        unvalued = () if stopped == "interrupt" else tuple(folder.unvalued())
+        return RunResult(out, door.counts, changes, found.bad, stopped, unvalued)
+
+
+async def dry_run(
+    examples: Given,
+    settings: Settings,
+    out: Path | None,
+    cache: CallCache,
+    options: Options,
+) -> Estimate:
+    """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
+    values = [value for chosen in settings.selected for value in chosen.values]
+    with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
+        copy = Path(scratch) / (out.name if out and out.name else "run")
+        if out is not None and (out / "manifest.json").exists():
+            copy.mkdir()
+            for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
+                if (out / name).exists():
+                    shutil.copyfile(out / name, copy / name)
+        with RunFolder(copy, values) as folder:
+            manifest = folder.read_manifest()
+            if manifest is not None and out is not None:
+                manifests.same_settings(manifest, settings, out)
+            found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+            folder.stage(found)
+            folder.adopt()
+            door = Door(cache, price_of=price_of, dry=True)
+            work = Work(folder, settings, door, system="dry run", retry=_statuses(options.retry))
+            return await estimate(work, settings, work.tasks(), folder.rows_done(_statuses(options.retry)))
+
+
+def _statuses(retry: Collection[str]) -> frozenset[str]:
+    for status in retry:
+        if status not in STATUSES or status == "ok":
+            known = [s for s in STATUSES if s != "ok"]
+            raise UnknownName("status in --retry", status, known, f"It is one of {', '.join(known)}.")
+    return RETRIED | frozenset(retry)
+
+
+def _check_budget(settings: Settings, budget: Budget) -> None:
+    """UserError where dollars are limited and a model's price is not known: the limit could not be kept."""
+    if budget.max_usd is None:
+        return
+    roles = settings.roles
+    used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
+    for model in used:
+        if model is not None and price_of(model).__name__ == "unknown":
+            raise UserError(
+                f"--max-usd: no price is known for {model.name}; limit the run by --max-calls or --max-tokens"
+            )
+
+
+def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
+    if skipped:
+        options.tell(f"{skipped} bad {_records(skipped)} left out.")
+    if changes.changed:
+        options.tell(f"{changes.changed} {_records(changes.changed)} changed since the last session: marked again.")
+    if changes.removed:
+        options.tell(
+            f"{changes.removed} {_records(changes.removed)} of the last session not in the input any more: "
+            "left out of the run (paid replies stay in the call cache)."
+        )
+
+
+def _records(n: int) -> str:
+    return "example is" if n == 1 else "examples are"
+
+
+def _system(out: Path) -> str:
+    return out.resolve().name
+
+
+async def _close(settings: Settings) -> None:
+    roles = settings.roles
+    used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
+    for model in {id(model): model for model in used if model is not None}.values():
+        await model.close()
+
+
+@contextmanager
+def _interruptible(work: Work, options: Options) -> Iterator[list[int]]:
+    """The first Ctrl-C (or SIGTERM) lets the calls under way end, the second one ends at once. Yields the list of
+    signals that came."""
+    came: list[int] = []
+    if not options.handle_signals:
+        yield came
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def stop(number: int) -> None:
+        came.append(number)
+        if len(came) == 1:
+            options.tell("Stopping: waiting for the calls under way. Press Ctrl-C again to stop at once.")
+            work.stop()
+        else:
+            task.cancel()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    with suppress(NotImplementedError):  # Windows has no such handlers: there the first Ctrl-C ends at once
+        for number in numbers:
+            loop.add_signal_handler(number, stop, number)
+    try:
+        yield came
+    finally:
+        with suppress(NotImplementedError):
+            for number in numbers:
+                loop.remove_signal_handler(number)

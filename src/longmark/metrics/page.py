@@ -1,0 +1,61 @@
+"""The page of a metric, from its docstring and its declaration: what `longmark metrics NAME` prints, and the docs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from longmark.metric import Value
+from longmark.metrics import docstring, load, names, select
+
+
+def listing() -> str:
+    """One line for each metric and value: name, range, direction, what it asks."""
+    lines = []
+    for name in names():
+        title = docstring(name).split("\n\n")[0].replace("\n", " ")
+        for value, declared in load(name).published(name).items():
+            lines.append((value, bounds(declared), title))
+    width, middle = max(len(line[0]) for line in lines), max(len(line[1]) for line in lines)
+    return "\n".join(f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines)
+
+
+def page(name: str) -> str:
+    """The whole page of the metric (or the metrics) that a name selects. UnknownName where there is none."""
+    return "\n\n\n".join(_page(chosen.name) for chosen in select([name]))
+
+
+def _page(name: str) -> str:
+    metric = load(name)
+    facts = [
+        ("needs", ", ".join(metric.needs)),
+        *((value, f"{bounds(declared)}, {direction(declared)}") for value, declared in metric.published(name).items()),
+        ("models", ", ".join(metric.models) or "none: computed offline"),
+    ]
+    if metric.scorings:
+        facts.append(("scoring", ", ".join(metric.scorings)))
+    if metric.prompts:
+        facts.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
+    if metric.variants:
+        facts.append(("runs on", "variants of questions"))
+    facts += [
+        (f"--param {name}.{field.name}", f"{field.type}, default {field.default}")
+        for field in dataclasses.fields(metric.params)
+    ]
+    width = max(len(label) for label, _ in facts)
+    table = "\n".join(f"{label:{width}}  {fact}" for label, fact in facts)
+    return f"{name}\n{'=' * len(name)}\n\n{docstring(name)}\n\n{table}"
+
+
+def bounds(value: Value) -> str:
+    """`[0, 1]`; an end without limit as infinity."""
+    low, high = value.bounds
+    left = "(-inf" if low is None else f"[{low:g}"
+    right = "inf)" if high is None else f"{high:g}]"
+    return f"{left}, {right}"
+
+
+def direction(value: Value) -> str:
+    """Which end is the good one, in words."""
+    if value.higher_is_better is None:
+        return "neither end is better"
+    return "higher is better" if value.higher_is_better else "lower is better"

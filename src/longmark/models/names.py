@@ -1,0 +1,173 @@
+"""From a model's name on the command line to the backend that serves it.
+
+    embedded             this machine: the model that is meant for the role
+    embedded:NAME        this machine: a model of the catalogue (`longmark models`)
+    gguf:PATH            this machine: a GGUF file of yours
+    st:NAME              this machine: a sentence-transformers model (embedder; extra `transformers`)
+    openai:NAME          OpenAI's API, with OPENAI_API_KEY
+    NAME@BASE_URL        any OpenAI-compatible endpoint: llama3@http://localhost:8000/v1
+
+Nothing is called and nothing is loaded here; a model's file must be there, an endpoint need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import UserError
+from longmark.models import prices
+from longmark.models.budget import Price
+from longmark.models.cache import CallCache
+from longmark.models.handles import Roles
+from longmark.models.protocols import Backend
+
+EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "judge", "embedder": "embedder"}
+FORMS = "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME or NAME@BASE_URL"
+
+
+class Opener:
+    """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
+
+    cache: where what is learnt of endpoints is kept; timeout: seconds for one HTTP attempt, None: the default.
+    """
+
+    def __init__(self, cache: CallCache | None = None, timeout: float | None = None) -> None:
+        self._cache = cache
+        self._timeout = timeout
+        self._endpoints: dict[str, Any] = {}
+        self._opened: dict[tuple[str, str], Any] = {}
+
+    def roles(
+        self,
+        judges: Sequence[str] = (),
+        generator: str | None = None,
+        embedder: str | None = None,
+        reranker: str | None = None,
+        lm: str | None = None,
+    ) -> Roles:
+        """The models of a run. UserError for a name that names nothing, or nothing that can play the role."""
+        twice = {name for name in judges if list(judges).count(name) > 1}
+        if twice:
+            raise UserError(f"--judge {min(twice)} was given twice: a jury is of different judges")
+        return Roles(
+            judges=tuple(self.open("judge", name) for name in judges),
+            generator=self.open("generator", generator) if generator else None,
+            embedder=self.open("embedder", embedder) if embedder else None,
+            reranker=self.open("reranker", reranker) if reranker else None,
+            lm=self.open("lm", lm) if lm else None,
+        )
+
+    def open(self, role: str, name: str) -> Any:
+        """The backend of a name in a role."""
+        chats = role in ("judge", "generator", "lm")
+        key = ("chat" if chats and not (role == "lm" and "@" in name) else role, name)
+        if key not in self._opened:
+            self._opened[key] = self._make(role, name)
+        return self._opened[key]
+
+    def _make(self, role: str, name: str) -> Any:
+        scheme, _, rest = name.partition(":")
+        if name == "embedded" or scheme == "embedded":
+            return _embedded(role, rest)
+        if scheme == "gguf":
+            return _gguf(role, rest)
+        if scheme == "st":
+            return _sentence_transformers(role, rest)
+        if scheme == "openai":
+            return self._openai(role, rest)
+        model, at, base_url = name.partition("@")
+        if at and model and "://" in base_url:
+            return self._endpoint_model(role, model, base_url, name)
+        raise UserError(f"--{role} {name}: {FORMS}")
+
+    def _openai(self, role: str, model: str) -> Any:
+        from longmark.models.keys import OPENAI_URL, openai_key
+
+        if not model:
+            raise UserError(f"--{role} openai:NAME: the name of the model is missing")
+        return self._http(role, model, f"openai:{model}", self._endpoint(OPENAI_URL, openai_key()))
+
+    def _endpoint_model(self, role: str, model: str, base_url: str, name: str) -> Any:
+        from longmark.models.keys import check_base_url, key_for
+
+        base_url = check_base_url(base_url)
+        return self._http(role, model, f"{model}@{base_url}", self._endpoint(base_url, key_for(base_url)))
+
+    def _endpoint(self, base_url: str, key: Any) -> Any:
+        from longmark.models.http import TIMEOUT, Endpoint
+
+        if base_url not in self._endpoints:
+            self._endpoints[base_url] = Endpoint(
+                base_url,
+                key,
+                timeout=self._timeout or TIMEOUT,
+                known=self._cache.known if self._cache else None,
+                remember=self._cache.remember if self._cache else None,
+            )
+        return self._endpoints[base_url]
+
+    def _http(self, role: str, model: str, name: str, endpoint: Any) -> Any:
+        if role == "embedder":
+            from longmark.models.http_embed import HttpEmbedder
+
+            return HttpEmbedder(endpoint, model, name)
+        if role == "reranker":
+            from longmark.models.http_rerank import HttpReranker
+
+            return HttpReranker(endpoint, model, name)
+        if role == "lm":
+            from longmark.models.http_likelihood import HttpLanguageModel
+
+            return HttpLanguageModel(endpoint, model, name)
+        from longmark.models.http_chat import HttpChat
+
+        return HttpChat(endpoint, model, name)
+
+
+def price_of(model: Backend) -> Price:
+    """The price of a model's tokens: 0 on this machine, the public list's for an endpoint it knows, else unknown."""
+    from longmark.models.http import Endpoint
+
+    endpoint = getattr(model, "endpoint", None)
+    if not isinstance(endpoint, Endpoint):
+        return prices.free
+    return prices.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
+
+
+def _embedded(role: str, name: str) -> Any:
+    from longmark.models import catalogue
+
+    name = name or EMBEDDED_FOR.get(role, "")
+    if not name:
+        raise UserError(f"--{role} embedded: no model that ships with longmark can be a {role}; name an endpoint")
+    entry = catalogue.entry(name)
+    wanted = "embedder" if role == "embedder" else "chat"
+    if entry.kind != wanted:
+        raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
+    if entry.kind == "embedder":
+        from longmark.models.minilm import MiniLM
+
+        return MiniLM()
+    from longmark.models.llama import LlamaCpp
+
+    return LlamaCpp.embedded(name)
+
+
+def _gguf(role: str, path: str) -> Any:
+    from longmark.models.llama import LlamaCpp
+
+    if role not in ("judge", "generator", "lm"):
+        raise UserError(f"--{role} gguf:{path}: a GGUF file can be a judge, a generator or a language model")
+    if not Path(path).expanduser().is_file():
+        raise UserError(f"--{role} gguf:{path}: there is no such file")
+    return LlamaCpp.gguf(Path(path).expanduser())
+
+
+def _sentence_transformers(role: str, name: str) -> Any:
+    from longmark.models.sentence import SentenceTransformerEmbedder
+
+    if role != "embedder" or not name:
+        raise UserError(f"--{role} st:{name}: st:NAME names a sentence-transformers model, for --embedder")
+    return SentenceTransformerEmbedder(name)

@@ -1,0 +1,359 @@
+"""A run from its examples to its rows: resumed, changed, stopped, over budget, on models whose replies are known."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from longmark.engine.session import Options, RunResult, dry_run, execute
+from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.errors import BadInput, FolderInUse, RequestRefused, ServerFault, SettingsChanged, UnknownName, UserError
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.fake import FakeChat
+from longmark.models.handles import Roles
+from longmark.models.protocols import Capabilities, ChatReply
+from longmark.prompts import PromptBook
+from longmark.records import Row
+
+QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "score.readability.grade_level"
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: 0.0)
+
+
+def records(n: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": str(i), "question": f"What is {i}?", "answer": f"It is the number {i}.", **more} for i in range(n)]
+
+
+def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
+    selected = choose(names or (QR, "score.readability"))
+    given = parameters(selected, more.pop("params", {}))
+    made = Settings(selected, Roles(judges=(judge,) if judge else ()), given, PromptBook(), **more)
+    check(made)
+    return made
+
+
+def marked(
+    out: Path, given: Iterable[Any] | Path, settings: Settings, cache: Path | None = None, **options: Any
+) -> RunResult:
+    store = CallCache(cache or out.parent / "calls.sqlite")
+    try:
+        return asyncio.run(execute(given, settings, out, store, Options(quiet=True, **options)))
+    finally:
+        store.close()
+
+
+def rows_of(out: Path) -> list[Row]:
+    return [Row.from_json(line) for line in (out / "rows.jsonl").read_bytes().splitlines()]
+
+
+def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
+    judge = FakeChat("80")
+    result = marked(tmp_path / "r", records(5), settings_of(judge))
+    rows = rows_of(tmp_path / "r")
+    assert [(row.example_id, row.metric) for row in rows] == [
+        (str(i), metric) for i in range(5) for metric in (QR, FRE, FKGL)
+    ]
+    assert all(row.status == "ok" and row.value is not None and row.system == "r" for row in rows)
+    assert list(result.rows()) == rows
+    assert len(judge.requests) == 5
+    assert (result.stopped, result.unvalued, result.counts.calls) == (None, (), 5)
+    assert rows[0].signature.models == {"judge": ["fake"]}
+    assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
+    assert set(rows[0].signature.prompts) == {"system", QR}
+    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == ["examples.jsonl", "manifest.json", "rows.jsonl"]
+
+
+def test_one_value_of_a_metric_can_be_asked_for(tmp_path: Path):
+    marked(tmp_path / "r", records(2), settings_of(None, FKGL))
+    assert [row.metric for row in rows_of(tmp_path / "r")] == [FKGL, FKGL]
+
+
+def test_the_same_again_calls_nothing_and_changes_nothing(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(5), settings_of(judge))
+    before = (tmp_path / "r" / "rows.jsonl").read_bytes()
+    result = marked(tmp_path / "r", records(5), settings_of(judge))
+    assert (tmp_path / "r" / "rows.jsonl").read_bytes() == before
+    assert len(judge.requests) == 5
+    assert result.counts.requests == 0
+    assert len(orjson.loads((tmp_path / "r" / "manifest.json").read_bytes())["sessions"]) == 2
+
+
+def test_another_folder_is_served_by_the_cache_and_says_what_was_first_paid(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "a", records(5), settings_of(judge))
+    result = marked(tmp_path / "b", records(5), settings_of(judge))
+    assert len(judge.requests) == 5
+    assert (result.counts.calls, result.counts.from_cache) == (0, 5)
+    a, b = rows_of(tmp_path / "a"), rows_of(tmp_path / "b")
+    assert [row.usage.prompt_tokens for row in a] == [row.usage.prompt_tokens for row in b]
+    assert (a[0].usage.from_cache, b[0].usage.from_cache) == (0, 1)
+
+
+def test_a_shared_call_counts_for_the_row_that_asked_first(tmp_path: Path):
+    twins = [{**record, "id": f"{record['id']}-{i}"} for i in range(2) for record in records(1)]
+    marked(tmp_path / "r", twins, settings_of(FakeChat("80"), QR))
+    first, second = rows_of(tmp_path / "r")
+    assert first.usage.prompt_tokens > 0
+    assert (second.usage.calls, second.usage.from_cache, second.usage.prompt_tokens) == (1, 1, 0)
+
+
+def test_only_failed_calls_are_made_again(tmp_path: Path):
+    broken = True
+
+    def answer(request: Any) -> Any:
+        text = request.messages[1].content
+        if "number 1." in text:
+            return RequestRefused("too long", 400) if broken else "70"
+        return "no number" if "number 2." in text else "80"
+
+    judge = FakeChat(answer)
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "model_error", "unparsable"]
+    asked = len(judge.requests)
+    broken = False
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok", "unparsable"]
+    assert len(judge.requests) == asked + 1
+    marked(tmp_path / "r", records(3), settings_of(judge, QR), retry=["unparsable"])
+    assert len(judge.requests) == asked + 1  # the unparsable replies are paid for and in the cache
+    assert rows_of(tmp_path / "r")[2].evidence["judges"][-1]["replies"] == ["no number", "no number"]
+
+
+def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):
+    judge, told = FakeChat("80"), []
+    marked(tmp_path / "r", records(4), settings_of(judge, QR))
+    now = records(6)[1:]  # 0 is gone, 4 and 5 are new
+    now[0]["answer"] = "It is another number."  # 1 is changed
+    result = marked(tmp_path / "r", now, settings_of(judge, QR), tell=told.append)
+    assert (result.changes.new, result.changes.changed, result.changes.removed) == (2, 1, 1)
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["1", "2", "3", "4", "5"]
+    assert len(judge.requests) == 4 + 3
+    assert any("not in the input any more" in line for line in told)
+    assert any("changed" in line for line in told)
+
+
+def test_a_larger_limit_goes_on(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(10), settings_of(judge, QR), limit=3)
+    marked(tmp_path / "r", records(10), settings_of(judge, QR), limit=5)
+    assert len(judge.requests) == 5
+    assert len(rows_of(tmp_path / "r")) == 5
+
+
+def test_a_torn_last_line_is_marked_again(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    path = tmp_path / "r" / "rows.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "1", "2"]
+    assert len(judge.requests) == 3  # the reply was in the cache
+
+
+def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
+    marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
+    for other, shown in (
+        (settings_of(FakeChat("80"), QR), "metrics: ccrs.answer_correctness there, ccrs.question_relevance now"),
+        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "models.judge: fake there, b now"),
+        (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "seed: 0 there, 3 now"),
+        (
+            settings_of(FakeChat("80"), "ccrs.answer_correctness", params={"ccrs.answer_correctness.weight": "0.5"}),
+            "params.ccrs.answer_correctness.weight: 0.7 there, 0.5 now",
+        ),
+    ):
+        with pytest.raises(SettingsChanged, match="other settings") as raised:
+            marked(tmp_path / "r", records(1), other)
+        assert shown in str(raised.value)
+
+
+def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
+    given = [
+        {"id": "a", "question": "What?", "answer": None},
+        {"id": "b", "answer": "It is."},
+        {"id": "c", "question": "What?", "answer": ""},
+        {"id": "d", "question": "What?", "answer": "It is.", "contexts": ["", "  "]},
+    ]
+    marked(tmp_path / "r", given, settings_of(FakeChat("80"), QR, "ccrs.contextual_coherence"))
+    found = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
+    assert found["a", QR].status == found["b", QR].status == "missing_input"
+    assert found["a", QR].reason == "The example has no answer (null)."
+    assert found["c", QR].value == 0
+    assert found["d", QR].value == 0.8
+    assert found["d", "ccrs.contextual_coherence"].reason == "The example has no contexts."
+
+
+def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_path: Path):
+    judge = FakeChat("80")
+    result = marked(tmp_path / "r", records(5), settings_of(judge, QR, FKGL), budget=Budget(max_calls=2))
+    rows = rows_of(tmp_path / "r")
+    assert len(rows) == 10
+    assert sorted(row.status for row in rows if row.metric == QR) == ["ok"] * 2 + ["over_budget"] * 3
+    assert all(row.status == "ok" for row in rows if row.metric == FKGL)  # it needs no call
+    assert result.stopped == "budget"
+    marked(tmp_path / "r", records(5), settings_of(judge, QR, FKGL))
+    assert all(row.status == "ok" for row in rows_of(tmp_path / "r"))
+    assert len(judge.requests) == 5
+
+
+def test_a_metric_without_any_value_is_named(tmp_path: Path):
+    result = marked(tmp_path / "r", records(2), settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR))
+    assert result.unvalued == (QR,)
+    assert {row.status for row in rows_of(tmp_path / "r")} == {"model_error"}
+
+
+def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
+    judge, told = FakeChat("80", capabilities=Capabilities(logprobs=0)), []
+    marked(tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append)
+    assert "log-probabilities" in told[0]
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["unsupported"] * 2
+    assert judge.requests == []
+
+
+def test_a_refusal_is_a_status(tmp_path: Path):
+    judge = FakeChat(lambda _request: ChatReply("", refusal="I would rather not"))
+    marked(tmp_path / "r", records(1), settings_of(judge, QR))
+    (row,) = rows_of(tmp_path / "r")
+    assert (row.status, row.value) == ("refused", None)
+    assert "rather not" in (row.reason or "")
+
+
+def test_bad_input_stops_before_any_call_and_leaves_no_folder(tmp_path: Path):
+    path = tmp_path / "bad.jsonl"
+    lines = [orjson.dumps(record) for record in records(3)]
+    lines[1] = b'{"question": 5, "answer": "It is."}'
+    path.write_bytes(b"\n".join(lines))
+    judge = FakeChat("80")
+    with pytest.raises(BadInput) as raised:
+        marked(tmp_path / "r", path, settings_of(judge, QR))
+    assert raised.value.lines == (f"{path}:2: question: expected text, found 5",)
+    assert judge.requests == []
+    assert not (tmp_path / "r").exists()
+    result = marked(tmp_path / "r", path, settings_of(judge, QR), skip_bad=True)
+    assert result.skipped == 1
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "2"]
+
+
+def test_bad_input_leaves_an_earlier_run_as_it_was(tmp_path: Path):
+    marked(tmp_path / "r", records(2), settings_of(FakeChat("80"), QR))
+    before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
+    twice = [*records(2), *records(1)]
+    with pytest.raises(BadInput, match="already used"):
+        marked(tmp_path / "r", twice, settings_of(FakeChat("80"), QR))
+    assert {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before
+
+
+def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "thesis.tex").write_text("years of work")
+    with pytest.raises(UserError, match="something else"):
+        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+    assert [p.name for p in (tmp_path / "r").iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_in_use_is_refused_and_free_again_when_its_holder_dies(tmp_path: Path):
+    (tmp_path / "r").mkdir()
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time; from pathlib import Path; from longmark.engine.folder import RunFolder\n"
+            "with RunFolder(Path(sys.argv[1]), []): print('held', flush=True); time.sleep(60)",
+            str(tmp_path / "r"),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(FolderInUse):
+            marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+    finally:
+        holder.kill()
+        holder.wait()
+    assert marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
+
+
+def test_a_dry_run_counts_calls_and_sends_none(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
+    store = CallCache(tmp_path / "calls.sqlite")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
+    found = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, Options()))
+    assert found.rows_done == 4
+    assert (found.metrics[QR].rows, found.metrics[QR].calls, found.metrics[QR].cached) == (3, 3, 0)
+    assert (found.total.rows, found.total.calls) == (6, 3)
+    assert found.total.prompt_tokens > 100
+    elsewhere = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "new", store, Options()))
+    assert (elsewhere.total.calls, elsewhere.total.cached) == (3, 2)
+    assert len(judge.requests) == 2
+    assert {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before
+    assert not (tmp_path / "new").exists()
+    store.close()
+
+
+def test_variants_are_left_to_the_metrics_that_run_on_them(tmp_path: Path):
+    given = [*records(1), {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0"}]
+    marked(tmp_path / "r", given, settings_of(FakeChat("80"), QR))
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0"]
+
+
+def test_dollars_are_not_limited_where_no_price_is_known(tmp_path: Path):
+    from longmark.models.http import Endpoint
+    from longmark.models.http_chat import HttpChat
+
+    judge = HttpChat(Endpoint("http://127.0.0.1:9/v1"), "m", "m@http://127.0.0.1:9/v1")
+    with pytest.raises(UserError, match="no price is known"):
+        marked(tmp_path / "r", records(1), settings_of(judge, QR), budget=Budget(max_usd=1.0))  # type: ignore[arg-type]
+
+
+def test_a_bug_of_a_metric_is_not_hidden_in_a_row(tmp_path: Path):
+    judge = FakeChat(lambda _request: ZeroDivisionError("ours"))  # type: ignore[arg-type,return-value]
+    with pytest.raises(ExceptionGroup) as raised:
+        marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    assert raised.group_contains(ZeroDivisionError)
+    assert marked(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR)).stopped is None
+
+
+@pytest.mark.parametrize("name", ["ccrs.question_relevence", "ccr", "score.readability.grade", ""])
+def test_unknown_metrics_are_refused(name: str):
+    with pytest.raises(UserError):
+        choose([name])
+
+
+def test_names_select_all_that_stands_under_them():
+    assert [c.name for c in choose(["ccrs"])] == [
+        "ccrs.answer_correctness",
+        "ccrs.contextual_coherence",
+        "ccrs.information_density",
+        "ccrs.information_recall",
+        "ccrs.question_relevance",
+    ]
+    (both,) = choose([FKGL, FRE])
+    assert list(both.values) == [FRE, FKGL]
+
+
+def test_parameters_are_checked():
+    selected = choose(["ccrs"])
+    assert parameters(selected, {"ccrs.answer_correctness.weight": "0.5"})["ccrs.answer_correctness"].weight == 0.5
+    with pytest.raises(UnknownName, match="weight"):
+        parameters(selected, {"ccrs.answer_correctness.wight": "0.5"})
+    for value in ("heavy", "2"):
+        with pytest.raises(UserError):
+            parameters(selected, {"ccrs.answer_correctness.weight": value})
+
+
+def test_a_metric_without_its_model_is_refused_before_the_run():
+    with pytest.raises(UserError, match="--judge"):
+        settings_of(None, QR)

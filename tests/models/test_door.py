@@ -1,0 +1,386 @@
+"""The door: nothing is paid twice, nothing is lost, nobody is asked faster than allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused, ServerFault
+from longmark.models import limits
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache, call_key
+from longmark.models.door import Door, Ledger, Stopped, WouldCall
+from longmark.models.fake import FakeChat, FakeEmbedder
+from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
+
+
+def asking(text: str, sample: int = 0) -> ChatRequest:
+    return ChatRequest(messages=(Message("user", text),), sample=sample, max_tokens=10)
+
+
+@pytest.fixture
+def cache(tmp_path: Path):
+    made = CallCache(tmp_path / "calls.sqlite")
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: (after or 0.0) / 100)
+
+
+def test_a_reply_is_stored_and_never_asked_for_again(cache: CallCache):
+    model = FakeChat("85")
+
+    async def twice() -> tuple[Ledger, Ledger]:
+        first, second = Ledger(), Ledger(first=lambda _key: False)
+        await Door(cache).chat(model, asking("a"), first)
+        reply = await Door(cache).chat(model, asking("a"), second)
+        assert reply.text == "85"
+        return first, second
+
+    first, second = asyncio.run(twice())
+    assert len(model.requests) == 1
+    assert (first.usage.calls, first.usage.from_cache) == (1, 0)
+    assert first.usage.prompt_tokens > 0
+    assert (second.usage.calls, second.usage.from_cache, second.usage.prompt_tokens) == (1, 1, 0)
+
+
+def test_usage_of_a_cached_reply_is_what_was_first_paid(cache: CallCache):
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(100, 40, 7)))
+
+    async def paid(price: float) -> Ledger:
+        ledger = Ledger()
+        await Door(cache, price_of=lambda _m: lambda tokens: tokens.prompt * price).chat(model, asking("a"), ledger)
+        return ledger
+
+    new, again = asyncio.run(paid(0.01)), asyncio.run(paid(5.0))
+    assert new.usage.usd == pytest.approx(1.0)  # 100 tokens x 0.01
+    assert again.usage == type(again.usage)(1, 1, 100, 40, 7, pytest.approx(1.0))
+
+
+def test_equal_calls_at_once_are_one(cache: CallCache):
+    model = FakeChat("85", latency=0.01)
+
+    async def many() -> Door:
+        door = Door(cache)
+        await asyncio.gather(*(door.chat(model, asking("a"), Ledger()) for _ in range(20)))
+        return door
+
+    door = asyncio.run(many())
+    assert len(model.requests) == 1
+    assert (door.counts.calls, door.counts.from_cache) == (1, 19)
+
+
+def test_equal_calls_at_once_share_an_error_and_it_is_not_stored(cache: CallCache):
+    model = FakeChat([RequestRefused("no", 400), "85"], latency=0.01)
+
+    async def many() -> list[object]:
+        door = Door(cache)
+        calls = (door.chat(model, asking("a"), Ledger()) for _ in range(3))
+        outcomes: list[object] = await asyncio.gather(*calls, return_exceptions=True)
+        outcomes.append(await door.chat(model, asking("a"), Ledger()))
+        return outcomes
+
+    *errors, last = asyncio.run(many())
+    assert all(isinstance(error, RequestRefused) for error in errors)
+    assert isinstance(last, ChatReply)
+    assert last.text == "85"
+
+
+def test_samples_are_calls_of_their_own(cache: CallCache):
+    model = FakeChat()
+
+    async def samples() -> None:
+        door = Door(cache)
+        for sample in (0, 1, 2, 1):
+            await door.chat(model, asking("a", sample), Ledger())
+
+    asyncio.run(samples())
+    assert [request.sample for request in model.requests] == [0, 1, 2]
+
+
+def test_the_key_holds_who_is_asked_and_what():
+    one = call_key("m@http://a/v1", "chat", asking("x"))
+    assert one == call_key("m@http://a/v1", "chat", asking("x"))
+    others = [
+        call_key("m@http://b/v1", "chat", asking("x")),
+        call_key("m@http://a/v1", "chat", asking("y")),
+        call_key("m@http://a/v1", "chat", asking("x", 1)),
+        call_key("m@http://a/v1", "embed", asking("x")),
+    ]
+    assert len({one, *others}) == 5
+
+
+def test_faults_are_retried_and_counted(cache: CallCache):
+    model = FakeChat([ServerFault("500", 500), RateLimited("429", 429, 0.5), "85"])
+
+    async def call() -> Door:
+        door = Door(cache)
+        assert (await door.chat(model, asking("a"), Ledger())).text == "85"
+        return door
+
+    counts = asyncio.run(call()).counts
+    assert (counts.requests, counts.calls, counts.retries, counts.rate_limited, counts.faults) == (3, 1, 2, 1, 1)
+
+
+def test_retries_are_bounded(cache: CallCache):
+    model = FakeChat(lambda _request: ServerFault("down", 503))
+    with pytest.raises(ServerFault):
+        asyncio.run(_one(Door(cache), model))
+    assert len(model.requests) == limits.MAX_ATTEMPTS
+
+
+def test_an_endpoint_that_is_down_is_tried_once_a_call_until_it_replies(cache: CallCache):
+    down = True
+    model = FakeChat(lambda _request: ServerFault("down", 503) if down else "85")
+
+    async def call() -> None:
+        nonlocal down
+        door = Door(cache)
+        for i in range(5):
+            with pytest.raises(ServerFault):
+                await door.chat(model, asking(str(i)), Ledger())
+        before = len(model.requests)
+        with pytest.raises(ServerFault):
+            await door.chat(model, asking("sixth"), Ledger())
+        assert len(model.requests) == before + 1
+        down = False
+        await door.chat(model, asking("seventh"), Ledger())
+        down = True
+        with pytest.raises(ServerFault):
+            await door.chat(model, asking("eighth"), Ledger())
+        assert len(model.requests) == before + 2 + limits.MAX_ATTEMPTS
+
+    asyncio.run(call())
+
+
+def test_a_wrong_key_is_asked_with_once(cache: CallCache):
+    model = FakeChat(lambda _request: RequestRefused("no such key", 401))
+
+    async def call() -> None:
+        door = Door(cache)
+        for i in range(3):
+            with pytest.raises(RequestRefused, match="no such key"):
+                await door.chat(model, asking(str(i)), Ledger())
+
+    asyncio.run(call())
+    assert len(model.requests) == 1
+
+
+def test_a_wait_beyond_the_longest_is_a_refusal(cache: CallCache):
+    model = FakeChat(lambda _request: RateLimited("come back tomorrow", 429, 86_400.0 * 100))
+    with pytest.raises(RateLimited):
+        asyncio.run(_one(Door(cache), model))
+    assert len(model.requests) == 1
+
+
+def test_the_budget_is_never_passed(cache: CallCache):
+    model = FakeChat()
+
+    async def call() -> None:
+        door = Door(cache, budget=Budget(max_calls=3))
+        outcomes = await asyncio.gather(
+            *(door.chat(model, asking(str(i)), Ledger()) for i in range(10)), return_exceptions=True
+        )
+        assert sum(isinstance(outcome, OverBudget) for outcome in outcomes) == 7
+        assert door.budget.stopped
+        # what the cache holds needs no budget
+        assert (await door.chat(model, asking("0"), Ledger())).text
+
+    asyncio.run(call())
+    assert len(model.requests) == 3
+
+
+def test_the_budget_of_tokens_counts_what_calls_under_way_may_take(cache: CallCache):
+    # prompt: 4 bytes // 4 + 16 = 17 tokens, completion at most 10: 27 a call; 3 x 27 = 81 fit into 100, 4 x 27 do not
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.01)
+
+    async def call() -> list[object]:
+        door = Door(cache, budget=Budget(max_tokens=100))
+        calls = (door.chat(model, asking(f"{i:04d}"), Ledger()) for i in range(6))
+        return list(await asyncio.gather(*calls, return_exceptions=True))
+
+    outcomes = asyncio.run(call())
+    assert sum(isinstance(outcome, ChatReply) for outcome in outcomes) == 3
+
+
+def test_the_budget_of_dollars(cache: CallCache):
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(10, 0, 10)))
+
+    async def call() -> Door:
+        door = Door(cache, budget=Budget(max_usd=1.0), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion))
+        # at most 0.27 is set aside for a call, 0.20 is paid: after four calls 0.80 is spent and 0.27 more would be over
+        for i in range(4):
+            await door.chat(model, asking(f"{i:04d}"), Ledger())
+        with pytest.raises(OverBudget):
+            await door.chat(model, asking("more"), Ledger())
+        return door
+
+    assert asyncio.run(call()).counts.usd == pytest.approx(0.8)
+
+
+def test_no_more_calls_at_once_than_allowed(cache: CallCache):
+    model = FakeChat(latency=0.002)
+
+    async def call() -> None:
+        door = Door(cache, concurrency=4)
+        await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(40)))
+
+    asyncio.run(call())
+    assert model.most_in_flight == 4
+
+
+def test_a_backend_can_be_narrower_than_the_run(cache: CallCache):
+    model = FakeChat(latency=0.001, width=1)
+
+    async def call() -> None:
+        door = Door(cache, concurrency=8)
+        await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(10)))
+
+    asyncio.run(call())
+    assert model.most_in_flight == 1
+    assert [r.messages[0].content for r in model.requests] == [str(i) for i in range(10)]  # first come, first served
+
+
+def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
+    model = FakeChat("85", latency=0.05)
+
+    async def call() -> list[object]:
+        door = Door(cache, concurrency=2)
+        calls = [asyncio.create_task(door.chat(model, asking(str(i)), Ledger())) for i in range(6)]
+        await asyncio.sleep(0.01)
+        door.stop()
+        return list(await asyncio.gather(*calls, return_exceptions=True))
+
+    outcomes = asyncio.run(call())
+    assert [type(outcome) for outcome in outcomes] == [ChatReply] * 2 + [Stopped] * 4
+    assert len(model.requests) == 2
+
+
+def test_a_dry_door_answers_from_the_cache_and_sends_nothing(cache: CallCache):
+    model = FakeChat("85")
+
+    async def call() -> None:
+        await Door(cache).chat(model, asking("a"), Ledger())
+        dry = Door(cache, dry=True)
+        assert (await dry.chat(model, asking("a"), Ledger())).text == "85"
+        with pytest.raises(WouldCall):
+            await dry.chat(model, asking("b"), Ledger())
+
+    asyncio.run(call())
+    assert len(model.requests) == 1
+
+
+def test_texts_are_embedded_once_each_in_their_order(cache: CallCache):
+    model = FakeEmbedder()
+
+    async def call() -> None:
+        door = Door(cache)
+        first = await door.embed(model, ["a cat", "a dog", "a cat"], Ledger())
+        second = await door.embed(model, ["a dog", "a bird"], Ledger())
+        assert first[0] == first[2] != first[1] == second[0]
+
+    asyncio.run(call())
+    assert model.requests == [("a cat", "a dog"), ("a bird",)]
+
+
+def test_an_error_of_ours_is_not_taken_for_one_of_the_model(cache: CallCache):
+    model = FakeChat(lambda _request: KeyError("bug"))  # type: ignore[arg-type,return-value]
+    with pytest.raises(KeyError):
+        asyncio.run(_one(Door(cache), model))
+    assert len(model.requests) == 1
+
+
+def test_what_is_learnt_of_an_endpoint_outlives_the_process(tmp_path: Path):
+    first = CallCache(tmp_path / "calls.sqlite")
+    assert not first.known("http://a/v1", "text-only")
+    first.remember("http://a/v1", "text-only")
+    first.close()
+    second = CallCache(tmp_path / "calls.sqlite")
+    assert second.known("http://a/v1", "text-only")
+    assert not second.known("http://b/v1", "text-only")
+    second.close()
+
+
+def test_the_cache_is_listed_and_cleared_by_model(cache: CallCache):
+    async def fill() -> None:
+        door = Door(cache)
+        for name in ("one", "two"):
+            for i in range(3):
+                await door.chat(FakeChat(name=name), asking(str(i)), Ledger())
+
+    asyncio.run(fill())
+    assert [(line.model, line.replies) for line in cache.lines()] == [("one", 3), ("two", 3)]
+    assert cache.clear("one") == 3
+    assert [line.model for line in cache.lines()] == ["two"]
+
+
+async def _one(door: Door, model: FakeChat) -> ChatReply:
+    return await door.chat(model, asking("a"), Ledger())
+
+
+# Limits ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_limit_shrinks_on_429_and_grows_back():
+    async def go() -> None:
+        limiter = limits.Limiter(10)
+        limiter.rate_limited(0)
+        assert limiter.limit == pytest.approx(9.0)  # 10 x 0.9
+        for _ in range(4):
+            limiter.replied()
+        assert limiter.limit == pytest.approx(10.0)  # 9 + 4 x 0.25, no further than the ceiling
+        limiter.replied()
+        assert limiter.limit == pytest.approx(10.0)
+        for _ in range(100):
+            limiter.rate_limited(0)
+        assert limiter.limit == pytest.approx(1.0)
+
+    asyncio.run(go())
+
+
+def test_after_three_refusals_in_a_row_everyone_waits():
+    async def go() -> float:
+        limiter = limits.Limiter(10)
+        loop = asyncio.get_running_loop()
+        for _ in range(3):
+            limiter.rate_limited(0.05)
+        began = loop.time()
+        async with limiter:
+            return loop.time() - began
+
+    assert asyncio.run(go()) >= 0.045
+
+
+def test_a_cancelled_waiter_gives_its_place_on():
+    async def go() -> None:
+        limiter = limits.Limiter(1)
+        async with limiter:
+            waiting = asyncio.create_task(limiter.__aenter__())
+            await asyncio.sleep(0)
+        waiting.cancel()  # it had been given the place already
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await asyncio.wait_for(limiter.__aenter__(), 1)
+
+    asyncio.run(go())
+
+
+def test_waits_obey_the_server_and_double_without_it():
+    rng = random.Random(0)
+    assert all(7.5 <= limits.wait_before(1, 7.5, rng) <= 8.25 for _ in range(100))
+    for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (10, 30.0)):
+        waits = [limits.wait_before(attempt, None, rng) for _ in range(200)]
+        assert all(longest / 2 <= wait <= longest for wait in waits)
+
+
+def test_only_model_errors_are_retryable_kinds():
+    assert RateLimited.retryable
+    assert ServerFault.retryable
+    assert not RequestRefused.retryable
+    assert not ModelError.retryable

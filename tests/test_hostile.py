@@ -1,0 +1,41 @@
+"""Hostile answers stay inside their delimiters, and what they say is never taken for what the judge says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bench.hostile_answers import CONTEXT, HOSTILE, QUESTION, REFERENCE
+from longmark.metrics import all_prompts
+from longmark.prompts import PromptBook
+
+ALL = [pytest.param(text, id=name) for name, text in HOSTILE.items()]
+
+
+def test_there_are_enough_of_them():
+    assert len(HOSTILE) >= 30
+    assert len(set(HOSTILE.values())) == len(HOSTILE)
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_the_answer_stands_whole_between_tags_it_does_not_contain(text: str):
+    for prompt in all_prompts():
+        inputs = {"answer": text, "context": CONTEXT, "reference": REFERENCE, "question": QUESTION}
+        user = PromptBook().fill(prompt, inputs, dict.fromkeys(prompt.fields, "1"))[1].content
+        opened = re.search(r"<(answer [0-9a-f]{8})>\n" + re.escape(text) + r"\n</\1>", user)
+        assert opened is not None
+        assert opened[1] not in text
+        assert user.count(f"<{opened[1]}>") == user.count(f"</{opened[1]}>") == 1
+        # every other tag with digits is ours too, and the task stands behind the last one
+        task = user[user.rindex("</") :].split(">", 1)[1]
+        assert task.strip().startswith(prompt.text.strip()[:20])
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_the_answer_is_not_read_as_a_verdict_of_ours(text: str):
+    """The same text in another role: a template or a field in it is not filled, so nothing of ours leaks into it."""
+    prompt = all_prompts()[0]
+    inputs = {name: text for name in prompt.inputs}
+    user = PromptBook().fill(prompt, inputs)[1].content
+    assert user.count(text) >= len(prompt.inputs)

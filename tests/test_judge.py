@@ -1,0 +1,233 @@
+"""Reading verdicts: strictly, once more, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from longmark import judge
+from longmark.errors import NoScore
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import ChatReply, TokenLogprobs
+from longmark.prompts import Prompt, PromptBook
+
+PROMPT = Prompt("test.grade", ("answer",), "Grade it from 0 to 100.")
+
+
+def models_of(tmp_path: Path, *judges: FakeChat, scoring: str = "text") -> Models:
+    return Models(Roles(judges=judges), Door(CallCache(tmp_path / "calls.sqlite")), Ledger(), PromptBook(), scoring)
+
+
+def asked(tmp_path: Path, model: FakeChat, reader: judge.Reader) -> judge.Verdict:
+    models = models_of(tmp_path, model)
+    return asyncio.run(judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader))
+
+
+def read(reader: judge.Reader, text: str, **more) -> object:
+    return reader.read(ChatReply(text, **more))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("85", 85),
+        (" 85 \n", 85),
+        ("85.", 85),
+        ("72.5", 72.5),
+        ("0", 0),
+        ("100", 100),
+        ("85/100", 85),
+        ("85 / 100", 85),
+        ("score: 85", 85),
+        ("Score: 85/100", 85),
+        ("**Score:** 85", 85),
+        ("**85**", 85),
+        ("`85`", 85),
+        ("score = 40", 40),
+        ("The answer is good.\nScore: 85", 85),
+        ("Score: 20\nOn reflection:\nScore: 85", 85),
+        ("<think>maybe 20? no, 30</think>\n85", 85),
+    ],
+)
+def test_a_number_that_stands_alone_is_read(text: str, value: float):
+    assert read(judge.PERCENT, text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "eighty-five",
+        "I would say 85",
+        "85 because it is good",
+        "85, 90",
+        "85 90",
+        "8/10",
+        "85%",
+        "101",
+        "-1",
+        "1e2",
+        "٨٥",
+        "NaN",
+        "inf",
+        "0x55",
+        "1\n2\n3",
+        "Score: 85\nBut then again it is not that good.",
+        "Score: 850",
+        "score: high",
+        '{"score": 85}',
+        "<think>85",
+        "between 80 and 90",
+    ],
+)
+def test_anything_else_is_no_number(text: str):
+    with pytest.raises(judge.Unreadable):
+        judge.PERCENT.read(ChatReply(text))
+
+
+def test_a_number_that_was_cut_off_is_no_number():
+    with pytest.raises(judge.Unreadable, match="cut off"):
+        judge.PERCENT.read(ChatReply("Score: 8", finish="length"))
+
+
+@given(st.integers(0, 100))
+def test_every_whole_number_in_range_reads_as_itself(number: int):
+    assert read(judge.PERCENT, str(number)) == number
+    assert read(judge.PERCENT, f"Because of this.\nscore: {number}/100") == number
+
+
+@given(st.text(max_size=60))
+def test_no_text_breaks_the_reader(text: str):
+    try:
+        value = read(judge.PERCENT, text)
+    except judge.Unreadable:
+        return
+    assert 0 <= value <= 100  # type: ignore[operator]
+
+
+def test_of_several_labels_the_last_one_decides():
+    reader = judge.choice(("yes", "no", "n/a"))
+    assert read(reader, "yes") == "yes"
+    assert read(reader, "It is not a yes. Verdict: NO.") == "no"
+    assert read(reader, "N/A") == "n/a"
+    assert read(reader, "no, well, n/a") == "n/a"
+    for text in ("nothing", "yesterday", "maybe", "know"):
+        with pytest.raises(judge.Unreadable):
+            reader.read(ChatReply(text))
+
+
+def test_a_label_within_another_is_not_mistaken_for_it():
+    reader = judge.choice(("relevant", "not relevant"))
+    assert read(reader, "It is not relevant") == "not relevant"
+    assert read(reader, "not relevant? relevant!") == "relevant"
+
+
+class Claims(BaseModel):
+    claims: list[str]
+
+
+def test_json_is_read_against_its_type():
+    reader = judge.structure(Claims)
+    assert read(reader, '{"claims": ["a", "b"]}') == Claims(claims=["a", "b"])
+    assert read(reader, '```json\n{"claims": []}\n```') == Claims(claims=[])
+    for text in ("[]", '{"claims": "a"}', '{"claims": ["a"', 'Here it is: {"claims": []}', "{}"):
+        with pytest.raises(judge.Unreadable):
+            reader.read(ChatReply(text))
+
+
+def test_the_second_reply_counts_where_the_first_cannot_be_read(tmp_path: Path):
+    model = FakeChat(["It is a fine answer.", "70"])
+    verdict = asked(tmp_path, model, judge.PERCENT)
+    assert verdict.value == 70
+    assert verdict.evidence()["unreadable_reply"] == "It is a fine answer."
+    again = model.requests[1].messages
+    assert [m.role for m in again] == ["system", "user", "assistant", "user"]
+    assert "not a single number" in again[3].content
+
+
+def test_after_two_unreadable_replies_there_is_no_score_but_the_raw_text(tmp_path: Path):
+    with pytest.raises(NoScore) as raised:
+        asked(tmp_path, FakeChat(["fine", "quite fine"]), judge.PERCENT)
+    assert raised.value.status == "unparsable"
+    assert raised.value.evidence["replies"] == ["fine", "quite fine"]
+
+
+def test_a_refusal_is_told_from_an_unreadable_reply(tmp_path: Path):
+    model = FakeChat(lambda _request: ChatReply("", refusal="I cannot help with that"))
+    with pytest.raises(NoScore, match="cannot help") as raised:
+        asked(tmp_path, model, judge.PERCENT)
+    assert raised.value.status == "refused"
+    assert len(model.requests) == 1
+    filtered = FakeChat(lambda _request: ChatReply("", finish="content_filter"), name="other")
+    with pytest.raises(NoScore) as raised:
+        asked(tmp_path, filtered, judge.PERCENT)
+    assert raised.value.status == "refused"
+
+
+def test_the_expected_value_of_yes_and_no(tmp_path: Path):
+    # p(yes) = .6, p( Yes) = .2, p(no) = .1, p(maybe) = .1: expected (.6 + .2) / (.6 + .2 + .1) = .8 / .9
+    model = FakeChat(logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)})
+    verdict = asked(tmp_path, model, judge.YES_NO)
+    assert verdict.value == pytest.approx(0.8 / 0.9)
+    assert verdict.extra["mass"] == pytest.approx(0.9)
+    assert model.requests[0].max_tokens == 1
+    assert model.requests[0].logprobs == 20
+
+
+def test_the_expected_digit(tmp_path: Path):
+    # p(9) = .5, p(6) = .3, p(0) = .2: (9 x .5 + 6 x .3 + 0 x .2) / 9 = 6.3 / 9 = .7
+    model = FakeChat(logprobs={"9": math.log(0.5), "6": math.log(0.3), "0": math.log(0.2)})
+    assert asked(tmp_path, model, judge.DIGITS).value == pytest.approx(0.7)
+
+
+@given(st.dictionaries(st.sampled_from("0123456789"), st.floats(-5, 0), min_size=1))
+def test_an_expected_value_lies_between_its_ends(logprobs: dict[str, float]):
+    reply = ChatReply("x", logprobs=(TokenLogprobs("x", -1.0, tuple(logprobs.items())),))
+    try:
+        value = judge.DIGITS.read(reply)[0]
+    except judge.Unreadable:
+        assert sum(map(math.exp, logprobs.values())) < 0.5
+        return
+    values = [int(digit) / 9 for digit in logprobs]
+    assert min(values) - 1e-12 <= value <= max(values) + 1e-12
+
+
+def test_an_expected_value_needs_half_of_the_probability(tmp_path: Path):
+    model = FakeChat(logprobs={"The": math.log(0.7), "yes": math.log(0.3)})
+    with pytest.raises(NoScore) as raised:
+        asked(tmp_path, model, judge.YES_NO)
+    assert raised.value.status == "unparsable"
+
+
+def test_a_reply_without_log_probabilities_is_unsupported(tmp_path: Path):
+    with pytest.raises(NoScore) as raised:
+        asked(tmp_path, FakeChat("yes"), judge.YES_NO)
+    assert raised.value.status == "unsupported"
+
+
+SCALE = judge.Scale(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
+
+
+def test_several_judges_are_averaged_and_each_is_shown(tmp_path: Path):
+    models = models_of(tmp_path, FakeChat("80", name="a"), FakeChat("40", name="b"))
+    score = asyncio.run(judge.grade(models, SCALE, {"answer": "Paris."}))
+    assert score.value == pytest.approx(0.6)  # (.8 + .4) / 2
+    assert [(one["model"], one["score"]) for one in score.evidence["judges"]] == [("a", 0.8), ("b", 0.4)]
+
+
+def test_no_grade_of_one_judge_is_no_grade_at_all(tmp_path: Path):
+    models = models_of(tmp_path, FakeChat("80", name="a"), FakeChat("well", name="b"))
+    with pytest.raises(NoScore) as raised:
+        asyncio.run(judge.grade(models, SCALE, {"answer": "Paris."}))
+    assert raised.value.status == "unparsable"
+    assert [one["model"] for one in raised.value.evidence["judges"]] == ["a", "b"]
