@@ -77,7 +77,7 @@ def _lane(spread: Distribution, at: Callable[[float], float], y: float, places: 
 
 def interval(cell: Cell, ends: tuple[float, float], label: str) -> str:
     """A small axis with the mean as a dot and its interval as a line."""
-    width, middle = 120, 11
+    width, middle = 112, 11
     lo, hi = ends
 
     def at(value: float) -> float:
@@ -87,9 +87,9 @@ def interval(cell: Cell, ends: tuple[float, float], label: str) -> str:
     parts += [_line("rail", end, middle - 3, end, middle + 3) for end in (6, width - 6)]
     if cell.interval is not None:
         lower, upper = (at(min(max(end, lo), hi)) for end in cell.interval)
-        parts.append(_rect("range", lower, middle - 3, max(upper - lower, 1), 6))
+        parts.append(_rect("range", lower, middle - 5, max(upper - lower, 1), 10))
     if cell.mean is not None:
-        parts.append(f'<circle class="mean" cx="{at(cell.mean):.1f}" cy="{middle}" r="4.5"/>')
+        parts.append(f'<circle class="mean" cx="{at(cell.mean):.1f}" cy="{middle}" r="3"/>')
     return (
         f'<svg class="interval" viewBox="0 0 {width} 22" width="{width}" height="22" role="img" '
         f'aria-label="{escape(label)}">{"".join(parts)}</svg>'

@@ -61,7 +61,7 @@ class MarkIndex:
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
-        self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -16000;" + _SCHEMA)
+        self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -4000;" + _SCHEMA)
         self._runs: list[Path] = []
         self._systems: dict[tuple[int, str], int] = {}
         self._metrics: dict[str, int] = {}

@@ -57,9 +57,8 @@ function isObject(value) {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-function isShares(value) {
-  const entries = Object.values(value);
-  return entries.length > 1 && entries.every((x) => typeof x === "number" && x >= 0 && x <= 1);
+function isDistribution(key, value) {
+  return key === "distribution" && isObject(value) && Object.values(value).every((x) => typeof x === "number" && x >= 0 && x <= 1);
 }
 
 function isLine(value) {
@@ -70,7 +69,7 @@ function scalar(value) {
   if (value === null) return el("span", { class: "none" }, "none");
   if (value === true) return "yes";
   if (value === false) return "no";
-  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  if (typeof value === "number") return String(Number.isInteger(value) ? value : Number(value.toPrecision(6)));
   if (value === "") return el("span", { class: "none" }, "empty text");
   return isLine(value) ? inline(value) : textBlock(value);
 }
@@ -122,7 +121,6 @@ function renderList(list, depth) {
 function renderObject(value, depth, inList) {
   const entries = Object.entries(value);
   if (!entries.length) return el("span", { class: "none" }, "none");
-  if (isShares(value)) return sharesTable(value);
   const lines = el("dl", { class: "pairs" });
   const before = [];
   const short = inList ? entries.filter(([, entry]) => (entry === null || typeof entry !== "object") && isLine(entry)) : [];
@@ -132,7 +130,7 @@ function renderObject(value, depth, inList) {
   }
   for (const [key, entry] of short.length > 1 ? entries.filter((pair) => !short.includes(pair)) : entries) {
     const deep = (entry !== null && typeof entry === "object") || !isLine(entry);
-    lines.append(el("div", { class: deep ? "deep" : null }, el("dt", {}, inline(plain(key))), el("dd", {}, render(entry, depth + 1))));
+    lines.append(el("div", { class: deep ? "deep" : null }, el("dt", {}, inline(plain(key))), el("dd", {}, isDistribution(key, entry) ? sharesTable(entry) : render(entry, depth + 1))));
   }
   const whole = before.length ? el("div", {}, ...before, lines) : lines;
   return depth > 4 ? fold(counted(entries.length, "entry", "entries"), whole) : whole;
