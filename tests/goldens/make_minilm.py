@@ -14,6 +14,7 @@ import datetime
 import json
 import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 SUBJECTS = [
@@ -35,8 +36,8 @@ CLAIMS = [
     "Nobody who has measured it twice still believes that {} is simple.",
     "What is the difference between {} and what the textbook calls by the same name?",
     "According to the 2019 survey (n = 1,204), {} accounts for 37.5% of all cases; the rest is unclear.",
-    "If {} had been considered before the budget was fixed, the costs would have fallen by a third, and the work, which "
-    "took eleven months in the end, might have been finished before the autumn storms began.",
+    "If {} had been considered before the budget was fixed, the costs would have fallen by a third, and the work, "
+    "which took eleven months in the end, might have been finished before the autumn storms began.",
     "{}?",
     "not {}",
     "First, check the records. Second, ask who is responsible. Third, describe how {} was handled, when, and by whom.",
@@ -90,8 +91,6 @@ def sentences() -> list[str]:
 
 def main() -> None:
     import sentence_transformers
-    import torch
-    import transformers
 
     model = sentence_transformers.SentenceTransformer(sys.argv[1], device="cpu")
     texts = sentences()
@@ -99,9 +98,10 @@ def main() -> None:
     cosines = [round(float(vectors[i] @ vectors[(i + 1) % len(texts)]), 6) for i in range(len(texts))]
     golden = {
         "provenance": (
-            f"sentence-transformers {sentence_transformers.__version__}, transformers {transformers.__version__}, torch "
-            f"{torch.__version__}, Python {platform.python_version()}, CPU, float32, one text a batch; "
-            f"{datetime.date.today().isoformat()}; tests/goldens/make_minilm.py on the official files of all-MiniLM-L6-v2"
+            f"sentence-transformers {version('sentence-transformers')}, transformers {version('transformers')}, torch "
+            f"{version('torch')}, Python {platform.python_version()}, CPU, float32, one text a batch; "
+            f"{datetime.date.today().isoformat()}; tests/goldens/make_minilm.py on the "
+            "official files of all-MiniLM-L6-v2"
         ),
         "texts": texts,
         "token_counts": [len(model.tokenizer(text, truncation=False)["input_ids"]) for text in texts],

