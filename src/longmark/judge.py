@@ -257,7 +257,7 @@ async def grade(models: Models, scale: Scale, inputs: Mapping[str, str]) -> Scor
             gap.evidence = {"judges": [*shown, gap.evidence]}
             raise
         except ModelError as error:
-            if error.http_status == 400 and reader.logprobs and "logprobs" in str(error):
+            if str(error).startswith("logprobs are not supported"):
                 raise NoScore("unsupported", f"{judge.name}: {error}", {"judges": shown}) from None
             raise
         scores.append(verdict.value / 100 if by_text else verdict.value)

@@ -12,6 +12,7 @@ Nothing is called and nothing is loaded here; a model's file must be there, an e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from longmark.models.handles import Roles
 from longmark.models.protocols import Backend
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "judge", "embedder": "embedder"}
+_AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
 FORMS = "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME or NAME@BASE_URL"
 
 
@@ -36,7 +38,7 @@ class Opener:
     def __init__(self, cache: CallCache | None = None, timeout: float | None = None) -> None:
         self._cache = cache
         self._timeout = timeout
-        self._endpoints: dict[str, Any] = {}
+        self._endpoints: dict[tuple[str, str | None], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
     def roles(
@@ -77,10 +79,11 @@ class Opener:
             return _sentence_transformers(role, rest)
         if scheme == "openai":
             return self._openai(role, rest)
-        model, at, base_url = name.partition("@")
-        if at and model and "://" in base_url:
-            return self._endpoint_model(role, model, base_url, name)
-        raise UserError(f"--{role} {name}: {FORMS}")
+        endpoint = _AT_ENDPOINT.fullmatch(name)
+        if endpoint is None:
+            shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
+            raise UserError(f"--{role} {shown}: {FORMS}")
+        return self._endpoint_model(role, endpoint["model"], endpoint["base_url"])
 
     def _openai(self, role: str, model: str) -> Any:
         from longmark.models.keys import OPENAI_URL, openai_key
@@ -89,7 +92,7 @@ class Opener:
             raise UserError(f"--{role} openai:NAME: the name of the model is missing")
         return self._http(role, model, f"openai:{model}", self._endpoint(OPENAI_URL, openai_key()))
 
-    def _endpoint_model(self, role: str, model: str, base_url: str, name: str) -> Any:
+    def _endpoint_model(self, role: str, model: str, base_url: str) -> Any:
         from longmark.models.keys import check_base_url, key_for
 
         base_url = check_base_url(base_url)
@@ -98,15 +101,16 @@ class Opener:
     def _endpoint(self, base_url: str, key: Any) -> Any:
         from longmark.models.http import TIMEOUT, Endpoint
 
-        if base_url not in self._endpoints:
-            self._endpoints[base_url] = Endpoint(
+        at = (base_url, key.variable if key else None)
+        if at not in self._endpoints:
+            self._endpoints[at] = Endpoint(
                 base_url,
                 key,
                 timeout=self._timeout or TIMEOUT,
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
             )
-        return self._endpoints[base_url]
+        return self._endpoints[at]
 
     def _http(self, role: str, model: str, name: str, endpoint: Any) -> Any:
         if role == "embedder":
