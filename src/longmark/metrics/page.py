@@ -25,25 +25,32 @@ def page(name: str) -> str:
 
 
 def _page(name: str) -> str:
+    found = facts(name)
+    width = max(len(label) for label, _ in found)
+    table = "\n".join(f"{label:{width}}  {fact}" for label, fact in found)
+    return f"{name}\n{'=' * len(name)}\n\n{docstring(name)}\n\n{table}"
+
+
+def facts(name: str) -> list[tuple[str, str]]:
+    """What a metric's declaration says, as (label, fact): needs, each value's range and direction, models, scoring,
+    prompts, parameters."""
     metric = load(name)
-    facts = [
+    found = [
         ("needs", ", ".join(metric.needs)),
         *((value, f"{bounds(declared)}, {direction(declared)}") for value, declared in metric.published(name).items()),
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
     if metric.scorings:
-        facts.append(("scoring", ", ".join(metric.scorings)))
+        found.append(("scoring", ", ".join(metric.scorings)))
     if metric.prompts:
-        facts.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
+        found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
     if metric.variants:
-        facts.append(("runs on", "variants of questions"))
-    facts += [
+        found.append(("runs on", "variants of questions"))
+    found += [
         (f"--param {name}.{field.name}", f"{field.type}, default {field.default}")
         for field in dataclasses.fields(metric.params)
     ]
-    width = max(len(label) for label, _ in facts)
-    table = "\n".join(f"{label:{width}}  {fact}" for label, fact in facts)
-    return f"{name}\n{'=' * len(name)}\n\n{docstring(name)}\n\n{table}"
+    return found
 
 
 def bounds(value: Value) -> str:
