@@ -24,7 +24,6 @@ import time
 from pathlib import Path
 
 import orjson
-
 from bench import bare
 
 QUESTION = "Is the levee at the bend safe for another thirty years?"
@@ -59,13 +58,17 @@ def child(name: str, folder: Path, base_url: str, concurrency: int, count: int) 
         asyncio.run(bare.CLIENTS[name](base_url, count, concurrency))
         said, calls = f"{count} calls", count
     used = resource.getrusage(resource.RUSAGE_SELF)
-    print(orjson.dumps({
-        "cpu_ms": 1000 * (used.ru_utime + used.ru_stime) / calls,
-        "cpu": used.ru_utime + used.ru_stime,
-        "wall": time.perf_counter() - began,
-        "mb": used.ru_maxrss / 1024,
-        "said": said,
-    }).decode())
+    print(
+        orjson.dumps(
+            {
+                "cpu_ms": 1000 * (used.ru_utime + used.ru_stime) / calls,
+                "cpu": used.ru_utime + used.ru_stime,
+                "wall": time.perf_counter() - began,
+                "mb": used.ru_maxrss / 1024,
+                "said": said,
+            }
+        ).decode()
+    )
 
 
 def main() -> None:
@@ -106,8 +109,8 @@ def main() -> None:
                 sys.exit(done.stderr)
             found = orjson.loads(done.stdout)
             print(
-                f"{name:14} {found['cpu_ms']:12.2f} {found['cpu']:7.2f} {found['wall'] / ideal:11.2f} {found['mb']:6.0f}"
-                f"  {found['said']}"
+                f"{name:14} {found['cpu_ms']:12.2f} {found['cpu']:7.2f} {found['wall'] / ideal:11.2f} "
+                f"{found['mb']:6.0f}  {found['said']}"
             )
         server.kill()
 

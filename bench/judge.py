@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import longmark
 from bench import hostile_answers
+
+import longmark
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Case:
 PADDING = (
     "Before going on it is worth saying that this is a very interesting question, which many people have asked over "
     "the years, and on which a great deal could be said. There are many sides to it. Opinions differ, as they often "
-    "do, and it is always good to keep an open mind. In any case, thank you for asking, and do not hesitate to ask more."
+    "do, and it is always good to keep an open mind. In any case, thank you for asking, and do ask more."
 )
 
 CASES = (
@@ -79,7 +80,7 @@ CASES = (
         "How do vaccines protect against a disease?",
         "A vaccine shows the immune system a harmless part of a pathogen. Memory cells form, so that a later infection "
         "meets antibodies and T cells within days.",
-        "They show the immune system a harmless part of the pathogen, so that memory cells answer a real infection fast.",
+        "They show the immune system a harmless part of the pathogen, so that memory cells answer an infection fast.",
         "They present a harmless part of the pathogen, memory cells form, and a later infection is met by antibodies "
         "and T cells quickly.",
         "They fill the blood with an antibiotic that kills every germ for the rest of one's life.",
@@ -101,7 +102,7 @@ CASES = (
         "The Earth's axis is tilted by 23.4 degrees to its orbit. Through the year each hemisphere leans towards the "
         "Sun and away from it, which changes the height of the Sun and the length of the day.",
         "The tilt of the Earth's axis, which makes each hemisphere lean towards and away from the Sun in turn.",
-        "The tilt of the Earth's axis: each hemisphere leans towards the Sun for a part of the year and away for another.",
+        "The tilt of the Earth's axis: each hemisphere leans towards the Sun for part of a year, and away for another.",
         "The Earth's distance from the Sun: it is close in summer and far away in winter.",
         "In spring many people plant vegetables in their gardens.",
         "The movement of the Earth.",
@@ -117,7 +118,9 @@ WORSE = {
 }
 
 
-def marks(records: list[dict[str, Any]], metrics: list[str], judge: str, scoring: str) -> dict[tuple[str, str], float | None]:
+def marks(
+    records: list[dict[str, Any]], metrics: list[str], judge: str, scoring: str
+) -> dict[tuple[str, str], float | None]:
     """(id, metric) -> value."""
     with tempfile.TemporaryDirectory() as scratch:
         result = longmark.run(records, metrics, judges=[judge], scoring=scoring, out=Path(scratch) / "run", quiet=False)
@@ -135,24 +138,28 @@ def record(key: str, case: Case, answer: str) -> dict[str, Any]:
 
 
 def compare(judge: str) -> None:
-    kinds = ("right", *dict.fromkeys(WORSE.values()))
-    given = [record(f"{n}-{kind}", case, getattr(case, kind)) for n, case in enumerate(CASES) for kind in kinds]
     print("| metric | worse answer | scoring | better > worse | ties | mean better | mean worse |")
-    print("|---|---|---|---|---|---|---|")
-    for scoring in ("text", "expected"):
-        found = marks(given, list(WORSE), judge, scoring)
-        for metric, kind in WORSE.items():
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for metric, kind in WORSE.items():
+        given = [record(f"{n}-{k}", case, getattr(case, k)) for n, case in enumerate(CASES) for k in ("right", kind)]
+        for scoring in ("text", "expected"):
+            found = marks(given, [metric], judge, scoring)
             pairs = [(found[f"{n}-right", metric], found[f"{n}-{kind}", metric]) for n in range(len(CASES))]
-            both = [(a, b) for a, b in pairs if a is not None and b is not None]
+            both = [(better, worse) for better, worse in pairs if better is not None and worse is not None]
             higher, ties = sum(a > b for a, b in both), sum(a == b for a, b in both)
-            means = [sum(values) / len(both) for values in zip(*both, strict=True)] if both else [float("nan")] * 2
-            print(f"| `{metric}` | {kind} | {scoring} | {higher} of {len(both)} | {ties} | {means[0]:.2f} | {means[1]:.2f} |")
+            means = " | ".join(f"{sum(values) / len(both):.2f}" for values in zip(*both, strict=True)) or "none | none"
+            line = f"| `{metric}` | {kind} | {scoring} | {higher} of {len(both)} | {ties} | {means} |"
+            print(line, flush=True)
 
 
 def hostile(judge: str) -> None:
     metric = "ccrs.question_relevance"
     case = Case(hostile_answers.QUESTION, hostile_answers.CONTEXT, hostile_answers.REFERENCE, "", "", "", "")
-    answers = {"(right answer)": hostile_answers.GOOD, "(evasive answer)": hostile_answers.EVASIVE, **hostile_answers.HOSTILE}
+    answers = {
+        "(right answer)": hostile_answers.GOOD,
+        "(evasive answer)": hostile_answers.EVASIVE,
+        **hostile_answers.HOSTILE,
+    }
     given = [record(key, case, answer) for key, answer in answers.items()]
     wanted = [metric, "ccrs.answer_correctness"]
     by_scoring = {scoring: marks(given, wanted, judge, scoring) for scoring in ("text", "expected")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,12 +28,12 @@ def models_of(tmp_path: Path, *judges: FakeChat, scoring: str = "text") -> Model
     return Models(Roles(judges=judges), Door(CallCache(tmp_path / "calls.sqlite")), Ledger(), PromptBook(), scoring)
 
 
-def asked(tmp_path: Path, model: FakeChat, reader: judge.Reader) -> judge.Verdict:
+def asked(tmp_path: Path, model: FakeChat, reader: judge.Reader[float]) -> judge.Verdict[float]:
     models = models_of(tmp_path, model)
     return asyncio.run(judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader))
 
 
-def read(reader: judge.Reader, text: str, **more) -> object:
+def read(reader: judge.Reader[Any], text: str, **more: Any) -> Any:
     return reader.read(ChatReply(text, **more))[0]
 
 
@@ -112,7 +113,7 @@ def test_no_text_breaks_the_reader(text: str):
         value = read(judge.PERCENT, text)
     except judge.Unreadable:
         return
-    assert 0 <= value <= 100  # type: ignore[operator]
+    assert 0 <= value <= 100
 
 
 def test_of_several_labels_the_last_one_decides():
@@ -176,7 +177,9 @@ def test_a_refusal_is_told_from_an_unreadable_reply(tmp_path: Path):
 
 def test_the_expected_value_of_yes_and_no(tmp_path: Path):
     # p(yes) = .6, p( Yes) = .2, p(no) = .1, p(maybe) = .1: expected (.6 + .2) / (.6 + .2 + .1) = .8 / .9
-    model = FakeChat(logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)})
+    model = FakeChat(
+        logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)}
+    )
     verdict = asked(tmp_path, model, judge.YES_NO)
     assert verdict.value == pytest.approx(0.8 / 0.9)
     assert verdict.extra["mass"] == pytest.approx(0.9)

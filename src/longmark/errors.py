@@ -1,19 +1,19 @@
 """Every error that longmark raises on purpose, in one tree. A message says what was wrong and how to mend it.
 
-    LongmarkError
-    ├── UserError                 the command or the data is at fault: exit code 2
-    │   ├── BadInput              records that cannot be read; carries one line for each
-    │   ├── UnknownName           a metric, model, prompt or parameter that does not exist
-    │   ├── MissingExtra          a verb needs a package that an extra installs
-    │   ├── ModelNotInstalled     an embedded model whose file is not there yet
-    │   ├── SettingsChanged       a run's folder was made with other settings
-    │   └── FolderInUse           another process works in this run's folder
-    ├── ModelError                a model gave no reply; after the last retry: status `model_error`
-    │   ├── RateLimited           429; may say how long to wait
-    │   ├── ServerFault           5xx, a dropped or refused connection, a timeout, a reply that is no reply
-    │   └── RequestRefused        4xx: asking again will not help
-    ├── OverBudget                the run's budget is spent: status `over_budget`
-    └── NoScore                   a metric has no value here: a status and a reason for the row
+LongmarkError
+├── UserError                 the command or the data is at fault: exit code 2
+│   ├── BadInput              records that cannot be read; carries one line for each
+│   ├── UnknownName           a metric, model, prompt or parameter that does not exist
+│   ├── MissingExtra          a verb needs a package that an extra installs
+│   ├── ModelNotInstalled     an embedded model whose file is not there yet
+│   ├── SettingsChanged       a run's folder was made with other settings
+│   └── FolderInUse           another process works in this run's folder
+├── ModelError                a model gave no reply; after the last retry: status `model_error`
+│   ├── RateLimited           429; may say how long to wait
+│   ├── ServerFault           5xx, a dropped or refused connection, a timeout, a reply that is no reply
+│   └── RequestRefused        4xx: asking again will not help
+├── OverBudget                the run's budget is spent: status `over_budget`
+└── NoScore                   a metric has no value here: a status and a reason for the row
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ class ModelNotInstalled(UserError):
     """The file of an embedded model is not on this machine."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the embedded model `{name}` is not installed; bring it with: longmark models install {name}"
-        )
+        super().__init__(f"the embedded model `{name}` is not installed; bring it with: longmark models install {name}")
 
 
 class SettingsChanged(UserError):

@@ -26,7 +26,9 @@ Structure = TypeVar("Structure", bound=BaseModel)
 
 TEMPERATURE = 0.0  # of a question that is asked once
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
-_LEAST_MASS = 0.5  # of the probability that must lie on the offered tokens: less, and the judge meant to say something else
+_LEAST_MASS = (
+    0.5  # of the probability that must lie on the offered tokens: less, and the judge meant to say something else
+)
 
 
 class Unreadable(Exception):
@@ -100,7 +102,9 @@ async def ask(
             value, extra = reader.read(reply)
         except Unreadable as error:
             if len(replies) == 2:
-                raise NoScore("unparsable", f"The reply of {judge.name} could not be read, twice: {error}.", shown) from None
+                raise NoScore(
+                    "unparsable", f"The reply of {judge.name} could not be read, twice: {error}.", shown
+                ) from None
             request = _again(request, reply.text, str(error))
         else:
             return Verdict(value, judge.name, prompt.id, tuple(replies), extra)

@@ -60,7 +60,7 @@ def fence(name: str, text: str) -> str:
     """The text between tags that do not occur in it. The tag's digits come from a hash of the text alone, so the same
     text is fenced by the same bytes in every prompt."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    tag = next(tag for i in range(0, 56) if (tag := f"{name} {digest[i : i + 8]}") not in text)
+    tag = next(tag for i in range(56) if (tag := f"{name} {digest[i : i + 8]}") not in text)
     return f"<{tag}>\n{text}\n</{tag}>"
 
 

@@ -71,7 +71,8 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert rows[0].signature.models == {"judge": ["fake"]}
     assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
     assert set(rows[0].signature.prompts) == {"system", QR}
-    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == ["examples.jsonl", "manifest.json", "rows.jsonl"]
+    shown = sorted(p.name for p in (tmp_path / "r").iterdir() if not p.name.startswith("."))
+    assert shown == ["examples.jsonl", "manifest.json", "rows.jsonl"]
 
 
 def test_one_value_of_a_metric_can_be_asked_for(tmp_path: Path):
@@ -132,7 +133,8 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
 
 
 def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):
-    judge, told = FakeChat("80"), []
+    judge = FakeChat("80")
+    told: list[str] = []
     marked(tmp_path / "r", records(4), settings_of(judge, QR))
     now = records(6)[1:]  # 0 is gone, 4 and 5 are new
     now[0]["answer"] = "It is another number."  # 1 is changed
@@ -214,7 +216,8 @@ def test_a_metric_without_any_value_is_named(tmp_path: Path):
 
 
 def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
-    judge, told = FakeChat("80", capabilities=Capabilities(logprobs=0)), []
+    judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
+    told: list[str] = []
     marked(tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append)
     assert "log-probabilities" in told[0]
     assert [row.status for row in rows_of(tmp_path / "r")] == ["unsupported"] * 2
@@ -319,7 +322,7 @@ def test_dollars_are_not_limited_where_no_price_is_known(tmp_path: Path):
 
 
 def test_a_bug_of_a_metric_is_not_hidden_in_a_row(tmp_path: Path):
-    judge = FakeChat(lambda _request: ZeroDivisionError("ours"))  # type: ignore[arg-type,return-value]
+    judge = FakeChat(lambda _request: ZeroDivisionError("ours"))
     with pytest.raises(ExceptionGroup) as raised:
         marked(tmp_path / "r", records(3), settings_of(judge, QR))
     assert raised.group_contains(ZeroDivisionError)

@@ -1,10 +1,10 @@
 """The folder of a run: what was read, what was marked, and how; one process at a time.
 
-    manifest.json    what was asked for and with what: see `manifest.py`
-    examples.jsonl   the examples as they were read
-    rows.jsonl       the rows; appended while the run goes on, put in order at its end
-    .index.sqlite    which row stands where, while the run goes on; can be made again from the other files
-    .lock            held by the process that works here; the kernel frees it when that process dies
+manifest.json    what was asked for and with what: see `manifest.py`
+examples.jsonl   the examples as they were read
+rows.jsonl       the rows; appended while the run goes on, put in order at its end
+.index.sqlite    which row stands where, while the run goes on; can be made again from the other files
+.lock            held by the process that works here; the kernel frees it when that process dies
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -64,15 +63,14 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
+        stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
+        if stray and not self.manifest_path.exists():
+            raise UserError(f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one")
         self._lock = FileLock(self.path / ".lock")
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
-        stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
-        if stray and not self.manifest_path.exists():
-            self._unlock()
-            raise UserError(f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one")
         index = self.path / ".index.sqlite"
         for file in (index, self.path / ".index.sqlite-journal"):
             file.unlink(missing_ok=True)
@@ -83,21 +81,18 @@ class RunFolder:
         self._db.execute("BEGIN")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, _error: BaseException | None, _tb: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _tb: TracebackType | None
+    ) -> None:
         if self._rows_file is not None:
             os.close(self._rows_file)
         self._db.close()
         (self.path / ".index.sqlite").unlink(missing_ok=True)
         (self.path / "examples.jsonl.new").unlink(missing_ok=True)
         made_nothing = not self._was_there and not self.manifest_path.exists()
-        self._unlock()
+        self._lock.release()
         if made_nothing:
             shutil.rmtree(self.path, ignore_errors=True)
-
-    def _unlock(self) -> None:
-        self._lock.release()
-        with suppress(OSError):
-            (self.path / ".lock").unlink(missing_ok=True)
 
     # Examples ----------------------------------------------------------------------------------------------------
 
@@ -105,7 +100,7 @@ class RunFolder:
         """Writes the examples beside those of an earlier run, replacing nothing yet; how many there are."""
         n = 0
         with open(self.path / "examples.jsonl.new", "wb") as file:
-            for n, example in enumerate(examples, start=1):  # noqa: B007
+            for n, example in enumerate(examples, start=1):
                 file.write(example.to_json() + b"\n")
                 self._execute(
                     "INSERT INTO examples VALUES (?, ?, ?, ?)",
@@ -244,7 +239,9 @@ class RunFolder:
         except ValueError:
             found = None
         if not isinstance(found, dict) or "fixed" not in found:
-            raise UserError(f"{self.manifest_path} is damaged; name another --out (the call cache still has the replies)")
+            raise UserError(
+                f"{self.manifest_path} is damaged; name another --out (the call cache still has the replies)"
+            )
         return found
 
     def write_manifest(self, manifest: dict[str, object]) -> None:

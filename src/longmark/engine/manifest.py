@@ -103,5 +103,3 @@ def _shown(value: Any) -> str:
     if value is None:
         return "nothing"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-

@@ -103,7 +103,9 @@ def _bar(progress: Progress, stream: TextIO) -> Iterator[None]:
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bars
 
-    bars = Bars(BarColumn(bar_width=24), TextColumn("{task.description}"), console=Console(file=stream), auto_refresh=False)
+    bars = Bars(
+        BarColumn(bar_width=24), TextColumn("{task.description}"), console=Console(file=stream), auto_refresh=False
+    )
     task = bars.add_task(progress.line(), total=progress.total, completed=progress.done)
     last = 0.0
 

@@ -127,7 +127,7 @@ def finish(work: Callable[[], Awaitable[T]]) -> T:
     def in_thread() -> None:
         try:
             result.append(asyncio.run(main()))
-        except BaseException as raised:  # noqa: BLE001 - raised again in the caller's thread
+        except BaseException as raised:  # raised again in the caller's thread
             error.append(raised)
 
     thread = threading.Thread(target=in_thread, name="longmark.run")

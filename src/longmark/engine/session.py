@@ -105,9 +105,7 @@ async def execute(
         door = Door(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         total = folder.rows_to_be(settings.selected)
         progress = progress_of.Progress(total, folder.rows_done(retry), door.counts)
-        work = Work(
-            folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row
-        )
+        work = Work(folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row)
         session: dict[str, Any] = {"started": manifests.now()}
         began, stopped = time.monotonic(), None
         try:

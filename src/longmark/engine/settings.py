@@ -98,8 +98,7 @@ def choose(names: Sequence[str]) -> list[Selected]:
 def check(settings: Settings) -> None:
     """Whether the models can do what the metrics need, as far as it is known before a call.
 
-    UserError naming every lack at once: a role without a model, a scoring that a metric does not have, log-probabilities
-    that the judge cannot give.
+    UserError naming every lack at once: a role without a model, a scoring that a metric does not have.
     """
     wrong: list[str] = []
     if settings.scoring not in SCORINGS:
@@ -112,7 +111,9 @@ def check(settings: Settings) -> None:
             if role not in have
         ]
         if chosen.metric.scorings and settings.scoring not in chosen.metric.scorings:
-            wrong.append(f"{chosen.name} cannot be scored by {settings.scoring}: it has {', '.join(chosen.metric.scorings)}")
+            wrong.append(
+                f"{chosen.name} cannot be scored by {settings.scoring}: it has {', '.join(chosen.metric.scorings)}"
+            )
     if wrong:
         raise UserError("\n".join(wrong))
 

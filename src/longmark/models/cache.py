@@ -59,7 +59,9 @@ class CallCache:
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
-            raise UserError(f"the call cache {path} cannot be opened ({error}); name another with --cache FILE") from None
+            raise UserError(
+                f"the call cache {path} cannot be opened ({error}); name another with --cache FILE"
+            ) from None
 
     def get(self, key: bytes) -> tuple[bytes, float | None] | None:
         """The stored reply and what it cost in US dollars (None: not known), or None where there is no reply."""
@@ -86,7 +88,9 @@ class CallCache:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            done.set_exception(UserError(f"the call cache {self.path} cannot be written ({error}); the run can go on later"))
+            done.set_exception(
+                UserError(f"the call cache {self.path} cannot be written ({error}); the run can go on later")
+            )
         else:
             done.set_result(None)
 

@@ -61,7 +61,9 @@ def test_the_judge_sees_its_inputs_and_only_them(tmp_path: Path, name: str, scor
     assert shown == SHOWN[name]
     assert ("Lyon lies" in text) == ("context" in SHOWN[name])
     assert ("What is the capital" in text) == ("question" in SHOWN[name])
-    assert set(metrics.load(name).needs) == {{"context": "contexts", "reference": "references"}.get(p, p) for p in shown}
+    assert set(metrics.load(name).needs) == {
+        {"context": "contexts", "reference": "references"}.get(p, p) for p in shown
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name != "ccrs.answer_correctness"])

@@ -34,7 +34,9 @@ facts cost nothing."""),
     expected=Prompt(
         "ccrs.answer_correctness.expected",
         ("context", "answer", "reference"),
-        as_yes_no("Taking the reference as the truth, is what the answer states correct? Other words for the same facts count as correct."),
+        as_yes_no("""\
+Taking the reference as the truth, is what the answer states correct? Other words for the same facts count as \
+correct."""),
     ),
     tokens=YES_NO,
 )

@@ -18,8 +18,8 @@ from longmark.records import Example
 
 _TASK = """\
 Grade how dense the answer is: whether it gives what the question needs, drawing on the context, in no more words \
-than that takes. {best}: all that is needed and nothing that is not. {worst}: so much that is beside the point that the \
-answer drowns in it, or so little that the question stays open."""
+than that takes. {best}: all that is needed and nothing that is not. {worst}: so much that is beside the point that \
+the answer drowns in it, or so little that the question stays open."""
 
 SCALE = Scale(
     text=Prompt(
