@@ -88,7 +88,7 @@ class RunFolder:
             os.close(self._rows_file)
         self._db.close()
         (self.path / ".index.sqlite").unlink(missing_ok=True)
-        (self.path / "examples.jsonl.new").unlink(missing_ok=True)
+        (self.path / ".examples.jsonl.new").unlink(missing_ok=True)
         made_nothing = not self._was_there and not self.manifest_path.exists()
         self._lock.release()
         if made_nothing:
@@ -99,7 +99,7 @@ class RunFolder:
     def stage(self, examples: Iterable[Example]) -> int:
         """Writes the examples beside those of an earlier run, replacing nothing yet; how many there are."""
         n = 0
-        with open(self.path / "examples.jsonl.new", "wb") as file:
+        with open(self.path / ".examples.jsonl.new", "wb") as file:
             for n, example in enumerate(examples, start=1):
                 file.write(example.to_json() + b"\n")
                 self._execute(
@@ -127,7 +127,7 @@ class RunFolder:
             self._rewrite_rows()
             self._db.execute("DELETE FROM rows")
             self._index_rows()
-        os.replace(self.path / "examples.jsonl.new", self.examples_path)
+        os.replace(self.path / ".examples.jsonl.new", self.examples_path)
         self._rows_file = os.open(self.rows_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._rows_end = os.fstat(self._rows_file).st_size
         return Changes(new, changed, removed, self._count("rows"))
