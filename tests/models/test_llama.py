@@ -227,9 +227,10 @@ def test_likelihoods_are_exact_and_the_same_at_once_or_token_by_token() -> None:
         return [await model.likelihood(LikelihoodRequest(prompt, text)) for text in texts]
 
     paris, berlin, more, nothing = run_with(small, use)
-    # -0.26 and -6.8 by transformers in float32 on the same weights
-    assert paris.logprobs == pytest.approx([-0.26], abs=0.01)
-    assert berlin.logprobs == pytest.approx([-6.80], abs=0.01)
+    # The same file in float32 (transformers 5.23, torch 2.13) gives -0.258 and -6.921; llama.cpp rounds activations to
+    # 8 bits, which moves a log-probability by up to 0.2 and gives -0.259 and -6.797 here.
+    assert paris.logprobs == pytest.approx([-0.258], abs=0.05)
+    assert berlin.logprobs == pytest.approx([-6.921], abs=0.25)
     assert more.pieces == (" Paris", ",", " of", " course", ".")
     assert more.logprobs[0] == pytest.approx(paris.logprobs[0], abs=1e-3)
     assert (nothing.logprobs, nothing.pieces) == ((), ())

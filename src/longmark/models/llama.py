@@ -61,7 +61,7 @@ class LlamaCpp:
         self.name = name
         self.identity = f"gguf:sha256:{filehash.sha256(path)}"
         self.capabilities = Capabilities(json_schema=True, logprobs=TOP_LOGPROBS, prompt_logprobs=True)
-        self.width: int | None = 1  # two slots were measured to be no faster: design/embedded-models.md
+        self.width: int | None = 1  # one slot, one prompt cache: design/embedded-models.md
         self._path = path
         self._context = context
         self._key = secrets.token_urlsafe(24)
