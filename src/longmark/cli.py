@@ -364,7 +364,11 @@ def _add_run(one: argparse.ArgumentParser) -> None:
         "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
     )
     spend.add_argument(
-        "--retry", action="append", default=[], metavar="STATUS,…", help="ask again for these too: unparsable, refused"
+        "--retry",
+        action="append",
+        default=[],
+        metavar="STATUS,…",
+        help="ask (and pay) again for these too: unparsable, refused",
     )
     end = one.add_argument_group("at the end")
     end.add_argument(

@@ -127,9 +127,13 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
     marked(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok", "unparsable"]
     assert len(judge.requests) == asked + 1
-    marked(tmp_path / "r", records(3), settings_of(judge, QR), retry=["unparsable"])
-    assert len(judge.requests) == asked + 1  # the unparsable replies are paid for and in the cache
     assert rows_of(tmp_path / "r")[2].evidence["judges"][-1]["replies"] == ["no number", "no number"]
+    marked(tmp_path / "elsewhere", records(3), settings_of(judge, QR))
+    assert len(judge.requests) == asked + 1  # unparsable replies are paid for and in the cache
+    readable = FakeChat("60")
+    marked(tmp_path / "r", records(3), settings_of(readable, QR), retry=["unparsable"])
+    assert len(readable.requests) == 1  # asked anew, because the user said so
+    assert [row.value for row in rows_of(tmp_path / "r")] == [0.8, 0.7, 0.6]
 
 
 def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):

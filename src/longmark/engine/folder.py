@@ -170,11 +170,12 @@ class RunFolder:
 
     # Rows --------------------------------------------------------------------------------------------------------
 
-    def missing(self, n: int, values: Collection[str], retry: Collection[str]) -> list[str]:
-        """Which of these values the example still needs a row for. retry: statuses of rows to make again."""
-        done = self._db.execute("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
-        kept = {self._values[m] for m, status in done if status not in retry}
-        return [value for value in values if value not in kept]
+    def missing(self, n: int, values: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
+        """Which of these values the example still needs a row for, with the status of the row it has (None: none).
+        retry: statuses of rows to make again."""
+        rows = self._db.execute("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
+        found = {self._values[m]: status for m, status in rows}
+        return {value: found.get(value) for value in values if value not in found or found[value] in retry}
 
     def rows_to_be(self, selected: Sequence[Selected]) -> int:
         """How many rows there will be when every example is marked."""

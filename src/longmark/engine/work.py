@@ -30,12 +30,14 @@ _MISSING = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One computation: a metric on an example. wanted: the values that still need a row."""
+    """One computation: a metric on an example. wanted: the values that still need a row; refresh: ask anew what the
+    cache holds, since the reply that it holds is what could not be used."""
 
     n: int
     example: Example
     chosen: Selected
     wanted: list[str]
+    refresh: bool = False
 
 
 class Work:
@@ -84,7 +86,8 @@ class Work:
                     continue
                 wanted = self._folder.missing(n, chosen.values, self._retry)
                 if wanted:
-                    yield Task(n, example, chosen, wanted)
+                    refresh = any(status not in RETRIED for status in wanted.values() if status is not None)
+                    yield Task(n, example, chosen, list(wanted), refresh)
 
     async def _worker(self, tasks: Iterator[Task]) -> None:
         for task in tasks:
@@ -101,7 +104,7 @@ class Work:
     async def mark(self, task: Task) -> list[Row]:
         """The rows of one computation, one for each value that is wanted."""
         example, chosen = task.example, task.chosen
-        ledger = Ledger(first=self._folder.first)
+        ledger = Ledger(first=self._folder.first, refresh=task.refresh)
         settings = self._settings
         results: dict[str, Score | NoScore]
         try:

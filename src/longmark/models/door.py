@@ -82,11 +82,12 @@ class Ledger:
     """Who asks, and what it cost: one for each computation of a metric.
 
     first: whether this ledger is the first of the run to ask for the call of that key; a call that several share
-    counts for whoever asked first.
+    counts for whoever asked first. refresh: asks anew what the cache holds, and pays again.
     """
 
     usage: Usage = field(default_factory=Usage)
     first: Callable[[bytes], bool] = lambda _key: True
+    refresh: bool = False
 
 
 class Door:
@@ -175,7 +176,7 @@ class Door:
         for key, request in zip(keys, requests, strict=True):
             if key in replies or key in others or key in mine:
                 continue
-            if (stored := self.cache.get(key)) is not None:
+            if not ledger.refresh and (stored := self.cache.get(key)) is not None:
                 replies[key] = (form.validate_json(stored[0]), stored[1])
             elif key in self._flights:
                 others[key] = self._flights[key]
