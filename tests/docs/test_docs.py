@@ -132,6 +132,12 @@ def test_the_pages_of_the_metrics_are_what_is_generated():
     assert [name for name in metrics.names() if f"\n### {name}\n" not in written] == []
 
 
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [page.name for page in PAGES if page.parent.name == "docs" and page.name != "index.md"]
+    assert [name for name in pages if f"]({name})" not in index] == []
+
+
 def test_every_verb_and_every_option_is_named():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     verbs = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
