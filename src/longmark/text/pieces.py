@@ -1,0 +1,51 @@
+"""Cuts a long text into pieces that a model can take: between paragraphs, else lines, sentences, words, characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+# Where a text may be cut, the best places first; a cut is made after the match.
+_CUTS = (
+    re.compile(r"\n\s*\n"),
+    re.compile(r"\n"),
+    re.compile(r"(?<=[.!?…])[)\]\"'”’]{0,3}\s+|(?<=[。！？।॥؟۔])"),
+    re.compile(r"\s+"),
+    re.compile(r"(?s)."),
+)
+
+
+def utf8_size(text: str) -> int:
+    """Bytes of a text in UTF-8: about four to a token, whatever the language."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def pieces(text: str, size: int, measure: Callable[[str], int] = utf8_size) -> list[str]:
+    """The text in order, cut into pieces of at most `size`, each filled as far as it goes; none of a blank text.
+
+    White space at a cut is dropped, nothing else. measure: the size of a text; that of two texts joined may be no more
+    than the sum of theirs. A single character greater than `size` stands alone.
+    """
+    found: list[str] = []
+    room = 0
+    for part, part_size in _parts(text.strip(), size, measure, 0):
+        if found and part_size <= room:
+            found[-1] += part
+            room -= part_size
+        else:
+            found.append(part)
+            room = size - part_size
+    return [stripped for piece in found if (stripped := piece.strip())]
+
+
+def _parts(text: str, size: int, measure: Callable[[str], int], level: int) -> Iterator[tuple[str, int]]:
+    """The parts of a text with their sizes: each as great as fits, cut no finer than it must be."""
+    total = measure(text)
+    if total <= size or level == len(_CUTS):
+        yield text, total
+        return
+    start = 0
+    for cut in (*(match.end() for match in _CUTS[level].finditer(text)), len(text)):
+        if cut > start:
+            yield from _parts(text[start:cut], size, measure, level + 1)
+            start = cut

@@ -1,0 +1,71 @@
+"""Several questions at once: order, the bound, and what an error does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from longmark.together import AT_ONCE, together
+
+
+def test_results_stand_in_the_order_of_the_items():
+    async def slow_first(item: int) -> int:
+        await asyncio.sleep(0.002 * (5 - item))
+        return item * item
+
+    assert asyncio.run(together(slow_first, [0, 1, 2, 3, 4])) == [0, 1, 4, 9, 16]
+    assert asyncio.run(together(slow_first, [])) == []
+
+
+def test_no_more_at_once_than_the_bound():
+    under_way = most = 0
+
+    async def ask(item: int) -> int:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.001)
+        under_way -= 1
+        return item
+
+    asyncio.run(together(ask, range(50)))
+    assert most == AT_ONCE
+
+
+def test_the_first_error_by_order_is_raised_once_those_under_way_are_done():
+    begun: list[int] = []
+    done: list[int] = []
+
+    async def ask(item: int) -> int:
+        begun.append(item)
+        await asyncio.sleep(0 if item == 7 else 0.01)
+        if item in (3, 7):
+            raise ValueError(f"item {item}")
+        done.append(item)
+        return item
+
+    with pytest.raises(ValueError, match="item 3"):
+        asyncio.run(together(ask, range(100)))
+    # item 7 fails first: the 14 others of the first 16 come to their end, none is begun after them
+    assert sorted(begun) == list(range(AT_ONCE))
+    assert sorted(done) == [item for item in range(AT_ONCE) if item not in (3, 7)]
+
+
+def test_a_cancelled_asker_cancels_what_it_asked():
+    done: list[int] = []
+
+    async def ask(item: int) -> None:
+        await asyncio.sleep(0.05)
+        done.append(item)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(together(ask, range(4)))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0.06)
+
+    asyncio.run(cancelled())
+    assert done == []
