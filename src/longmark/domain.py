@@ -1,0 +1,380 @@
+"""What a domain is: the profile of a question, the tables it is drawn from, and what SCORE looks for in an answer.
+
+A domain is one YAML file. Hazards, the domain of SCORE (Shomee et al. 2026), comes with longmark
+(`domains/hazards.yaml`); any other is a file of the same form (`--domain FILE.yaml`), and the questions, the variants
+and every metric of the family follow it. A wrong file raises `BadInput` with one line for each mistake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from longmark.errors import BadInput, UnknownName, UserError
+
+BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"
+PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has it
+
+_FREE = ""  # the key of a slot's values where they depend on no other slot
+_LETTER = (
+    "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # scripts that put spaces between words: elsewhere there is no word's end
+)
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1, pattern=r"^[^\r\n]*$")]
+Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_]*$")]
+VariantName = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_+-]*$")]
+Weight = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+
+
+def _by_parent(values: Any) -> Any:
+    return {_FREE: values} if isinstance(values, (list, tuple)) else values
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Slot(_Part):
+    """One entry of a profile.
+
+    given        the slot whose value decides which values there are; None: they are always the same
+    values       value of `given` -> values (under "" where there is no `given`)
+    plural       the ending that makes a value a plural, "" where there is none
+    uncountable  the values without a plural
+    """
+
+    name: Name
+    description: Text
+    given: Name | None = None
+    plural: Annotated[str, StringConstraints(strict=True)] = ""
+    uncountable: tuple[Text, ...] = ()
+    values: Annotated[dict[str, tuple[Text, ...]], BeforeValidator(_by_parent)]
+
+    def choices(self, profile: Mapping[str, Any]) -> tuple[str, ...]:
+        """The values that fit the rest of a profile; () where that has no known value of `given`."""
+        return self.values.get(_FREE if self.given is None else str(profile.get(self.given)), ())
+
+    @cached_property
+    def all_values(self) -> tuple[str, ...]:
+        """Every value once, in the order of the file."""
+        return tuple(dict.fromkeys(value for values in self.values.values() for value in values))
+
+    def surfaces(self, value: str) -> tuple[str, ...]:
+        """How a text writes a value: as it is and, where it has one, in the plural."""
+        has_plural = self.plural and value not in self.uncountable
+        return (value, value + self.plural) if has_plural else (value,)
+
+    def pattern(self, value: str) -> re.Pattern[str]:
+        """Finds a value in a text: any case and spacing, any hyphen or apostrophe, the plural too, whole words only."""
+        forms = "|".join(_loosely(form) for form in sorted(self.surfaces(value), key=len, reverse=True))
+        return re.compile(rf"(?<![{_LETTER}])(?:{forms})(?![{_LETTER}])", re.IGNORECASE)
+
+
+def _loosely(form: str) -> str:
+    loose = {" ": r"\s+", "-": "[-\u2010-\u2014]", "'": "['\u2019]", "\u2019": "['\u2019]"}
+    return "".join(loose.get(char, re.escape(char)) for char in " ".join(form.split()))
+
+
+class Dimension(_Part):
+    """What specificity asks of a claim, and its weight in the score (weights are relative: they need not sum to 1)."""
+
+    name: Name
+    description: Text
+    weight: Weight
+
+
+class Mask(_Part):
+    """A slot whose words answer relevance hides. description: which words, beyond those of the profile."""
+
+    slot: Name
+    description: Text
+
+    @property
+    def placeholder(self) -> str:
+        return f"[{self.slot.upper()}]"
+
+
+class Variant(_Part):
+    """A perturbation: the slots that it changes."""
+
+    name: VariantName
+    change: Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+class Domain(_Part):
+    """A domain, as `load` checked it.
+
+    slots          of a profile, in the order in which they are drawn
+    template_slot  the slot whose value chooses the pool of question templates
+    templates      value of that slot -> templates; `{slot}` stands for the value
+    dimensions     of specificity, with weights
+    masks          slots that answer relevance hides
+    variants       perturbations; `paraphrase` is always there and not among them
+    """
+
+    name: Name
+    title: Text
+    slots: Annotated[tuple[Slot, ...], Field(min_length=1)]
+    template_slot: Name
+    templates: dict[str, Annotated[tuple[Text, ...], Field(min_length=1)]]
+    dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
+    masks: tuple[Mask, ...] = ()
+    variants: tuple[Variant, ...] = ()
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (16 hex digits) of all that the file says."""
+        content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(content).hexdigest()[:16]
+
+    def slot(self, name: str) -> Slot:
+        """The slot of a name. UnknownName where there is none."""
+        for slot in self.slots:
+            if slot.name == name:
+                return slot
+        raise UnknownName("slot", name, [slot.name for slot in self.slots])
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The names of the slots that are masked."""
+        return tuple(mask.slot for mask in self.masks)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Dimension -> weight."""
+        return {dimension.name: dimension.weight for dimension in self.dimensions}
+
+    @cached_property
+    def named_by_some(self) -> frozenset[str]:
+        """The slots that at least one template names: questions may say them."""
+        return frozenset(name for pool in self.templates.values() for one in pool for name in places(one))
+
+    @cached_property
+    def named_by_all(self) -> frozenset[str]:
+        """The slots that every template names: questions do say them."""
+        sets = [set(places(one)) for pool in self.templates.values() for one in pool]
+        return frozenset(set.intersection(*sets))
+
+
+def places(template: str) -> list[str]:
+    """The names of the slots that a template has a place for."""
+    return _PLACE.findall(template)
+
+
+def fill(template: str, profile: Mapping[str, str]) -> str:
+    """A template with the values of a profile in their places."""
+    return _PLACE.sub(lambda found: profile[found[1]], template)
+
+
+def load(path: str | Path | None = None) -> Domain:
+    """The domain of a YAML file; None: the built-in one, hazards.
+
+    UserError where the file cannot be read; BadInput with a line `file:line: where: what` for each mistake in it.
+    """
+    return _built_in() if path is None else _load(Path(path))
+
+
+@cache
+def _built_in() -> Domain:
+    return _load(BUILT_IN)
+
+
+def _load(path: Path) -> Domain:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UserError(f"--domain {path}: cannot be read: {why}") from None
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            content = loader.construct_document(node) if node is not None else None
+        finally:
+            loader.dispose()
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput([f"{path}{_mark(error)}: is not YAML: {_problem(error)}"]) from None
+    if node is None or not isinstance(content, dict):
+        raise BadInput([f"{path}:1: expected a domain (name, title, slots, …), found {_kind(content)}"])
+    wrong: list[tuple[tuple[Any, ...], str]] = [(where, "is there twice") for where in _repeated(node)]
+    try:
+        domain = Domain.model_validate(content)
+    except ValidationError as error:
+        wrong += [(item["loc"], _said(item)) for item in error.errors(include_url=False)]
+    else:
+        wrong += _contradictions(domain)
+    if wrong:
+        lines = sorted({(_line(node, where), f"{_shown(where)}: {what}") for where, what in wrong})
+        raise BadInput([f"{path}:{line}: {message}" for line, message in lines])
+    return domain
+
+
+# What is wrong with a file --------------------------------------------------------------------------------------------
+
+
+def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Where a domain's parts do not fit each other: the place and what is wrong there."""
+    known: dict[str, Slot] = {}
+    for i, slot in enumerate(domain.slots):
+        yield from ((("slots", i, *where), what) for where, what in _of_slot(slot, known))
+        known[slot.name] = slot
+    yield from _of_templates(domain, known)
+    for part in ("dimensions", "masks", "variants"):
+        names = [one.slot if isinstance(one, Mask) else one.name for one in getattr(domain, part)]
+        yield from (((part, i), f"{name} is there twice") for i, name in enumerate(names) if name in names[:i])
+    for i, mask in enumerate(domain.masks):
+        if mask.slot not in known:
+            yield ("masks", i, "slot"), _unknown(mask.slot, known)
+    for i, variant in enumerate(domain.variants):
+        if variant.name == PARAPHRASE:
+            yield ("variants", i, "name"), f"{PARAPHRASE} is there for every domain and changes no slot"
+        for j, name in enumerate(variant.change):
+            if name not in known:
+                yield ("variants", i, "change", j), _unknown(name, known)
+            elif name == domain.template_slot:
+                yield ("variants", i, "change", j), f"{name} chooses the template, so that a question cannot change it"
+            elif all(len(values) < 2 for values in known[name].values.values()):
+                yield ("variants", i, "change", j), f"{name} has no second value to change to"
+
+
+def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    if slot.name in before:
+        yield ("name",), f"{slot.name} is there twice"
+    if slot.given is None and set(slot.values) != {_FREE}:
+        yield ("values",), "is a table, so `given` must say which slot its keys are values of"
+    elif slot.given is not None and slot.given not in before:
+        yield ("given",), f"{slot.given} is no slot that stands before {slot.name}"
+    elif slot.given is not None:
+        keys = before[slot.given].all_values
+        for key in keys:
+            if key not in slot.values:
+                yield ("values",), f"has no values for the {slot.given} {key}"
+        for key in slot.values:
+            if key not in keys:
+                yield ("values", key), f"is no value of {slot.given}" if key else f"expected a table by {slot.given}"
+    for key, values in slot.values.items():
+        if not values:
+            yield ("values", key), "is empty"
+        folded = [value.casefold() for value in values]
+        for i, value in enumerate(folded):
+            if value in folded[:i]:
+                yield ("values", key, i), f"{values[i]} is there twice"
+    for i, value in enumerate(slot.uncountable):
+        if value not in slot.all_values:
+            yield ("uncountable", i), f"{value} is no value of {slot.name}"
+
+
+def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    if domain.template_slot not in known:
+        yield ("template_slot",), _unknown(domain.template_slot, known)
+        return
+    pools = known[domain.template_slot].all_values
+    for value in pools:
+        if value not in domain.templates:
+            yield ("templates",), f"has no templates for the {domain.template_slot} {value}"
+    seen: set[str] = set()
+    for value, templates in domain.templates.items():
+        if value not in pools:
+            yield ("templates", value), f"is no value of {domain.template_slot}"
+        for i, template in enumerate(templates):
+            where = ("templates", value, i)
+            if "{" in (bare := _PLACE.sub("", template)) or "}" in bare:
+                yield where, "a brace stands alone: a place is written {slot}"
+            for name in places(template):
+                if name not in known:
+                    yield where, _unknown(name, known)
+            if template in seen:
+                yield where, "is there twice"
+            seen.add(template)
+
+
+def _unknown(name: str, known: Mapping[str, Slot]) -> str:
+    return str(UnknownName("slot", name, known, f"The slots are {', '.join(known)}."))
+
+
+def _said(error: Any) -> str:
+    """A mistake that pydantic found, in words for whoever wrote the file."""
+    kind, value = error["type"], error["input"]
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return "is not known here"
+    if kind == "string_type":
+        return f"expected text, found {_kind(value)}" + (
+            "" if isinstance(value, (dict, list)) else "; put it in quotes"
+        )
+    if kind in ("string_too_short", "too_short"):
+        return "is empty"
+    if kind == "string_pattern_mismatch":
+        one_line = error["ctx"]["pattern"].startswith(r"^[^")
+        return "must be one line" if one_line else f"{value}: a name has a-z, 0-9 and _ and begins with a letter"
+    if kind in ("tuple_type", "dict_type", "model_type", "model_attributes_type"):
+        wanted = "a list" if kind == "tuple_type" else "a table (name: value)"
+        return f"expected {wanted}, found {_kind(value)}"
+    return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_kind(value)}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    return "nothing" if value is None else {True: "true", False: "false"}.get(value, str(value))
+
+
+def _shown(where: tuple[Any, ...]) -> str:
+    """A place in the file: slots[1].values.hurricane[3], counted from 0 as in YAML tools."""
+    shown = ""
+    for part in where:
+        if part == _FREE:
+            continue
+        shown += f"[{part}]" if isinstance(part, int) else f".{part}" if shown else str(part)
+    return shown
+
+
+def _line(node: yaml.Node, where: tuple[Any, ...]) -> int:
+    """The line, from 1, of a place in the file, or of the nearest one around it."""
+    for part in where:
+        if isinstance(node, yaml.MappingNode):
+            inner = next((pair for pair in node.value if pair[0].value == str(part)), None)
+            if inner is None:
+                break
+            if part == where[-1] and not isinstance(inner[1], yaml.ScalarNode):
+                return int(inner[0].start_mark.line) + 1
+            node = inner[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+    return int(node.start_mark.line) + 1
+
+
+def _repeated(node: yaml.Node | None, where: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys that stand twice in one table, of which YAML would silently take the last."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name = str(key.value)
+            if name in seen:
+                yield (*where, name)
+            seen.add(name)
+            yield from _repeated(value, (*where, name))
+    elif isinstance(node, yaml.SequenceNode):
+        for i, item in enumerate(node.value):
+            yield from _repeated(item, (*where, i))
+
+
+def _mark(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f":{mark.line + 1}" if mark is not None else ""
+
+
+def _problem(error: Exception) -> str:
+    return str(getattr(error, "problem", None) or " ".join(str(error).split()) or "it nests too deeply")
