@@ -112,7 +112,16 @@ longmark.run(given(), {READABILITY!r}, out="out")
 def test_killed_while_its_calls_hang_leaves_the_rows_that_were_there(tmp_path: Path):
     given = write_jsonl(tmp_path / "given.jsonl", records(6))
     with server_process("--force", "ok,ok,ok,hang,hang,hang") as server:
-        words = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}", "--concurrency", "3"]
+        words: list[str | Path] = [
+            "run",
+            given,
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--concurrency",
+            "3",
+        ]
         words += ["--out", tmp_path / "out"]
         process = start(*words, home=tmp_path / "home")
         rows = tmp_path / "out" / "rows.jsonl"

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -120,19 +121,43 @@ def finish(work: Callable[[], Awaitable[T]]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        pass
+    else:
+        return _in_thread(main)
+    try:
         return asyncio.run(main())
+    except asyncio.CancelledError:  # by the second Ctrl-C
+        raise KeyboardInterrupt from None
+
+
+def _in_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs a coroutine to its end in a thread of its own; a Ctrl-C here ends it there first."""
     result: list[T] = []
     error: list[BaseException] = []
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+
+    async def noted() -> T:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(main())
+        running.append((loop, task))
+        return await task
 
     def in_thread() -> None:
         try:
-            result.append(asyncio.run(main()))
+            result.append(asyncio.run(noted()))
         except BaseException as raised:  # raised again in the caller's thread
             error.append(raised)
 
     thread = threading.Thread(target=in_thread, name="longmark.run")
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except BaseException:
+        for loop, task in running:
+            with suppress(RuntimeError):  # it has just ended
+                loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
     if error:
         raise error[0]
     return result[0]

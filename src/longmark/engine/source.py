@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from longmark.errors import UserError
 from longmark.records import Example
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.read import Bad, Checked, Good, Reading
@@ -22,12 +23,19 @@ def reading(given: Given, *, mapping: Mapping[str, str], limit: int | None, skip
 
 
 def _handed(given: Iterable[Example | Mapping[str, Any]], columns: Columns) -> Iterator[Good | Bad]:
-    """Records that are there already; a record's number takes the place of its line."""
+    """Records that are there already; a record's number takes the place of its line. UserError where there are none,
+    or no record has a mapped column."""
+    number = mapped = 0
     for number, record in enumerate(given, start=1):
         if isinstance(record, Example):
             yield Good(number, record)
             continue
         try:
             yield Good(number, columns.example(dict(record) if isinstance(record, Mapping) else record))
+            mapped += 1
         except BadRecord as bad:
             yield Bad(number, str(bad))
+    if not number:
+        raise UserError("there are no examples: what was given is empty (a generator gives its records only once)")
+    if mapped and columns.never_seen:
+        raise UserError(f"mapping: no record has the column {', '.join(sorted(columns.never_seen))}")

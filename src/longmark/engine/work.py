@@ -10,7 +10,7 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings, unsupported
-from longmark.errors import ModelError, NoScore, OverBudget
+from longmark.errors import ModelError, NoScore, OverBudget, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score
 from longmark.metrics import Selected
@@ -72,11 +72,18 @@ class Work:
         self._door.stop()
 
     async def run(self, workers: int) -> None:
-        """Works until there is nothing left, it is stopped, or something is broken (which is raised)."""
+        """Works until there is nothing left, it is stopped, or something is broken (which is raised: a UserError as it
+        is, a disk that is full, say; a bug in the group that it came in)."""
         tasks = self.tasks()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(self._worker(tasks))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._worker(tasks))
+        except ExceptionGroup as broken:
+            mistakes, bugs = broken.split(UserError)
+            if mistakes is None or bugs is not None:
+                raise
+            raise mistakes.exceptions[0] from None
 
     def tasks(self) -> Iterator[Task]:
         """What still needs a row, in the order of the examples; read as it is asked for."""

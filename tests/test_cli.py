@@ -1,0 +1,609 @@
+"""The command line: what it prints, what it leaves behind, and the exit code of every end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.program import (
+    FKGL,
+    FRE,
+    QR,
+    ROOT,
+    Done,
+    ended,
+    manifest_of,
+    records,
+    rows_of,
+    run,
+    server_process,
+    start,
+    until,
+    write_jsonl,
+)
+from tests.wire import Server, serve
+
+from longmark import cli
+
+Command = Callable[..., Done]
+KEY = "sk-verysecret-0123456789abcdef"
+
+
+@pytest.fixture
+def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The command in this process: words -> exit code, output, errors. The working folder is the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in list(os.environ):
+        if "API_KEY" in name:
+            monkeypatch.delenv(name)
+    write_jsonl(tmp_path / "given.jsonl", records(5))
+
+    def command(*words: str | Path) -> Done:
+        capfd.readouterr()
+        try:
+            code = cli.main([str(word) for word in words])
+        except SystemExit as end:  # argparse
+            code = int(end.code or 0)
+        out, err = capfd.readouterr()
+        return Done(code, out, err)
+
+    return command
+
+
+def judged(server: Server, *more: str | Path, metrics: str = QR, given: str = "given.jsonl") -> list[str | Path]:
+    return ["run", given, "--metrics", metrics, "--judge", f"m@{server.base_url}", "--out", "out", *more]
+
+
+def refused(done: Done, *words: str) -> None:
+    """Exit 2, nothing on standard output, and a message with these words that is no traceback."""
+    assert done.code == 2, done
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
+# What it marks ---------------------------------------------------------------------------------------------------
+
+
+def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command):
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, metrics=f"{QR},score.readability"))
+    assert done.code == 0
+    lines = done.out.splitlines()
+    # five times 80/100: the mean is 0.800, and the interval of equal values has no width
+    (line,) = [line for line in lines if line.startswith(QR)]
+    assert line.split() == [QR, "out", "0.800", "[0.800,", "0.800]", "5", "/", "5"]
+    assert sum(line.startswith(("ccrs.", "score.")) for line in lines) == 3
+    assert "95 % interval (Student's t)" in lines[0]
+    assert "5 calls" in done.out
+    assert "\x1b" not in done.out + done.err
+    assert [(row.example_id, row.metric) for row in rows_of(Path("out"))] == [
+        (str(i), metric) for i in range(5) for metric in (QR, FRE, FKGL)
+    ]
+
+
+def test_rows_without_a_value_end_with_0_and_say_why(longmark: Command):
+    write_jsonl(Path("given.jsonl"), [*records(4), {"id": "x", "question": "What?", "answer": None}])
+    with serve(reply="80") as server:
+        done = longmark(*judged(server))
+    assert done.code == 0
+    (line,) = [line for line in done.out.splitlines() if line.startswith(QR)]
+    assert "4 / 5" in line
+    assert "1 missing_input (The example has no answer (null))" in line
+
+
+def test_a_metric_without_any_value_ends_with_4(longmark: Command):
+    with serve(reply="good") as server:
+        done = longmark(*judged(server, metrics=f"{QR},score.readability"))
+        assert done.code == 4
+        assert f"no example has a value of {QR}" in done.err
+        assert server.counts["requests"] == 10  # each was asked once more, with the error
+        again = longmark(*judged(server, metrics=f"{QR},score.readability"))
+        assert again.code == 4
+        assert server.counts["requests"] == 10
+        retried = longmark(*judged(server, "--retry", "unparsable", metrics=f"{QR},score.readability"))
+        assert retried.code == 4
+        assert server.counts["requests"] == 20  # asked anew: the cached replies are what could not be used
+
+
+def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, "--max-calls", "2"))
+        assert done.code == 4
+        assert "budget" in done.err
+        assert server.counts["requests"] == 2
+        assert sorted(row.status for row in rows_of(Path("out"))) == ["ok"] * 2 + ["over_budget"] * 3
+        assert manifest_of(Path("out"))["finished"] is None
+        assert longmark(*judged(server)).code == 0
+        assert server.counts["requests"] == 5
+    assert [session["stopped"] for session in manifest_of(Path("out"))["sessions"]] == ["budget", None]
+
+
+def test_fail_under_is_tested_at_the_ends_of_the_interval(longmark: Command):
+    with serve(reply="80") as server:
+        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.8")).code == 0
+        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.8", "--fail-under", f"{QR}>=0.81"))
+        assert missed.code == 3
+        assert f"not met: {QR}>=0.81" in missed.out
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.8")).code == 0
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.79")).code == 3
+        assert server.counts["requests"] == 5  # the tests read what is there
+
+
+def test_too_many_gaps_fail_under_whatever_the_mean(longmark: Command):
+    write_jsonl(Path("given.jsonl"), [*records(9), {"id": "x", "question": "What?", "answer": None}])
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, "--fail-under", f"{QR}>=0.1"))
+        assert done.code == 3
+        assert "1 of 10 rows (10 %) have no value" in done.out.replace("10%", "10 %")
+        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code == 0
+
+
+def test_one_value_has_no_interval_and_meets_no_condition(longmark: Command):
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, "--limit", "1", "--fail-under", f"{QR}>=0.1"))
+    assert done.code == 3
+    assert "no interval" in done.out
+
+
+@pytest.mark.parametrize("condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", ""])
+def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(longmark: Command, condition: str):
+    with serve() as server:
+        refused(longmark(*judged(server, "--fail-under", condition)), "--fail-under")
+        assert server.counts["requests"] == 0
+    assert not Path("out").exists()
+
+
+def test_expected_scoring_is_fixed_for_a_folder(longmark: Command):
+    with serve() as server:
+        assert longmark(*judged(server, "--scoring", "expected")).code == 0
+        assert {body["top_logprobs"] for _, _, body in server.requests} == {20}
+        assert {body["max_tokens"] for _, _, body in server.requests} == {1}
+        row = rows_of(Path("out"))[0]
+        assert row.signature.params["scoring"] == "expected"
+        assert set(row.signature.prompts) == {"system", f"{QR}.expected"}
+        assert set(row.evidence["judges"][0]["distribution"]) == {"yes", "no"}
+        refused(longmark(*judged(server)), "other settings", "scoring: expected there, text now")
+
+
+def test_parameters_reach_the_metric_and_its_signature(longmark: Command):
+    write_jsonl(Path("given.jsonl"), records(3, references=["It is a number."], contexts=["0 is a number."]))
+    name = "ccrs.answer_correctness"
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, "--param", f"{name}.weight=0.25", metrics=name))
+        assert done.code == 0, done.err
+        assert rows_of(Path("out"))[0].signature.params["weight"] == 0.25
+        refused(longmark(*judged(server, "--param", f"{name}.wait=1", metrics=name)), "Did you mean", f"{name}.weight")
+        refused(longmark(*judged(server, "--param", f"{name}.weight=much", metrics=name)), "--param")
+        refused(longmark(*judged(server, "--param", f"{name}.weight", metrics=name)), "METRIC.NAME=VALUE")
+
+
+def test_two_judges_are_a_mean_with_each_in_the_evidence(longmark: Command):
+    with serve(reply="80") as one, serve(reply="60") as two:
+        done = longmark(*judged(one, "--judge", f"n@{two.base_url}"))
+        assert done.code == 0
+        row = rows_of(Path("out"))[0]
+        assert row.value == pytest.approx(0.7)  # (0.8 + 0.6) / 2
+        assert [judge["score"] for judge in row.evidence["judges"]] == [0.8, 0.6]
+        assert (one.counts["requests"], two.counts["requests"]) == (5, 5)
+        refused(longmark(*judged(one, "--judge", f"m@{one.base_url}")), "given twice")
+
+
+def test_prompts_from_a_folder_are_sent_and_named(longmark: Command):
+    Path("own").mkdir()
+    Path("own", f"{QR}.txt").write_text("Wie gut passt die Antwort? Eine Zahl von 0 bis 100.", encoding="utf-8")
+    with serve(reply="80") as server:
+        assert longmark(*judged(server, "--prompts", "own")).code == 0
+        assert server.requests[0][2]["messages"][1]["content"].endswith("Eine Zahl von 0 bis 100.")
+        refused(longmark(*judged(server)), "other settings", f"prompts.{QR}")
+        Path("own", "ccrs.question_relevanc.txt").write_text("x")
+        refused(longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance")
+        refused(longmark(*judged(server, "--prompts", "nowhere")), "no such folder")
+
+
+def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
+    with serve(reply="80") as server:
+        done = longmark(*judged(server, "--dry-run"))
+        assert done.code == 0
+        assert not Path("out").exists()
+        assert server.counts["requests"] == 0
+        (line,) = [line for line in done.out.splitlines() if line.startswith(QR)]
+        assert line.split()[1:4] == ["5", "5", "0"]  # rows, calls, cached
+        assert longmark(*judged(server, "--limit", "2")).code == 0
+        done = longmark(*judged(server, "--dry-run"))
+        assert "2 rows are there already" in done.out
+        assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == ["3", "3", "0"]
+        assert server.counts["requests"] == 2
+        elsewhere = longmark(*judged(server, "--dry-run", "--out", "other"))  # the last --out counts
+        assert next(line for line in elsewhere.out.splitlines() if line.startswith(QR)).split()[1:4] == ["5", "3", "2"]
+        assert sorted(path.name for path in Path().iterdir()) == ["given.jsonl", "home", "out"]
+
+
+# Input -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_bad_record_is_one_line_with_its_place(longmark: Command):
+    lines = records(4)
+    lines[2]["question"] = 5
+    write_jsonl(Path("bad.jsonl"), lines)
+    with serve() as server:
+        done = longmark(*judged(server, given="bad.jsonl"))
+        assert (done.code, done.out) == (2, "")
+        assert done.err == "bad.jsonl:3: question: expected text, found 5\n"
+        assert server.counts["requests"] == 0
+        assert not Path("out").exists()
+        skipped = longmark(*judged(server, "--skip-bad", given="bad.jsonl"))
+        assert skipped.code == 0
+        assert "1 bad" in skipped.err
+        assert [row.example_id for row in rows_of(Path("out"))] == ["0", "1", "3"]
+
+
+def test_fifty_bad_records_are_named_and_the_rest_counted_in_lines_of_any_width(longmark: Command):
+    name = "a-name-that-is-long-" * 5 + ".jsonl"
+    write_jsonl(Path(name), [*records(2), *({"id": f"b{i}", "question": i, "answer": "x"} for i in range(60))])
+    done = longmark("run", name, "--metrics", "score.readability", "--out", "out")
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert lines[:-1] == [f"{name}:{i + 3}: question: expected text, found {i}" for i in range(50)]
+    assert lines[-1] == "… and 10 more"
+
+
+def test_names_are_checked_before_the_file(longmark: Command):
+    Path("bad.jsonl").write_text("no JSON\n")
+    for metrics, words in (
+        ("ccrs.question_relevence", ["unknown metric", "Did you mean ccrs.question_relevance"]),
+        ("score.readability.grade", ["Did you mean", FKGL]),
+        (",", ["--metrics"]),
+    ):
+        done = longmark("run", "bad.jsonl", "--metrics", metrics, "--judge", "m@http://127.0.0.1:9/v1", "--out", "out")
+        refused(done, *words)
+        assert "bad.jsonl" not in done.err
+    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gpt-4o", "--out", "out"), "NAME@BASE_URL")
+    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "embedded:jugde", "--out", "out"), "judge")
+    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gguf:none.gguf", "--out", "out"), "none.gguf")
+    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--out", "out"), "--judge MODEL")
+    refused(longmark("run", "bad.jsonl", "--metrics", "score.readability"), "--out")
+    assert not Path("out").exists()
+
+
+def test_columns_of_other_names_are_mapped(longmark: Command):
+    write_jsonl(Path("given.jsonl"), [{"frage": f"Was ist {i}?", "antwort": "Das."} for i in range(3)])
+    words: list[str | Path] = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        "score.readability",
+        "--out",
+        "out",
+        "--map",
+        "question=frage",
+    ]
+    assert longmark(*words, "--map", "answer=antwort").code == 0
+    assert [row.status for row in rows_of(Path("out"))] == ["ok"] * 6
+    refused(longmark(*words, "--map", "answer=anwort"), "anwort")
+    refused(longmark(*words, "--map", "anser=antwort"), "Did you mean answer")
+    refused(longmark(*words, "--map", "answer"), "FIELD=COLUMN")
+
+
+def test_csv_and_parquet_are_read_like_jsonl(longmark: Command):
+    with serve() as server:
+        assert longmark(*judged(server)).code == 0
+        of_jsonl = [(row.example_id, row.value) for row in rows_of(Path("out"))]
+        head = "example_id,query,response\n"
+        Path("given.csv").write_text(head + "".join(f'{i},What is {i}?,"It is the number {i}."\n' for i in range(5)))
+        assert longmark(*judged(server, "--out", "csv", given="given.csv")).code == 0
+        assert [(row.example_id, row.value) for row in rows_of(Path("csv"))] == of_jsonl
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.Table.from_pylist(records(5)), "given.parquet")
+        assert longmark(*judged(server, "--out", "parquet", given="given.parquet")).code == 0
+        assert [(row.example_id, row.value) for row in rows_of(Path("parquet"))] == of_jsonl
+        assert server.counts["requests"] == 5  # the same questions: one file paid for all
+
+
+def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
+    given = ROOT.parent / "shared" / "data" / "ragchecker" / "checking_inputs.json"
+    if not given.exists():
+        pytest.skip("RAGChecker's example file is not on this machine")
+    count = len(orjson.loads(given.read_bytes())["results"])
+    done = longmark("run", given, "--metrics", "score.readability", "--out", "out")
+    assert done.code == 0, done.err
+    assert len(rows_of(Path("out"))) == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "none.jsonl", "--metrics", "score", "--out", "out"], "none.jsonl"),
+        (["run", "home", "--metrics", "score", "--out", "out"], "folder"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "given.jsonl"], "given.jsonl"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--limit", "0"], "--limit"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--concurrency", "none"], "--concurrency"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--max-usd", "nan"], "--max-usd"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--retry", "unparsed"], "unparsable"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--scoring", "texts"], "scoring"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--metric", "x"], "--metric"),
+        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--cache", "home"], "--cache"),
+        (["ran"], "ran"),
+        ([], "VERB"),
+        (["metrics", "ccrs.recall"], "ccrs.information_recall"),
+        (["prompts", "ccrs.question_relevant"], "ccrs.question_relevance"),
+        (["report", "nowhere", "--out", "r.html"], "nowhere"),
+        (["models", "install", "jugde"], "judge"),
+    ],
+)
+def test_mistakes_end_with_2_and_a_line_that_helps(longmark: Command, words: list[str], told: str):
+    Path("home").mkdir()
+    refused(longmark(*words), told)
+    assert not Path("out").exists()
+
+
+def test_an_embedded_judge_without_its_file_names_the_command_that_brings_it(longmark: Command):
+    done = longmark("run", "given.jsonl", "--metrics", QR, "--judge", "embedded", "--out", "out")
+    refused(done, "longmark models install judge")
+    assert not Path("out").exists()
+
+
+# The other verbs -------------------------------------------------------------------------------------------------
+
+
+def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Command):
+    listed = longmark("metrics")
+    assert listed.code == 0
+    assert [line.split()[0] for line in listed.out.splitlines() if line.startswith("ccrs.q")] == [QR]
+    page = longmark("metrics", "ccrs.answer_correctness").out
+    assert all(word in page for word in ("[0, 1]", "needs", "references", "judge", "--param", "weight"))
+    family = longmark("metrics", "ccrs").out
+    assert all(name in family for name in ("ccrs.information_recall", "ccrs.contextual_coherence"))
+
+    lines = longmark("prompts").out.splitlines()
+    assert {"system", QR, f"{QR}.expected"} <= {line.split()[0] for line in lines}
+    shown = longmark("prompts", QR).out
+    assert "answer, question" in shown
+    assert "from 0 to 100" in shown
+
+    models = longmark("models")
+    assert models.code == 0
+    assert {line.split()[0] for line in models.out.splitlines()} == {"judge", "small", "embedder"}
+    assert models.out.count("not installed") == 3
+    assert longmark("--version").out.startswith("longmark ")
+
+
+def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
+    with serve(reply="80") as server:
+        words = judged(server, "--judge", f"n@{server.base_url}", "--cache", "own.sqlite")
+        assert longmark(*words).code == 0
+        assert not Path("home", "calls.sqlite").exists()
+        shown = longmark("cache", "--cache", "own.sqlite").out.splitlines()
+        assert shown[0] == "own.sqlite"
+        assert [line.split()[0] for line in shown[1:]] == ["5", "5"]
+        cleared = longmark("cache", "--cache", "own.sqlite", "clear", "--model", f"n@{server.base_url}")
+        assert cleared.out.startswith("5 replies")
+        assert longmark(*words, "--out", "other").code == 0
+        assert server.counts["requests"] == 15
+        assert longmark("cache", "--cache", "own.sqlite", "clear").out.startswith("10 replies")
+    assert longmark("cache").out.splitlines() == [str(Path("home", "calls.sqlite").absolute())]
+
+
+def test_the_report_of_runs_is_one_file(longmark: Command):
+    with serve() as server:
+        assert longmark(*judged(server)).code == 0
+        assert longmark(*judged(server, "--out", "other", metrics="score")).code == 0
+    done = longmark("report", "out", "other", "--out", "page.html")
+    assert done.code == 0
+    assert "page.html" in done.out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert QR in page
+    assert FKGL in page
+    refused(longmark("report", "out", "--out", "given.jsonl/page.html"), "given.jsonl", "--out")
+    refused(longmark("report", "out", "out", "--out", "page.html"), "twice")
+
+
+# Keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_goes_to_its_endpoint_and_nowhere_else(
+    longmark: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-9876543210")
+    with serve(reply="80") as ours, serve(reply="80") as other:
+        port = ours.base_url.rpartition(":")[2].removesuffix("/v1")
+        monkeypatch.setenv(f"LONGMARK_API_KEY_127_0_0_1_{port}", KEY)
+        assert longmark(*judged(ours, "--judge", f"n@{other.base_url}")).code == 0
+        assert {headers.get("authorization") for _, headers, _ in ours.requests} == {f"Bearer {KEY}"}
+        assert {headers.get("authorization") for _, headers, _ in other.requests} == {None}
+    assert longmark("report", "out", "--out", "page.html").code == 0
+    assert_nowhere(tmp_path, KEY, "sk-openai")
+
+
+def test_a_refused_key_is_said_once_and_never_shown(longmark: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("LONGMARK_API_KEY", KEY)
+    with serve(force=["401_echo"] * 50) as server:
+        done = longmark(*judged(server))
+        assert server.counts["requests"] <= 5
+    assert done.code == 4
+    assert "401" in done.out
+    assert {row.status for row in rows_of(Path("out"))} == {"model_error"}
+    assert longmark("report", "out", "--out", "page.html").code == 0
+    assert KEY not in done.out + done.err
+    assert_nowhere(tmp_path, KEY)
+
+
+def test_a_bug_with_a_key_in_reach_shows_no_key(tmp_path: Path):
+    write_jsonl(tmp_path / "given.jsonl", records(2))
+    broken = (
+        "import sys, longmark.models.http as http\n"
+        "def read(self, raw): raise ZeroDivisionError('ours')\n"
+        "http.Endpoint._read = read\n"
+        "from longmark.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    with serve() as server:
+        words = judged(server, given=str(tmp_path / "given.jsonl"))
+        done = run("python", "-c", broken, *words, home=tmp_path / "home", env={"LONGMARK_API_KEY": KEY})
+    assert done.code == 1  # our bug
+    assert "ZeroDivisionError" in done.err
+    assert_nowhere(tmp_path, KEY)
+    assert KEY not in done.out + done.err
+
+
+def test_no_key_where_one_is_needed_is_said_before_the_run(longmark: Command):
+    refused(longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--out", "out"), "OPENAI_API_KEY")
+    done = longmark("run", "given.jsonl", "--metrics", QR, "--judge", f"m@https://me:{KEY}@host/v1", "--out", "out")
+    refused(done)
+    assert KEY not in done.err
+
+
+def assert_nowhere(folder: Path, *secrets: str) -> None:
+    """None of the files in the folder, nor beneath, holds a secret."""
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and any(secret.encode() in path.read_bytes() for secret in secrets)
+    ]
+    assert found == []
+
+
+# Violence --------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_waits_for_the_calls_under_way_and_the_same_command_goes_on(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(60))
+    with server_process("--latency", "0.3") as server:
+        words: list[str | Path] = [
+            "run",
+            given,
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--concurrency",
+            "8",
+            "--out",
+        ]
+        process = start(*words, tmp_path / "out", home=tmp_path / "home")
+        until(lambda: server.counts()["requests"] > 8)
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+        assert done.code == 130
+        assert "Traceback" not in done.err
+        assert "The same command goes on" in done.err
+        asked = server.quiet()["requests"]
+        assert 8 < asked < 60
+        assert len(rows_of(tmp_path / "out")) == asked  # what was paid for is there
+        assert manifest_of(tmp_path / "out")["sessions"][-1]["stopped"] == "interrupt"
+        again = run(*words, tmp_path / "out", home=tmp_path / "home")
+        assert again.code == 0, again.err
+        counts = server.quiet()
+        assert (counts["requests"], counts["repeated"]) == (60, 0)
+    assert [row.example_id for row in rows_of(tmp_path / "out")] == [str(i) for i in range(60)]
+
+
+def test_a_second_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(6))
+    with server_process("--force", "ok,ok,ok,hang,hang,hang") as server:
+        words: list[str | Path] = [
+            "run",
+            given,
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--concurrency",
+            "3",
+            "--out",
+        ]
+        process = start(*words, tmp_path / "out", home=tmp_path / "home")
+        until(lambda: server.counts()["requests"] == 6)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert b"Ctrl-C again" in process.stderr.readline()
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+        assert time.monotonic() - began < 30  # not the 120 s that a hung call may take
+        assert done.code == 130, done.err
+        assert "Traceback" not in done.err
+        again = run(*words, tmp_path / "out", home=tmp_path / "home")
+        assert again.code == 0, again.err
+        assert server.counts()["requests"] == 9
+    assert len(rows_of(tmp_path / "out")) == 6
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(2))
+    with server_process("--rate", "hang=1") as server:
+        words: list[str | Path] = [
+            "run",
+            given,
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--out",
+            tmp_path / "out",
+        ]
+        holder = start(*words, home=tmp_path / "home")
+        until(lambda: server.counts()["requests"] == 2)
+        refused(run(*words, home=tmp_path / "home"), "in use")
+        assert server.counts()["requests"] == 2
+        holder.kill()
+        ended(holder)
+
+
+@pytest.mark.parametrize("words", [["metrics"], ["prompts"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, words: list[str]):
+    reading, writing = os.pipe()
+    os.close(reading)  # as `| head -1` does when it has its line
+    try:
+        done = ended(start(*words, home=tmp_path / "home", stdout=writing))
+    finally:
+        os.close(writing)
+    assert done.code == 0
+    assert done.err == ""
+
+
+def test_progress_without_a_terminal_is_plain_lines(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(3))
+    with serve(reply="80") as server:
+        words: list[str | Path] = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}", "--out"]
+        done = run(*words, tmp_path / "out", home=tmp_path / "home")
+        assert done.code == 0
+        assert done.err.startswith("3/3 rows · 3 calls")
+        assert "\x1b" not in done.out + done.err
+        assert "\r" not in done.out + done.err
+        quiet = run(*words, tmp_path / "other", "--quiet", home=tmp_path / "home")
+        assert quiet.err == ""
+
+
+LOOK = """
+import resource, sys
+{imports}
+used = resource.getrusage(resource.RUSAGE_SELF)
+heavy = ("numpy", "pydantic", "aiohttp", "rich", "sqlite3", "orjson", "asyncio", "pyarrow", "xllamacpp", "tokenizers",
+         "genai_prices", "pyphen", "torch")
+print([name for name in heavy if name in sys.modules], used.ru_utime + used.ru_stime, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import longmark",
+        "from longmark.cli import parser; parser().format_help()",
+        "from longmark import cli\ntry: cli.main(['--help'])\nexcept SystemExit: pass",
+        "from longmark import cli\ntry: cli.main(['run', '--help'])\nexcept SystemExit: pass",
+    ],
+)
+def test_neither_import_nor_help_loads_what_is_heavy(tmp_path: Path, imports: str):
+    done = run("python", "-c", LOOK.format(imports=imports), home=tmp_path / "home", stdout=subprocess.DEVNULL)
+    assert done.err.startswith("[] "), done.err
