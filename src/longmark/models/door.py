@@ -30,11 +30,13 @@ from longmark.models.protocols import (
     LanguageModel,
     LikelihoodReply,
     LikelihoodRequest,
+    PrefixSharing,
     Reranker,
     RerankReply,
     Tokens,
 )
 from longmark.records import Usage
+from longmark.together import together
 
 Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
 
@@ -157,6 +159,16 @@ class Door:
 
         most = _most(request.prompt, request.text)
         return (await self._call(model, "likelihood", [request], send, _LIKELIHOOD, most, ledger))[0]
+
+    async def likelihoods(
+        self, model: LanguageModel, requests: Sequence[LikelihoodRequest], ledger: Ledger
+    ) -> list[LikelihoodReply]:
+        """One reply a request, in their order; each is cached by itself. A model that shares prefixes gets those that
+        are new in one call; any other one gets them one by one, queued in their order."""
+        if not isinstance(model, PrefixSharing):
+            return await together(lambda request: self.likelihood(model, request, ledger), requests)
+        most = _most(*(part for request in requests for part in (request.prompt, request.text)))
+        return await self._call(model, "likelihood", list(requests), model.likelihoods, _LIKELIHOOD, most, ledger)
 
     async def _call(
         self,

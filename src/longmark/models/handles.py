@@ -89,6 +89,9 @@ class Models:
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         return await self.door.likelihood(_given(self.roles.lm, "lm"), request, self.ledger)
 
+    async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
+        return await self.door.likelihoods(_given(self.roles.lm, "lm"), requests, self.ledger)
+
 
 def _given(model: Model | None, role: str) -> Model:
     if model is None:

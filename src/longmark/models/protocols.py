@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +144,12 @@ class Reranker(Backend, Protocol):
 
 class LanguageModel(Backend, Protocol):
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply: ...
+
+
+@runtime_checkable
+class PrefixSharing(LanguageModel, Protocol):
+    """A language model that reads what several prompts have in common once, where it is asked about all of them in one
+    call. (One that keeps its last prompts by itself, as a server does, needs no such call: they are sent in their
+    order.)"""
+
+    async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]: ...

@@ -1,0 +1,88 @@
+"""Reads many sequences of tokens that begin alike, and each beginning once.
+
+Leaving out one of n claims at a time makes n + 1 prompts: a head of P tokens, all claims but one (L tokens each, say),
+and the answer of A tokens. Read apart they are (n + 1)(P + A) + n²L tokens. With what they share read once, they are
+
+    P + nL + L n(n-1)/2 + (n+1)A
+
+tokens: head and claims once, then for each claim that is left out those behind it, and the answer after every set.
+With fixed positions no exact plan reads fewer, since a token's state depends on all tokens before it. No model here,
+only token ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A sequence: its number, and how many of its first tokens are the spine's."""
+
+    sequence: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """spine: tokens to read first. branches: what to read after a part of it, from the longest part to the shortest, so
+    that a cache that can only be cut at its end serves too. evaluated: tokens read in all."""
+
+    spine: tuple[int, ...]
+    branches: tuple[Branch, ...]
+    evaluated: int
+
+
+def order(claims: int) -> list[int | None]:
+    """In which order to leave out claims (None: none of them), so that a cache of one sequence serves best: the whole
+    first, then from the last claim to the first."""
+    return [None, *reversed(range(claims))]
+
+
+def bound(head: int, claims: Sequence[int], answer: int) -> int:
+    """The tokens that leaving out each claim may take, given the tokens of the head, of each claim and of the answer
+    (with what stands between the claims and it). With n claims of L tokens: P + nL + L n(n-1)/2 + (n+1)A."""
+    behind = sum(length * i for i, length in enumerate(claims))  # claim i is read again when one before it is left out
+    return head + sum(claims) + behind + (len(claims) + 1) * answer
+
+
+def passes(head: int, claims: Sequence[int], answer: int) -> int:
+    """The tokens of as many whole passes: what it takes where nothing is shared."""
+    n = len(claims)
+    return (n + 1) * (head + answer) + n * sum(claims)
+
+
+def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> Plan:
+    """How to read the sequences. fresh: how many of each one's last tokens must be read for itself, since what the
+    model says after them is wanted; at least 1.
+
+    The spine is the beginning of the sequence with which all others share most, as far as one of them shares it.
+    """
+    if not sequences:
+        return Plan((), (), 0)
+    if any(not 1 <= last <= len(sequence) for sequence, last in zip(sequences, fresh, strict=True)):
+        raise ValueError("each sequence needs a token, and `fresh` lies between 1 and its length")
+    limits = [len(sequence) - last for sequence, last in zip(sequences, fresh, strict=True)]
+    total = sum(map(len, sequences))
+    found: list[tuple[int, tuple[int, ...], list[int]]] = []
+    for number, candidate in enumerate(sequences):
+        shared = [min(limit, _common(candidate, other)) for limit, other in zip(limits, sequences, strict=True)]
+        length = max((*shared[:number], *shared[number + 1 :]), default=0)
+        shared[number] = min(shared[number], length)
+        found.append((total + length - sum(shared), tuple(candidate[:length]), shared))
+    evaluated, spine, shared = min(found, key=lambda one: one[0])
+    branches = sorted((Branch(i, part) for i, part in enumerate(shared)), key=lambda b: (-b.shared, b.sequence))
+    return Plan(spine, tuple(branches), evaluated)
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two sequences have in common before they part: by halves, since comparing slices is quick."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

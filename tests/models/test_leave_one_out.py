@@ -1,0 +1,82 @@
+"""What is read when one claim after the other is left out."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmark.models.leave_one_out import Branch, bound, order, passes, plan
+
+HEAD, ANSWER = [1, 2, 3], [90, 91]
+CLAIMS = [[11, 12], [21, 22], [31, 32]]
+
+
+def sequences(claims: list[list[int]], head: list[int], answer: list[int]) -> list[list[int]]:
+    """Prompt and answer for each set, in the order of `order`."""
+    sets = [[claim for i, claim in enumerate(claims) if i != left] for left in order(len(claims))]
+    return [[*head, *itertools.chain(*kept), *answer] for kept in sets]
+
+
+def test_worked_by_hand() -> None:
+    # P = 3, n = 3, L = 2, A = 2: 3 + 6 + 2 x 3 + 4 x 2 = 23; four passes take 4 x (3 + 2) + 3 x 6 = 38
+    assert bound(3, [2, 2, 2], 2) == 23
+    assert passes(3, [2, 2, 2], 2) == 38
+    found = plan(sequences(CLAIMS, HEAD, ANSWER), [2] * 4)
+    # spine: head and two claims. The whole and the set without the last go on from its end, the set without the second
+    # from behind the first claim, the set without the first from the head.
+    assert found.spine == (1, 2, 3, 11, 12, 21, 22)
+    assert found.branches == (Branch(0, 7), Branch(1, 7), Branch(2, 5), Branch(3, 3))
+    # 7 + (2 + 2) + 2 + (2 + 2) + (4 + 2) = 23
+    assert found.evaluated == 23
+
+
+def test_the_order_serves_a_cache_that_is_cut_at_its_end() -> None:
+    assert order(3) == [None, 2, 1, 0]
+    assert order(0) == [None]
+    cache: list[int] = []
+    read = 0
+    for sequence in sequences(CLAIMS, HEAD, ANSWER):
+        both = enumerate(zip(cache, sequence, strict=False))
+        kept = next((i for i, (a, b) in both if a != b), min(len(cache), len(sequence)))
+        read += len(sequence) - kept
+        cache = sequence
+    assert read == 23
+
+
+def test_one_sequence_none_and_equal_ones() -> None:
+    assert plan([], []).evaluated == 0
+    assert plan([[1, 2, 3]], [1]).evaluated == 3
+    # equal prompts: all is shared but what must be read for its own sake
+    assert plan([[1, 2, 3]] * 3, [1] * 3).evaluated == 2 + 3
+    with pytest.raises(ValueError, match="between 1 and its length"):
+        plan([[1], []], [1, 1])
+
+
+tokens = st.lists(st.integers(0, 3), max_size=6)
+
+
+@given(st.lists(tokens, max_size=6), tokens, st.lists(st.integers(0, 3), min_size=1, max_size=5))
+def test_never_more_than_the_bound(claims: list[list[int]], head: list[int], answer: list[int]) -> None:
+    asked = sequences(claims, head, answer)
+    found = plan(asked, [len(answer)] * len(asked))
+    assert found.evaluated <= bound(len(head), list(map(len, claims)), len(answer))
+    assert found.evaluated <= passes(len(head), list(map(len, claims)), len(answer))
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=8), st.integers(1, 8)), max_size=6))
+def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(asked: list[tuple[list[int], int]]) -> None:
+    many = [sequence for sequence, _ in asked]
+    fresh = [min(last, len(sequence)) for sequence, last in asked]
+    found = plan(many, fresh)
+    assert sorted(branch.sequence for branch in found.branches) == list(range(len(many)))
+    read = len(found.spine)
+    for branch in found.branches:
+        sequence = many[branch.sequence]
+        assert tuple(sequence[: branch.shared]) == found.spine[: branch.shared]
+        assert len(sequence) - branch.shared >= fresh[branch.sequence]
+        read += len(sequence) - branch.shared
+    assert read == found.evaluated <= sum(map(len, many))
+    assert [b.shared for b in found.branches] == sorted((b.shared for b in found.branches), reverse=True)
