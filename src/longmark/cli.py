@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     from longmark.engine.session import Options, dry_run, execute
     from longmark.errors import UserError
     from longmark.models.budget import Budget
-    from longmark.models.names import Opener
+    from longmark.models.names import Given, Opener
     from longmark.report.summary import parse_conditions
 
     if arguments.out is None and not arguments.dry_run:
@@ -72,9 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = make_settings(
             arguments.metrics,
-            lambda: Opener(cache, arguments.timeout).roles(
-                arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm
-            ),
+            Opener(cache, arguments.timeout),
+            Given(arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm),
             params=_pairs(arguments.param, "--param METRIC.NAME=VALUE"),
             scoring=arguments.scoring,
             seed=arguments.seed,
@@ -129,10 +128,10 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
 
 
 def _spent(result: RunResult) -> str:
-    from longmark.engine.progress import cost
+    from longmark.engine.progress import cost, counted
 
     counts = result.counts
-    parts = [f"{counts.calls} calls", f"{counts.from_cache} from the cache"]
+    parts = [counted(counts.calls, "call"), f"{counts.from_cache} from the cache"]
     if counts.prompt_tokens:
         reused = counts.cached_prompt_tokens / counts.prompt_tokens
         parts.append(f"{counts.prompt_tokens:,} prompt tokens ({reused:.0%} reused)")
@@ -225,13 +224,18 @@ def models(arguments: argparse.Namespace) -> int:
 
 def cache(arguments: argparse.Namespace) -> int:
     """Shows or clears the call cache."""
+    from longmark.engine.progress import counted
     from longmark.engine.run import open_cache
+    from longmark.errors import UnknownName
 
     store = open_cache(arguments.cache)
     try:
         if arguments.action == "clear":
+            known = [line.model for line in store.lines()]
+            if arguments.model is not None and arguments.model not in known:
+                raise UnknownName("model in the cache", arguments.model, known, "See: longmark cache")
             count = store.clear(arguments.model)
-            print(f"{count} replies deleted from {store.path}")
+            print(f"{counted(count, 'stored call')} deleted from {store.path}")
             return 0
         print(store.path)
         for line in store.lines():
@@ -331,10 +335,23 @@ def _add_run(one: argparse.ArgumentParser) -> None:
             raise argparse.ArgumentTypeError(f"expected a number above 0, found {text}")
         return value
 
-    one.add_argument("examples", type=Path, metavar="EXAMPLES", help="a file: .jsonl, .json, .csv, .parquet")
+    def share(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1:
+            raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, found {text}")
+        return value
+
+    one.add_argument(
+        "examples", type=Path, metavar="EXAMPLES", help="a file: .jsonl, .ndjson, .json, .csv, .tsv, .parquet"
+    )
     one.add_argument("--metrics", action="append", required=True, metavar="NAME,…", help="metrics or families of them")
     one.add_argument("--out", type=Path, metavar="RUN", help="the folder of the run; the same command goes on there")
-    model = one.add_argument_group("models", "embedded, embedded:NAME, gguf:PATH, openai:NAME or NAME@BASE_URL")
+    model = one.add_argument_group(
+        "models", "embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder)"
+    )
     model.add_argument("--judge", action="append", default=[], metavar="MODEL", help="may be given several times")
     for role in ("generator", "embedder", "reranker", "lm"):
         model.add_argument(f"--{role}", metavar="MODEL")
@@ -379,7 +396,7 @@ def _add_run(one: argparse.ArgumentParser) -> None:
         help="exit 3 where the interval's end misses it",
     )
     end.add_argument(
-        "--max-unscored", type=float, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under"
+        "--max-unscored", type=share, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under"
     )
     end.add_argument("--quiet", action="store_true", help="no progress")
 

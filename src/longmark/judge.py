@@ -262,7 +262,7 @@ async def grade(models: Models, scale: Scale, inputs: Mapping[str, str]) -> Scor
             raise
         except ModelError as error:
             if str(error).startswith("logprobs are not supported"):
-                raise NoScore("unsupported", f"{judge.name}: {error}", {"judges": shown}) from None
+                raise NoScore("unsupported", str(error), {"judges": shown}) from None
             raise
         scores.append(verdict.value / 100 if by_text else verdict.value)
         shown.append({**verdict.evidence(), "score": scores[-1]})

@@ -1,7 +1,8 @@
 """Three short examples, written for this, and what `longmark demo` does with them.
 
-One answer is right, one is wrong, one is beside the point: a judge that is worth anything ranks them so. The judge is
-the embedded one, read by `expected` scoring, since a model of its size writes poor numbers (docs/models.md).
+One answer is right, one is wrong, one is beside the point; how far the marks tell them apart shows what the judge is
+worth. The judge is the embedded one, read by `expected` scoring, since a model of its size writes poor numbers
+(docs/judges.md says what it can and cannot do).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from rich.console import Console
 from longmark import metrics
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import Options, execute
-from longmark.models.names import Opener
+from longmark.models.names import Given, Opener
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
 from longmark.report.table import print_table
@@ -27,7 +28,8 @@ def run_demo(out: Path) -> int:
     try:
         settings = make_settings(
             metrics.names(),
-            lambda: Opener(cache).roles(["embedded"]),
+            Opener(cache),
+            Given(judges=["embedded"]),
             params={},
             scoring="expected",
             seed=0,

@@ -95,11 +95,17 @@ def _differences(path: str, before: Any, after: Any) -> Any:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             yield from _differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+    elif isinstance(before, list) and isinstance(after, list):
+        gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
+        if gone or added:
+            yield f"  {path}: {_shown(gone)} there, {_shown(added)} now"
+        elif before != after:
+            yield f"  {path}: the same in another order"
     elif before != after:
         yield f"  {path}: {_shown(before)} there, {_shown(after)} now"
 
 
 def _shown(value: Any) -> str:
-    if value is None:
+    if value in (None, [], {}):
         return "nothing"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -39,7 +39,7 @@ class Progress:
         left = (self.total - self.done) / (self.written / seconds) if self.written else None
         parts = [
             f"{self.done}/{self.total} rows",
-            f"{counts.calls} calls ({counts.calls / seconds:.1f}/s)",
+            f"{counted(counts.calls, 'call')} ({counts.calls / seconds:.1f}/s)",
             f"{counts.from_cache} from cache",
             cost(counts.usd),
         ]
@@ -47,6 +47,11 @@ class Progress:
         parts += [f"{self.gaps} without value"] if self.gaps else []
         parts += [f"{duration(left)} left"] if left is not None and self.done < self.total else []
         return " · ".join(parts)
+
+
+def counted(n: int, thing: str) -> str:
+    """`1 call`, `1,200 calls`."""
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
 def cost(usd: float | None) -> str:
@@ -82,19 +87,20 @@ def shown(progress: Progress, *, quiet: bool = False, stream: TextIO | None = No
 
 @contextmanager
 def _lines(progress: Progress, stream: TextIO) -> Iterator[None]:
-    last = time.monotonic()
+    last, told = time.monotonic(), -1
 
     def tell() -> None:
-        nonlocal last
+        nonlocal last, told
         if time.monotonic() - last >= _PLAIN_EVERY:
-            last = time.monotonic()
+            last, told = time.monotonic(), progress.done
             print(progress.line(), file=stream, flush=True)
 
     progress.tell = tell
     try:
         yield
     finally:
-        print(progress.line(), file=stream, flush=True)
+        if told != progress.done:
+            print(progress.line(), file=stream, flush=True)
 
 
 @contextmanager

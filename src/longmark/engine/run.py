@@ -23,8 +23,8 @@ from longmark.home import home
 from longmark.metrics import all_prompts
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.handles import Roles
-from longmark.models.names import Opener
+from longmark.models.names import Given as GivenModels
+from longmark.models.names import Name, Opener
 from longmark.prompts import PromptBook, from_folder
 
 T = TypeVar("T")
@@ -35,11 +35,11 @@ def run(
     metrics: Sequence[str] | str,
     *,
     out: str | Path,
-    judges: Sequence[str] | str = (),
-    generator: str | None = None,
-    embedder: str | None = None,
-    reranker: str | None = None,
-    lm: str | None = None,
+    judges: Sequence[Name] | str = (),
+    generator: Name | None = None,
+    embedder: Name | None = None,
+    reranker: Name | None = None,
+    lm: Name | None = None,
     params: Mapping[str, Any] | None = None,
     scoring: str = "text",
     seed: int = 0,
@@ -67,9 +67,8 @@ def run(
     try:
         settings = make_settings(
             [metrics] if isinstance(metrics, str) else metrics,
-            lambda: Opener(call_cache, timeout).roles(
-                [judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm
-            ),
+            Opener(call_cache, timeout),
+            GivenModels([judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm),
             params=params or {},
             scoring=scoring,
             seed=seed,
@@ -96,7 +95,8 @@ def open_cache(path: str | Path | None) -> CallCache:
 
 def make_settings(
     names: Sequence[str],
-    roles: Callable[[], Roles],
+    opener: Opener,
+    models: GivenModels,
     *,
     params: Mapping[str, Any],
     scoring: str,
@@ -107,7 +107,8 @@ def make_settings(
     selected = choose([name for comma_separated in names for name in comma_separated.split(",")])
     given = parameters(selected, params)
     book = from_folder(prompts, all_prompts()) if prompts else PromptBook()
-    settings = Settings(selected, roles(), given, book, scoring, seed)
+    called = {role for chosen in selected for role in chosen.metric.models}
+    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed)
     check(settings)
     return settings
 

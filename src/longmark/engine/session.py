@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -17,6 +18,7 @@ from longmark.engine import manifest as manifests
 from longmark.engine import progress as progress_of
 from longmark.engine.estimate import Estimate, estimate
 from longmark.engine.folder import Changes, RunFolder
+from longmark.engine.progress import counted
 from longmark.engine.settings import RETRIED, Settings, unsupported
 from longmark.engine.source import Given, reading
 from longmark.engine.work import Work
@@ -80,11 +82,9 @@ async def execute(
     """Marks examples into the folder `out`. Raises UserError before any call, and whatever is broken in longmark."""
     retry = _statuses(options.retry)
     _check_budget(settings, options.budget)
-    for chosen in settings.selected:
-        if (why := unsupported(settings, chosen)) is not None:
-            options.tell(f"No row of {chosen.name} will have a value: {why}")
+    _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
-    with RunFolder(out, values) as folder:
+    with _disk_errors(out), RunFolder(out, values) as folder:
         manifest: dict[str, Any] | None = folder.read_manifest()
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
@@ -142,6 +142,7 @@ async def dry_run(
     options: Options,
 ) -> Estimate:
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
+    _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
         copy = Path(scratch) / (out.name if out and out.name else "run")
@@ -150,7 +151,7 @@ async def dry_run(
             for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
                 if (out / name).exists():
                     shutil.copyfile(out / name, copy / name)
-        with RunFolder(copy, values) as folder:
+        with _disk_errors(copy), RunFolder(copy, values) as folder:
             manifest = folder.read_manifest()
             if manifest is not None and out is not None:
                 manifests.same_settings(manifest, settings, out)
@@ -183,20 +184,22 @@ def _check_budget(settings: Settings, budget: Budget) -> None:
             )
 
 
+def _tell_unsupported(settings: Settings, options: Options) -> None:
+    for chosen in settings.selected:
+        if (why := unsupported(settings, chosen)) is not None:
+            options.tell(f"No row of {chosen.name} will have a value: {why}")
+
+
 def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
     if skipped:
-        options.tell(f"{skipped} bad {_records(skipped)} left out.")
+        options.tell(f"{counted(skipped, 'bad record')} left out.")
     if changes.changed:
-        options.tell(f"{changes.changed} {_records(changes.changed)} changed since the last session: marked again.")
+        options.tell(f"{counted(changes.changed, 'example')} changed since the last session: marked again.")
     if changes.removed:
         options.tell(
-            f"{changes.removed} {_records(changes.removed)} of the last session not in the input any more: "
-            "left out of the run (paid replies stay in the call cache)."
+            f"{counted(changes.removed, 'example')} of the last session not in the input any more: left out of the run "
+            "(paid replies stay in the call cache)."
         )
-
-
-def _records(n: int) -> str:
-    return "example is" if n == 1 else "examples are"
 
 
 def _system(out: Path) -> str:
@@ -208,6 +211,16 @@ async def _close(settings: Settings) -> None:
     used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
     for model in {id(model): model for model in used if model is not None}.values():
         await model.close()
+
+
+@contextmanager
+def _disk_errors(folder: Path) -> Iterator[None]:
+    """A UserError where the folder's files cannot be written: the disk is full or broken, or the folder is not ours."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"{folder} cannot be written ({why}); once that is mended, the same command goes on") from None
 
 
 @contextmanager

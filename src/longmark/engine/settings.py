@@ -38,7 +38,7 @@ class Settings:
         """As the manifest holds them and a resumed run compares them."""
         return {
             "metrics": [value for chosen in self.selected for value in chosen.values],
-            "params": {c.name: dataclasses.asdict(self.params[c.name]) for c in self.selected if self.params[c.name]},
+            "params": {c.name: given for c in self.selected if (given := dataclasses.asdict(self.params[c.name]))},
             "models": self.models_used(),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
             "seed": self.seed,
@@ -104,16 +104,19 @@ def check(settings: Settings) -> None:
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
     have = settings.roles.names()
+    lacking: dict[str, list[str]] = {}
     for chosen in settings.selected:
-        wrong += [
-            f"{chosen.name} needs a model as {role}: add --{role} MODEL (`--{role} embedded` runs on this machine)"
-            for role in chosen.metric.models
-            if role not in have
-        ]
+        for role in chosen.metric.models:
+            if role not in have:
+                lacking.setdefault(role, []).append(chosen.name)
         if chosen.metric.scorings and settings.scoring not in chosen.metric.scorings:
             wrong.append(
                 f"{chosen.name} cannot be scored by {settings.scoring}: it has {', '.join(chosen.metric.scorings)}"
             )
+    wrong += [
+        f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
+        for role, names in lacking.items()
+    ]
     if wrong:
         raise UserError("\n".join(wrong))
 

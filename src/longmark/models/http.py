@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -123,6 +124,9 @@ class Endpoint:
         except aiohttp.ClientConnectorCertificateError as error:
             refused = True
             problem = f"the certificate of {self.host} is not trusted (SSL_CERT_FILE names others): {error}"
+        except aiohttp.ClientConnectorError as error:
+            why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+            problem = f"the connection to {self.host} failed: {why}"
         except (aiohttp.ClientError, OSError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
         else:
@@ -185,6 +189,8 @@ class Endpoint:
             return ServerFault(f"{self.host} failed ({status}): {message}", status, retry_after(headers))
         if status in (401, 403) and self._key is None:
             message += " (no key is set for it: docs/endpoints.md)"
+        if status == 404 and not urlsplit(self.base_url).path.strip("/"):
+            message += " (is /v1 missing at the end of the base URL?)"
         return Refusal(f"{self.host} refused the request ({status}): {message}", status, code, said)
 
 

@@ -13,7 +13,8 @@ Nothing is called and nothing is loaded here; a model's file must be there, an e
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,27 @@ from longmark.errors import UserError
 from longmark.models import prices
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
-from longmark.models.handles import Roles
+from longmark.models.handles import ROLES, Roles
 from longmark.models.protocols import Backend
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "judge", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
-FORMS = "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME or NAME@BASE_URL"
+FORMS = "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, or st:NAME (embedder)"
+NO_SCHEME = "the base URL behind the @ begins with http:// or https://"
+
+
+Name = str | Backend  # Python code may hand over a backend of its own (a fake, say) in the place of a name
+
+
+@dataclass(frozen=True)
+class Given:
+    """The models that were named for a run, by role."""
+
+    judges: Sequence[Name] = ()
+    generator: Name | None = None
+    embedder: Name | None = None
+    reranker: Name | None = None
+    lm: Name | None = None
 
 
 class Opener:
@@ -41,28 +57,28 @@ class Opener:
         self._endpoints: dict[tuple[str, str | None], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
-    def roles(
-        self,
-        judges: Sequence[str] = (),
-        generator: str | None = None,
-        embedder: str | None = None,
-        reranker: str | None = None,
-        lm: str | None = None,
-    ) -> Roles:
-        """The models of a run. UserError for a name that names nothing, or nothing that can play the role."""
-        twice = {name for name in judges if list(judges).count(name) > 1}
-        if twice:
-            raise UserError(f"--judge {min(twice)} was given twice: a jury is of different judges")
+    def roles(self, given: Given, called: Collection[str] = ROLES) -> Roles:
+        """The models of a run: those of the roles that are called. UserError for a name that names nothing, or nothing
+        that can play the role."""
+        for name in given.judges:
+            if list(given.judges).count(name) > 1:
+                raise UserError(f"--judge {name} was given twice: a jury is of different judges")
+
+        def one(role: str, name: Name | None) -> Any:
+            return self.open(role, name) if name is not None and role in called else None
+
         return Roles(
-            judges=tuple(self.open("judge", name) for name in judges),
-            generator=self.open("generator", generator) if generator else None,
-            embedder=self.open("embedder", embedder) if embedder else None,
-            reranker=self.open("reranker", reranker) if reranker else None,
-            lm=self.open("lm", lm) if lm else None,
+            judges=tuple(one("judge", name) for name in given.judges) if "judge" in called else (),
+            generator=one("generator", given.generator),
+            embedder=one("embedder", given.embedder),
+            reranker=one("reranker", given.reranker),
+            lm=one("lm", given.lm),
         )
 
-    def open(self, role: str, name: str) -> Any:
-        """The backend of a name in a role."""
+    def open(self, role: str, name: Name) -> Any:
+        """The backend of a name in a role; a backend is itself."""
+        if not isinstance(name, str):
+            return name
         chats = role in ("judge", "generator", "lm")
         key = ("chat" if chats and not (role == "lm" and "@" in name) else role, name)
         if key not in self._opened:
@@ -82,7 +98,7 @@ class Opener:
         endpoint = _AT_ENDPOINT.fullmatch(name)
         if endpoint is None:
             shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
-            raise UserError(f"--{role} {shown}: {FORMS}")
+            raise UserError(f"--{role} {shown}: {NO_SCHEME if '@' in name else FORMS}")
         return self._endpoint_model(role, endpoint["model"], endpoint["base_url"])
 
     def _openai(self, role: str, model: str) -> Any:
