@@ -78,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             scoring=arguments.scoring,
             seed=arguments.seed,
             prompts=arguments.prompts,
+            domain=arguments.domain,
         )
         values = [value for chosen in settings.selected for value in chosen.values]
         conditions = parse_conditions(arguments.fail_under, values)
@@ -361,6 +362,9 @@ def _add_run(one: argparse.ArgumentParser) -> None:
         "--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)"
     )
     fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    fixed.add_argument(
+        "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
+    )
     fixed.add_argument("--seed", type=int, default=0, metavar="N")
     data = one.add_argument_group("input")
     data.add_argument("--limit", type=at_least_one, metavar="N", help="the first N examples only")

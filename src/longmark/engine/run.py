@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from longmark.domain import load
 from longmark.engine.session import CONCURRENCY, Options, RunResult, execute
 from longmark.engine.settings import Settings, check, choose, parameters
 from longmark.engine.source import Given
@@ -44,6 +45,7 @@ def run(
     scoring: str = "text",
     seed: int = 0,
     prompts: str | Path | None = None,
+    domain: str | Path | None = None,
     cache: str | Path | None = None,
     timeout: float | None = None,
     limit: int | None = None,
@@ -58,10 +60,10 @@ def run(
 ) -> RunResult:
     """Marks examples and returns when every example has a row for every metric, or the budget is spent.
 
-    examples: a file, or Examples, or records (dicts) as a file would hold them. metrics, models, params
-    (`METRIC.NAME` -> value), scoring, seed and prompts are as on the command line, and fixed for the folder `out`.
-    Works inside a running event loop too (a notebook): it then runs in a thread of its own, and the caller waits.
-    Errors: `errors.UserError` and its kinds, all of them before any call.
+    examples: a file, or Examples, or records (dicts) as a file would hold them. metrics, models (by name, or a backend
+    itself), params (`METRIC.NAME` -> value), scoring, seed, prompts and domain are as on the command line, and fixed
+    for the folder `out`. Works inside a running event loop too (a notebook): it then runs in a thread of its own, and
+    the caller waits. Errors: `errors.UserError` and its kinds, all of them before any call.
     """
     call_cache = open_cache(cache)
     try:
@@ -73,6 +75,7 @@ def run(
             scoring=scoring,
             seed=seed,
             prompts=Path(prompts) if prompts else None,
+            domain=Path(domain) if domain else None,
         )
         options = Options(
             limit=limit,
@@ -102,13 +105,14 @@ def make_settings(
     scoring: str,
     seed: int,
     prompts: Path | None,
+    domain: Path | None = None,
 ) -> Settings:
     """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do."""
     selected = choose([name for comma_separated in names for name in comma_separated.split(",")])
     given = parameters(selected, params)
     book = from_folder(prompts, all_prompts()) if prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed)
+    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed, load(domain))
     check(settings)
     return settings
 

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from longmark import metrics
+from longmark.domain import Domain, load
 from longmark.errors import UnknownName, UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
@@ -24,7 +25,8 @@ RETRIED = frozenset({"model_error", "over_budget"})  # rows without a value that
 class Settings:
     """What is fixed for a run's folder: a row made with other settings does not belong there.
 
-    selected: the metrics; params: metric -> its parameters; roles: the models; prompts: the book; seed; scoring.
+    selected: the metrics; params: metric -> its parameters; roles: the models; prompts: the book; seed; scoring;
+    domain: what the questions are about.
     """
 
     selected: Sequence[Selected]
@@ -33,6 +35,7 @@ class Settings:
     prompts: PromptBook = field(default_factory=PromptBook)
     scoring: str = "text"
     seed: int = 0
+    domain: Domain = field(default_factory=load)
 
     def fixed(self) -> dict[str, Any]:
         """As the manifest holds them and a resumed run compares them."""
@@ -43,6 +46,7 @@ class Settings:
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
             "seed": self.seed,
             "scoring": self.scoring,
+            "domain": f"{self.domain.name} {self.domain.hash}",
         }
 
     def models_used(self) -> dict[str, list[str]]:

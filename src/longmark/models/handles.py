@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from longmark.domain import Domain, load
 from longmark.models.door import Door, Ledger
 from longmark.models.protocols import (
     Chat,
@@ -62,7 +63,8 @@ class ChatHandle:
 class Models:
     """The models of a run as one metric sees them. A role that the metric declares is there; the engine saw to it.
 
-    scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples.
+    scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
+    what the questions are about, for metrics that follow it.
     """
 
     roles: Roles
@@ -71,6 +73,7 @@ class Models:
     prompts: PromptBook
     scoring: str = "text"
     seed: int = 0
+    domain: Domain = field(default_factory=load)
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:
