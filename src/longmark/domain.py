@@ -75,8 +75,13 @@ class Slot(_Part):
 
     def pattern(self, value: str) -> re.Pattern[str]:
         """Finds a value in a text: any case and spacing, any hyphen or apostrophe, the plural too, whole words only."""
-        forms = "|".join(_loosely(form) for form in sorted(self.surfaces(value), key=len, reverse=True))
-        return re.compile(rf"(?<![{_LETTER}])(?:{forms})(?![{_LETTER}])", re.IGNORECASE)
+        return _pattern(self.surfaces(value))
+
+
+@cache
+def _pattern(surfaces: tuple[str, ...]) -> re.Pattern[str]:
+    forms = "|".join(_loosely(form) for form in sorted(surfaces, key=len, reverse=True))
+    return re.compile(rf"(?<![{_LETTER}])(?:{forms})(?![{_LETTER}])", re.IGNORECASE)
 
 
 def _loosely(form: str) -> str:
@@ -264,7 +269,7 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
     for key, values in slot.values.items():
         if not values:
             yield ("values", key), "is empty"
-        folded = [value.casefold() for value in values]
+        folded = [_folded(value) for value in values]
         for i, value in enumerate(folded):
             if value in folded[:i]:
                 yield ("values", key, i), f"{values[i]} is there twice"
@@ -292,9 +297,13 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
             for name in places(template):
                 if name not in known:
                     yield where, _unknown(name, known)
-            if template in seen:
+            if (folded := _folded(template)) in seen:
                 yield where, "is there twice"
-            seen.add(template)
+            seen.add(folded)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _unknown(name: str, known: Mapping[str, Slot]) -> str:

@@ -1,0 +1,1 @@
+"""What makes examples: questions of a domain, variants of questions. Each writes a file that the next verb reads."""

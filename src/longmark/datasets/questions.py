@@ -1,0 +1,138 @@
+"""Questions of a domain, without answers: profiles drawn from its tables, put into its templates (SCORE, section 2).
+
+The slots of a profile are drawn in the domain's order (for hazards: hazard, a location of that hazard, then the rest),
+then a template of the pool that the profile's concern names. Among the values that fit what is drawn already, one that
+was used least is taken, by chance among several. So under every value of the slot that it depends on, a slot's values
+come equally often, give or take one: hazards, sectors, concerns and time spans among all questions, the locations of a
+hazard, the professions of a sector. No question comes twice; where a draw would repeat one, the last choice is changed
+first, and only when hardly a question is left does the balance give way.
+
+The same seed gives the same questions on every platform and Python version: only `random.Random.random()` is used,
+whose sequence Python guarantees.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+from longmark.domain import Domain, Slot, fill, load, places
+from longmark.errors import UserError
+from longmark.records import Example
+from longmark.records.example import question_hash
+from longmark.records.write import write_examples
+
+
+def hazards(n: int, seed: int = 0, domain: Domain | None = None) -> Iterator[Example]:
+    """n different questions of a domain (None: hazards), each an Example with a question and its profile.
+
+    UserError, before the first one, where n is less than 1 or more than there are.
+    """
+    domain = domain or load()
+    if n < 1:
+        raise UserError(f"--n {n}: expected a whole number from 1")
+    if n > (most := how_many(domain)):
+        raise UserError(f"--n {n}: the domain {domain.name} has {most:,} different questions; ask for at most so many")
+    return _questions(n, _Draw(domain, seed))
+
+
+def write(out: str | Path, n: int, seed: int = 0, domain: Domain | None = None) -> int:
+    """Writes n questions into a file (.jsonl, .csv, .parquet); returns how many. Errors: as `hazards`."""
+    return write_examples(hazards(n, seed, domain), out)
+
+
+def how_many(domain: Domain) -> int:
+    """How many different questions a domain has."""
+    counted: dict[tuple[frozenset[str], str], int] = {}
+    total = 0
+    for value, templates in domain.templates.items():
+        for template in templates:
+            key = frozenset(places(template)), value
+            if key not in counted:
+                counted[key] = _fillings(domain, *key)
+            total += counted[key]
+    return total
+
+
+def _fillings(domain: Domain, named: frozenset[str], pool: str) -> int:
+    """How many different fillings a template has that names these slots and stands in the pool of this value."""
+    count = 1
+    for root in (slot for slot in domain.slots if slot.given is None):
+        count *= len(_below(domain, root, {}, named, pool))
+    return count
+
+
+def _below(
+    domain: Domain, slot: Slot, given: Mapping[str, str], named: frozenset[str], pool: str
+) -> set[frozenset[tuple[str, str]]]:
+    """What a slot and those that depend on it can say in the named slots, each way once."""
+    found: set[frozenset[tuple[str, str]]] = set()
+    children = [other for other in domain.slots if other.given == slot.name]
+    for value in slot.choices(given):
+        if slot.name == domain.template_slot and value != pool:
+            continue
+        own = frozenset({(slot.name, value)} if slot.name in named else ())
+        parts = [_below(domain, child, {slot.name: value}, named, pool) for child in children]
+        found.update(own.union(*ways) for ways in product(*parts))
+    return found
+
+
+def _questions(n: int, draw: _Draw) -> Iterator[Example]:
+    for _ in range(n):
+        profile: dict[str, str] = {}
+        question = draw.question(profile)
+        if question is None:
+            raise UserError("two templates of the domain make the same questions; there are no others left")
+        yield Example(question=question, profile=profile)
+
+
+class _Draw:
+    """Draws questions of a domain, none of them twice."""
+
+    def __init__(self, domain: Domain, seed: int) -> None:
+        self._domain = domain
+        self._random = random.Random(seed).random
+        self._used: defaultdict[tuple[str, str], int] = defaultdict(int)  # (slot and what it depends on, value)
+        self._seen: set[str] = set()
+        self._spent: set[tuple[str, ...]] = set()  # beginnings of profiles that have no question left
+
+    def question(self, profile: dict[str, str]) -> str | None:
+        """The next question; `profile` is filled with its profile. None where nothing is left under what it has."""
+        begun = tuple(profile.values())
+        if begun in self._spent:
+            return None
+        depth = len(profile)
+        found = self._template(profile) if depth == len(self._domain.slots) else self._slot(profile, depth)
+        if found is None:
+            self._spent.add(begun)
+        return found
+
+    def _slot(self, profile: dict[str, str], depth: int) -> str | None:
+        slot = self._domain.slots[depth]
+        among = f"{slot.name}\0{profile[slot.given]}" if slot.given else slot.name
+        for value in self._least_used(among, slot.choices(profile)):
+            profile[slot.name] = value
+            question = self.question(profile)
+            if question is not None:
+                self._used[among, value] += 1
+                return question
+            del profile[slot.name]
+        return None
+
+    def _template(self, profile: dict[str, str]) -> str | None:
+        pool = profile[self._domain.template_slot]
+        among = f"\0{pool}"
+        for template in self._least_used(among, self._domain.templates[pool]):
+            question = fill(template, profile)
+            known = question_hash(question)
+            if known not in self._seen:
+                self._seen.add(known)
+                self._used[among, template] += 1
+                return question
+        return None
+
+    def _least_used(self, among: str, values: tuple[str, ...]) -> list[str]:
+        return sorted(values, key=lambda value: (self._used[among, value], self._random()))
