@@ -323,16 +323,19 @@ def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["run", "none.jsonl", "--metrics", "score", "--out", "out"], "none.jsonl"),
-        (["run", "home", "--metrics", "score", "--out", "out"], "folder"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "given.jsonl"], "given.jsonl"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--limit", "0"], "--limit"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--concurrency", "none"], "--concurrency"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--max-usd", "nan"], "--max-usd"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--retry", "unparsed"], "unparsable"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--scoring", "texts"], "scoring"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--metric", "x"], "--metric"),
-        (["run", "given.jsonl", "--metrics", "score", "--out", "out", "--cache", "home"], "--cache"),
+        (["run", "none.jsonl", "--metrics", "score.readability", "--out", "out"], "none.jsonl"),
+        (["run", "home", "--metrics", "score.readability", "--out", "out"], "folder"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "given.jsonl"], "given.jsonl"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--limit", "0"], "--limit"),
+        (
+            ["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--concurrency", "none"],
+            "--concurrency",
+        ),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--max-usd", "nan"], "--max-usd"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--retry", "unparsed"], "unparsable"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--scoring", "texts"], "scoring"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--metric", "x"], "--metric"),
+        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--cache", "home"], "--cache"),
         (["ran"], "ran"),
         ([], "VERB"),
         (["metrics", "ccrs.recall"], "ccrs.information_recall"),
@@ -387,17 +390,17 @@ def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
         assert shown[0] == "own.sqlite"
         assert [line.split()[0] for line in shown[1:]] == ["5", "5"]
         cleared = longmark("cache", "--cache", "own.sqlite", "clear", "--model", f"n@{server.base_url}")
-        assert cleared.out.startswith("5 replies")
+        assert cleared.out.startswith("5 stored calls")
         assert longmark(*words, "--out", "other").code == 0
         assert server.counts["requests"] == 15
-        assert longmark("cache", "--cache", "own.sqlite", "clear").out.startswith("10 replies")
+        assert longmark("cache", "--cache", "own.sqlite", "clear").out.startswith("10 ")
     assert longmark("cache").out.splitlines() == [str(Path("home", "calls.sqlite").absolute())]
 
 
 def test_the_report_of_runs_is_one_file(longmark: Command):
     with serve() as server:
         assert longmark(*judged(server)).code == 0
-        assert longmark(*judged(server, "--out", "other", metrics="score")).code == 0
+        assert longmark(*judged(server, "--out", "other", metrics="score.readability")).code == 0
     done = longmark("report", "out", "other", "--out", "page.html")
     assert done.code == 0
     assert "page.html" in done.out

@@ -1,0 +1,246 @@
+"""Imports follow the flow and never run back; what is heavy is imported where it is needed; nothing happens on import.
+
+The order, finest first. It is the one of design/layout.md with what only a finer grain shows: `prompts`
+stands between the protocols of models (it makes their messages) and the handles of models (they carry its book); and
+`metric`, the declaration, stands beneath the judge, which gives it its `Score`.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.program import ROOT, environment, run
+
+SOURCE = ROOT / "src" / "longmark"
+
+# module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("longmark", "errors", "home", "together"),
+    ("records",),
+    ("domain",),
+    ("models",),  # protocols, backends, door
+    ("prompts",),
+    ("models.handles",),  # the door, and the prompts with it, as a metric is given them
+    ("models.names",),  # every backend by its name
+    ("metric",),
+    ("judge", "text"),
+    ("metrics", "rag", "datasets"),
+    ("engine",),
+    ("study",),
+    ("demo",),
+    ("cli",),
+)
+SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli",))
+# the other way through: records <- stats <- metaeval <- report <- cli
+ON_THE_SIDE = frozenset(name for layer in SIDE[:3] for name in layer)
+BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})
+
+HEAVY = frozenset(
+    {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
+    | {"huggingface_hub", "genai_prices"}
+)
+
+
+def name_of(path: Path) -> str:
+    """`models.door` for src/longmark/models/door.py; `longmark` for the package itself."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__") or "longmark"
+
+
+MODULES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def place(module: str, layers: tuple[tuple[str, ...], ...] = LAYERS) -> int | None:
+    """The place of a module: of the longest name in the layers that it is or stands under."""
+    fits = [
+        (len(name), i)
+        for i, layer in enumerate(layers)
+        for name in layer
+        if module == name or module.startswith(name + ".")
+    ]
+    return max(fits)[1] if fits else None
+
+
+def for_types_only(node: ast.AST) -> bool:
+    """`if TYPE_CHECKING:`"""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements of a module, those for types left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif for_types_only(child):
+            assert isinstance(child, ast.If)
+            for other in child.orelse:
+                yield from statements(other, inside_functions)
+        elif inside_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from statements(child, inside_functions)
+
+
+def imported(path: Path, *, inside_functions: bool = True) -> list[tuple[int, str]]:
+    """(line, module) of what a file imports; `from longmark.models import door` is `longmark.models.door`."""
+    found = []
+    for node in statements(ast.parse(path.read_text(encoding="utf-8")), inside_functions):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+            continue
+        assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            found.append((node.lineno, whole if ours(whole) in MODULES else str(node.module)))
+    return found
+
+
+def ours(module: str) -> str:
+    return module.removeprefix("longmark.") if module != "longmark" else module
+
+
+@cache
+def edges() -> list[tuple[str, str, int]]:
+    """(importer, imported, line) within longmark."""
+    return [
+        (name, ours(module), line)
+        for name, path in MODULES.items()
+        for line, module in imported(path)
+        if module == "longmark" or module.startswith("longmark.")
+    ]
+
+
+def test_every_module_has_its_place():
+    homeless = [name for name in MODULES if place(name) is None and place(name, SIDE) is None]
+    assert homeless == [], "say in LAYERS where it stands"
+
+
+def test_imports_never_run_back():
+    wrong = [
+        f"{a} (line {line}) imports {b}"
+        for a, b, line in edges()
+        if a != "longmark"  # it hands out the public names when they are asked for
+        and (to := place(b)) is not None
+        and (at := place(a)) is not None
+        and to > at
+    ]
+    assert wrong == []
+
+
+def test_statistics_and_reports_know_no_metric_no_engine_and_no_model():
+    wrong = [
+        f"{a} (line {line}) imports {b}"
+        for a, b, line in edges()
+        if (top := a.partition(".")[0]) in ON_THE_SIDE
+        and b.partition(".")[0] not in BENEATH_THE_SIDE
+        and (place(b, SIDE) is None or place(b, SIDE) > place(top, SIDE))  # type: ignore[operator]
+    ]
+    assert wrong == []
+
+
+def test_what_marks_knows_neither_statistics_nor_reports():
+    wrong = [
+        f"{a} (line {line}) imports {b}"
+        for a, b, line in edges()
+        if b.partition(".")[0] in ON_THE_SIDE and a.partition(".")[0] not in {*ON_THE_SIDE, "study", "demo", "cli"}
+    ]
+    assert wrong == []
+
+
+def test_a_metric_knows_neither_the_engine_nor_retrieval():
+    wrong = [f"{a} imports {b}" for a, b, _ in edges() if a.startswith("metrics") and b.startswith(("engine", "rag"))]
+    assert wrong == []
+
+
+def test_no_module_imports_itself_in_a_ring():
+    graph: dict[str, set[str]] = {name: set() for name in MODULES}
+    for name, path in MODULES.items():
+        graph[name] = {
+            ours(module)
+            for _, module in imported(path, inside_functions=False)
+            if module.startswith("longmark.") and ours(module) != name
+        }
+    done: set[str] = set()
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        assert name not in way, " -> ".join((*way[way.index(name) :], name))
+        if name not in done:
+            for other in graph.get(name, ()):
+                visit(other, (*way, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_what_is_heavy_is_imported_inside_the_function_that_needs_it():
+    wrong = [
+        f"{name}:{line} imports {module}"
+        for name, path in MODULES.items()
+        for line, module in imported(path, inside_functions=False)
+        if module.partition(".")[0] in HEAVY
+    ]
+    assert wrong == []
+
+
+def test_only_two_modules_speak_http():
+    """The endpoints' one, and the embedded model's, which runs as a server on this machine."""
+    speaks = {"aiohttp", "requests", "httpx", "socket", "http.client", "urllib3"}
+    wrong = [
+        f"{name} imports {module}"
+        for name, path in MODULES.items()
+        for _, module in imported(path)
+        if module in speaks and name not in ("models.http", "models.llama")
+    ]
+    assert wrong == []
+
+
+IMPORT_ALL = """
+import importlib, sys
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.bind", "subprocess.Popen", "os.system", "os.mkdir"):
+        raise SystemExit(f"{event} {arguments}")
+    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        raise SystemExit(f"open {arguments}")
+sys.dont_write_bytecode = True
+sys.addaudithook(refuse)
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name.startswith("longmark"):
+            raise
+print("numpy" in sys.modules)
+"""
+
+
+def test_import_sends_nothing_and_writes_nothing(tmp_path: Path):
+    modules = ["longmark" if name == "longmark" else f"longmark.{name}" for name in MODULES]
+    done = run("python", "-c", IMPORT_ALL, *modules, home=tmp_path / "home")
+    assert (done.code, done.out.strip()) == (0, "False"), done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "module", ["longmark.cli", "longmark.engine.run", "longmark.report.html", "longmark.stats.student"]
+)
+def test_each_part_can_be_imported_first(module: str):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {module}"], env=environment(ROOT), capture_output=True, text=True
+    )
+    assert done.stderr == ""
+
+
+def test_the_rule_sees_an_import_that_runs_back():
+    assert place("models.door") is not None
+    assert place("engine.run") > place("metrics.ccrs.question_relevance") > place("judge")  # type: ignore[operator]
+    assert place("models.handles") > place("prompts") > place("models.protocols")  # type: ignore[operator]
+    tree = ast.parse(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\ndef f():\n    import b\nimport c"
+    )
+    assert [n.names[0].name for n in statements(tree, True)] == ["TYPE_CHECKING", "b", "c"]
+    assert [n.names[0].name for n in statements(tree, False)] == ["TYPE_CHECKING", "c"]
