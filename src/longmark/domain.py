@@ -210,15 +210,19 @@ def _load(path: Path) -> Domain:
         raise BadInput([f"{path}{_mark(error)}: is not YAML: {_problem(error)}"]) from None
     if node is None or not isinstance(content, dict):
         raise BadInput([f"{path}:1: expected a domain (name, title, slots, …), found {_kind(content)}"])
-    wrong: list[tuple[tuple[Any, ...], str]] = [(where, "is there twice") for where in _repeated(node)]
+    wrong: list[tuple[tuple[Any, ...], str]] = []
+    repeated = list(_repeated(node))
     try:
         domain = Domain.model_validate(content)
     except ValidationError as error:
         wrong += [(item["loc"], _said(item)) for item in error.errors(include_url=False)]
     else:
         wrong += _contradictions(domain)
-    if wrong:
-        lines = sorted({(_line(node, where), f"{_shown(where)}: {what}") for where, what in wrong})
+    if wrong or repeated:
+        lines = sorted(
+            {(_line(node, where), f"{_shown(where)}: {what}") for where, what in wrong}
+            | {(line, f"{_shown(where)}: is there twice") for where, line in repeated}
+        )
         raise BadInput([f"{path}:{line}: {message}" for line, message in lines])
     return domain
 
@@ -337,7 +341,9 @@ def _kind(value: Any) -> str:
         return "a table"
     if isinstance(value, list):
         return "a list"
-    return "nothing" if value is None else {True: "true", False: "false"}.get(value, str(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "nothing" if value is None else str(value)
 
 
 def _shown(where: tuple[Any, ...]) -> str:
@@ -365,14 +371,14 @@ def _line(node: yaml.Node, where: tuple[Any, ...]) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _repeated(node: yaml.Node | None, where: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The keys that stand twice in one table, of which YAML would silently take the last."""
+def _repeated(node: yaml.Node | None, where: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """The keys that stand twice in one table, of which YAML would silently take the last: their places and lines."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
             name = str(key.value)
             if name in seen:
-                yield (*where, name)
+                yield (*where, name), int(key.start_mark.line) + 1
             seen.add(name)
             yield from _repeated(value, (*where, name))
     elif isinstance(node, yaml.SequenceNode):
