@@ -290,7 +290,7 @@ def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> 
             raise _NotMade(f"the domain has no other {slot.name}{on}")
         new[slot.name] = choices[int(draw() * len(choices))]
         found = [
-            _Exchange(match.start(), match.end(), _like(match[0], slot, value, new[slot.name]))
+            _Exchange(match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name]))
             for match in slot.pattern(value).finditer(question)
             if not any(start <= match.start() and match.end() <= end for start, end in kept)
         ]
@@ -315,10 +315,11 @@ def _choices(slot: Slot, new: dict[str, Any], old: dict[str, Any], variant: Vari
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """A new text for question[start:end]."""
+    """A new text for question[start:end], where the value `old` stands."""
 
     start: int
     end: int
+    old: str
     text: str
 
 
@@ -329,7 +330,7 @@ def _exchanged(question: str, exchanges: Sequence[_Exchange]) -> str:
     for one in sorted(exchanges, key=lambda one: (one.start, -one.end)):
         if one.start < end:
             continue
-        parts += [_with_article(question[end : one.start], question[one.start : one.end], one.text), one.text]
+        parts += [_with_article(question[end : one.start], one.old, one.text), one.text]
         end = one.end
     return "".join((*parts, question[end:]))
 
