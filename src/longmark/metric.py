@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.errors import NoScore
 
 if TYPE_CHECKING:
+    from longmark.domain import Domain
     from longmark.models.handles import Models
     from longmark.prompts import Prompt
     from longmark.records import Example
@@ -39,6 +40,7 @@ class Value:
 
 
 Result = Score | Mapping[str, Score | NoScore]
+Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Metric:
     needs             fields of the example without which there is no value (`missing_input`)
     bounds            least and greatest value that can occur, None where there is no limit
     higher_is_better  None where neither end is
-    values            the values under the metric's name, where there are several; bounds and direction are theirs then
+    values            the values under the metric's name, where there are several, "" for the one that bears the name
+                      itself; bounds and direction are theirs then. A function of the domain where its file decides
     models            the roles it calls: judge, generator, embedder, reranker, lm
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter
@@ -63,13 +66,15 @@ class Metric:
     logprobs          the top log-probabilities it needs from its judge (0: none)
     scorings          how a judge's score can be read: `text`, `expected`; empty where there is no score to read
     variants          it runs on variants of questions, not on the originals
+    applies           whether a value (by its part of the name) is for a kind of variant (`Example.variant`); for what
+                      it is not, it gets no row
     """
 
     score: Callable[[Example, Models, Any], Awaitable[Result]]
     needs: tuple[str, ...]
     bounds: Bounds = (None, None)
     higher_is_better: bool | None = True
-    values: Mapping[str, Value] | None = None
+    values: Values | Callable[[Domain], Values] | None = None
     models: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
@@ -77,9 +82,20 @@ class Metric:
     logprobs: int = 0
     scorings: tuple[str, ...] = ()
     variants: bool = False
+    applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
 
-    def published(self, name: str) -> dict[str, Value]:
-        """The full names of the metric's values, given the metric's own name."""
+    def published(self, name: str, domain: Domain | None = None) -> dict[str, Value]:
+        """The full names of the metric's values, given the metric's own name. domain: None: the built-in one."""
         if self.values is None:
             return {name: Value(self.bounds, self.higher_is_better)}
-        return {f"{name}.{part}": value for part, value in self.values.items()}
+        values = self.values
+        if not isinstance(values, Mapping):
+            from longmark.domain import load  # and YAML: only where a domain is asked for
+
+            values = values(domain or load())
+        return {full_name(name, part): value for part, value in values.items()}
+
+
+def full_name(name: str, part: str) -> str:
+    """The full name of a value: the metric's own name and the value's part of it, "" for the name itself."""
+    return f"{name}.{part}" if part else name

@@ -25,7 +25,8 @@ from longmark.metrics import Selected
 from longmark.records import Example, Row
 
 _SCHEMA = """
-CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER);
+CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
+    kind TEXT);
 CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
@@ -103,8 +104,8 @@ class RunFolder:
             for n, example in enumerate(examples, start=1):
                 file.write(example.to_json() + b"\n")
                 self._execute(
-                    "INSERT INTO examples VALUES (?, ?, ?, ?)",
-                    (n - 1, example.id, example.content_hash(), example.variant_of is not None),
+                    "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
+                    (n - 1, example.id, example.content_hash(), example.variant_of is not None, example.variant),
                 )
         return n
 
@@ -179,9 +180,12 @@ class RunFolder:
 
     def rows_to_be(self, selected: Sequence[Selected]) -> int:
         """How many rows there will be when every example is marked."""
-        variants = self._count("examples WHERE variant")
-        originals = self._count("examples") - variants
-        return sum(len(c.values) * (variants if c.metric.variants else originals) for c in selected)
+        kinds = self._db.execute("SELECT variant, kind, count(*) FROM examples GROUP BY variant, kind").fetchall()
+        return sum(
+            count * len(chosen.due(is_variant=bool(is_variant), kind=kind))
+            for is_variant, kind, count in kinds
+            for chosen in selected
+        )
 
     def rows_done(self, retry: Collection[str]) -> int:
         """How many rows there are that need not be made again."""

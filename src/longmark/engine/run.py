@@ -108,11 +108,12 @@ def make_settings(
     domain: Path | None = None,
 ) -> Settings:
     """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do."""
-    selected = choose([name for comma_separated in names for name in comma_separated.split(",")])
+    about = load(domain)
+    selected = choose([name for comma_separated in names for name in comma_separated.split(",")], about)
     given = parameters(selected, params)
     book = from_folder(prompts, all_prompts()) if prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed, load(domain))
+    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed, about)
     check(settings)
     return settings
 

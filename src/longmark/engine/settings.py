@@ -91,9 +91,9 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
     return made
 
 
-def choose(names: Sequence[str]) -> list[Selected]:
-    """The metrics that names select. UserError where there are none."""
-    selected = metrics.select([name.strip() for name in names if name.strip()])
+def choose(names: Sequence[str], domain: Domain | None = None) -> list[Selected]:
+    """The metrics that names select, with the values that they have in a domain. UserError where there are none."""
+    selected = metrics.select([name.strip() for name in names if name.strip()], domain)
     if not selected:
         raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
     return selected

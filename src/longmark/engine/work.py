@@ -12,7 +12,7 @@ from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings, unsupported
 from longmark.errors import ModelError, NoScore, OverBudget, UserError
 from longmark.judge import TEMPERATURE
-from longmark.metric import Score
+from longmark.metric import Score, full_name
 from longmark.metrics import Selected
 from longmark.models.door import Door, Ledger, Stopped
 from longmark.models.handles import Models
@@ -89,9 +89,8 @@ class Work:
         """What still needs a row, in the order of the examples; read as it is asked for."""
         for n, example in self._folder.examples():
             for chosen in self._settings.selected:
-                if chosen.metric.variants != (example.variant_of is not None):
-                    continue
-                wanted = self._folder.missing(n, chosen.values, self._retry)
+                due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
+                wanted = self._folder.missing(n, due, self._retry)
                 if wanted:
                     refresh = any(status not in RETRIED for status in wanted.values() if status is not None)
                     yield Task(n, example, chosen, list(wanted), refresh)
@@ -116,12 +115,14 @@ class Work:
         results: dict[str, Score | NoScore]
         try:
             self._check(example, chosen)
-            models = Models(settings.roles, self._door, ledger, settings.prompts, settings.scoring, settings.seed)
+            models = Models(
+                settings.roles, self._door, ledger, settings.prompts, settings.scoring, settings.seed, settings.domain
+            )
             result = await chosen.metric.score(example, models, settings.params[chosen.name])
             if isinstance(result, Score):
                 results = {chosen.name: result}
             else:
-                results = {f"{chosen.name}.{part}": one for part, one in result.items()}
+                results = {full_name(chosen.name, part): one for part, one in result.items()}
         except NoScore as gap:
             results = dict.fromkeys(task.wanted, gap)
         except OverBudget as error:

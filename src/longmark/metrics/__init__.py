@@ -13,10 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longmark.errors import UnknownName
 from longmark.metric import Metric, Value
 from longmark.prompts import Prompt
+
+if TYPE_CHECKING:
+    from longmark.domain import Domain
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,14 @@ class Selected:
     name: str
     metric: Metric
     values: dict[str, Value]
+
+    def due(self, *, is_variant: bool, kind: str | None) -> list[str]:
+        """The values that are for an example: an original, or a variant of a kind."""
+        if is_variant != self.metric.variants:
+            return []
+        if not is_variant:
+            return list(self.values)
+        return [value for value in self.values if self.metric.applies(value[len(self.name) + 1 :], kind)]
 
 
 @cache
@@ -51,17 +63,20 @@ def docstring(name: str) -> str:
     return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
 
 
-def select(wanted: Sequence[str]) -> list[Selected]:
-    """What the names select, each metric once, in the order asked for. UnknownName for a name that selects nothing."""
+def select(wanted: Sequence[str], domain: Domain | None = None) -> list[Selected]:
+    """What the names select, each metric once, in the order asked for. UnknownName for a name that selects nothing.
+
+    domain: whose dimensions have values; None: the built-in one.
+    """
     found: dict[str, dict[str, Value]] = {}
     for name in wanted:
-        hits = list(_under(name))
+        hits = list(_under(name, domain))
         if not hits:
-            raise UnknownName("metric", name, _all_names(), "See: longmark metrics")
+            raise UnknownName("metric", name, _all_names(domain), "See: longmark metrics")
         for metric, value in hits:
-            found.setdefault(metric, {})[value] = load(metric).published(metric)[value]
+            found.setdefault(metric, {})[value] = load(metric).published(metric, domain)[value]
     return [
-        Selected(name, load(name), {v: d for v, d in load(name).published(name).items() if v in values})
+        Selected(name, load(name), {v: d for v, d in load(name).published(name, domain).items() if v in values})
         for name, values in found.items()
     ]
 
@@ -71,16 +86,17 @@ def all_prompts() -> list[Prompt]:
     return list({prompt.id: prompt for name in names() for prompt in load(name).prompts}.values())
 
 
-def _under(name: str) -> Iterator[tuple[str, str]]:
+def _under(name: str, domain: Domain | None) -> Iterator[tuple[str, str]]:
     """(metric, value) for all that stands under a name."""
     for metric in names():
         if metric == name or metric.startswith(f"{name}."):
-            yield from ((metric, value) for value in load(metric).published(metric))
-        elif name.startswith(f"{metric}.") and name in load(metric).published(metric):
+            yield from ((metric, value) for value in load(metric).published(metric, domain))
+        elif name.startswith(f"{metric}.") and name in load(metric).published(metric, domain):
             yield metric, name
 
 
-def _all_names() -> list[str]:
+def _all_names(domain: Domain | None) -> list[str]:
     """Everything that can be asked for: families, metrics and their values."""
     families = {name.rsplit(".", 1)[0] for name in names()}
-    return sorted(families | set(names()) | {value for name in names() for value in load(name).published(name)})
+    values = {value for name in names() for value in load(name).published(name, domain)}
+    return sorted(families | set(names()) | values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from longmark.judge import ask, structure
 from longmark.models.handles import Models
@@ -44,11 +44,18 @@ Reply with a JSON object and nothing else, {"facts": ["...", "..."]}; where ther
 )
 
 
+_CLOSED = ConfigDict(json_schema_extra={"additionalProperties": False})  # what strict schemas ask for
+
+
 class _Claims(BaseModel):
+    model_config = _CLOSED
+
     claims: list[str]
 
 
 class _Facts(BaseModel):
+    model_config = _CLOSED
+
     facts: list[str]
 
 

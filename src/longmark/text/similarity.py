@@ -1,0 +1,99 @@
+"""The cosine of texts by their embeddings, whole texts however long they are.
+
+all-MiniLM-L6-v2 reads no more than 256 tokens of a text (SCORE embeds whole answers with it). A longer text is cut into
+chunks, and its vector is the mean of theirs, each brought to length 1 and weighted by its tokens; or it is cut off
+there. Every embedder is handled so, whatever it could take, or two embedders would not have read the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from longmark.errors import NoScore
+from longmark.models.handles import Models
+from longmark.text.pieces import pieces, utf8_size
+
+LongTexts = Literal["mean", "cut"]
+Vector = tuple[float, ...]
+
+MOST_TOKENS = 256  # max_seq_length of all-MiniLM-L6-v2, with its two markers
+_BYTES_PER_TOKEN = 3  # for embedders that count none: few texts have more tokens, in any language
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A text's vector, of any length, and how it came about."""
+
+    vector: Vector
+    evidence: dict[str, Any]
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two vectors, in [-1, 1]; exactly 1 of a vector with itself. NoScore (`undefined`) where one has no
+    direction."""
+    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
+    lengths = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
+    if not lengths or not math.isfinite(lengths):
+        raise NoScore("undefined", "The embedder gave a vector without a direction, which has no cosine.")
+    return max(-1.0, min(1.0, product / lengths))
+
+
+async def embed_whole(models: Models, texts: Sequence[str], long_texts: LongTexts = "mean") -> list[Embedded]:
+    """Each text's embedding, all of them in one batch. long_texts: the mean of the chunks, or the beginning alone.
+
+    NoScore (`undefined`) for a blank text, which has no embedding.
+    """
+    if not all(text.strip() for text in texts):
+        raise NoScore("undefined", "An empty text has no embedding.")
+    counter = _Counter(models)
+    chunks = [await asyncio.to_thread(counter.chunks, text, long_texts) for text in texts]
+    vectors = iter(await models.embed([chunk for some in chunks for chunk in some]))
+    found = []
+    for text, some in zip(texts, chunks, strict=True):
+        sizes = [counter.count(chunk) for chunk in some]
+        tokens = counter.count(text)
+        shown: dict[str, Any] = {"tokens": tokens, "counted": counter.how}
+        if len(some) > 1:
+            shown["mean_of_chunks"] = sizes
+        elif tokens > MOST_TOKENS:
+            shown["cut_at"] = min(sizes[0], MOST_TOKENS)
+        found.append(Embedded(_mean([next(vectors) for _ in some], sizes), shown))
+    return found
+
+
+class _Counter:
+    """Counts a text's tokens as the embedder does, or estimates them where it offers no `token_count`."""
+
+    def __init__(self, models: Models) -> None:
+        own: Callable[[str], int] | None = getattr(models.roles.embedder, "token_count", None)
+        self.count = own or _estimate
+        self.how = "by the embedder" if own else f"estimated, {_BYTES_PER_TOKEN} bytes a token"
+        self._cuts_itself = own is not None
+
+    def chunks(self, text: str, long_texts: LongTexts) -> list[str]:
+        """What is to be embedded of a text. Whoever counts tokens cuts at its own limit, to the token."""
+        if self.count(text) <= MOST_TOKENS or (long_texts == "cut" and self._cuts_itself):
+            return [text]
+        markers = self.count("")
+        found = pieces(text, MOST_TOKENS - markers, lambda part: self.count(part) - markers)
+        return found if long_texts == "mean" else found[:1]
+
+
+def _estimate(text: str) -> int:
+    return math.ceil(utf8_size(text) / _BYTES_PER_TOKEN)
+
+
+def _mean(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector:
+    """The weighted mean of vectors, each brought to length 1."""
+    if len(vectors) == 1:
+        return vectors[0]
+    scaled = [weight / (math.hypot(*vector) or 1.0) for vector, weight in zip(vectors, weights, strict=True)]
+    total = math.fsum(weights)
+    return tuple(
+        math.fsum(scale * x for scale, x in zip(scaled, column, strict=True)) / total
+        for column in zip(*vectors, strict=True)
+    )

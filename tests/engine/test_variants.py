@@ -1,0 +1,82 @@
+"""A run over originals and variants: every value has a row for what it is for, and none for the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from longmark.domain import BUILT_IN, load
+from longmark.engine.folder import RunFolder
+from longmark.engine.session import Options, RunResult, execute
+from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.models.cache import CallCache
+from longmark.models.fake import FakeEmbedder
+from longmark.models.handles import Roles
+from longmark.records import Example, Row
+
+PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.perturbation"
+GIVEN = [
+    {"id": "o", "question_id": "q", "question": "Which dam?", "answer": "The old dam."},
+    {"id": "p", "variant_of": "q", "variant": "paraphrase", "answer": "The old dam.", "base_answer": "The old dam."},
+    {"id": "h", "variant_of": "q", "variant": "hazard", "answer": "A tall tower.", "base_answer": "The old dam."},
+    {"id": "b", "variant_of": "q", "variant": "location", "answer": "A tall tower."},
+    {"id": "k", "variant_of": "q", "answer": "A tall tower.", "base_answer": "The old dam."},
+]
+
+
+def marked(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResult:
+    selected = choose(names)
+    settings = Settings(selected, Roles(embedder=FakeEmbedder()), parameters(selected, {}))
+    check(settings)
+    cache = CallCache(folder.parent / "calls.sqlite")
+    try:
+        return asyncio.run(execute(given, settings, folder, cache, Options(quiet=True)))
+    finally:
+        cache.close()
+
+
+def rows_of(folder: Path) -> list[Row]:
+    return [Row.from_json(line) for line in (folder / "rows.jsonl").read_bytes().splitlines()]
+
+
+def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
+    result = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
+    rows = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
+    assert set(rows) == {
+        ("o", "score.readability.grade_level"),
+        ("p", PARAPHRASE),
+        ("h", PERTURBATION),
+        ("b", PERTURBATION),
+        ("k", PARAPHRASE),
+        ("k", PERTURBATION),
+    }
+    assert rows["p", PARAPHRASE].value == 1  # the same answer
+    assert (rows["h", PERTURBATION].value or 0) < 0.5  # no word in common
+    assert (rows["b", PERTURBATION].status, rows["b", PERTURBATION].reason) == (
+        "missing_input",
+        "The example has no base answer.",
+    )
+    # of a variant of no kind nobody can tell which it is
+    assert rows["k", PARAPHRASE].status == rows["k", PERTURBATION].status == "missing_input"
+    assert "variant" in (rows["k", PARAPHRASE].reason or "")
+    assert result.stopped is None
+    again = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
+    assert len(list(again.rows())) == 6
+
+
+def test_a_folder_counts_the_rows_to_be(tmp_path: Path):
+    selected = choose(["score.robustness", "score.specificity", "score.readability"])
+    values = [value for chosen in selected for value in chosen.values]
+    with RunFolder(tmp_path / "r", values) as folder:
+        folder.stage(Example.model_validate(given) for given in GIVEN)
+        # one original: 5 of specificity and 2 of readability; three variants with a kind: 1 each; one without: 2
+        assert folder.rows_to_be(selected) == 7 + 3 + 2
+
+
+def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path):
+    path = tmp_path / "own.yaml"
+    text = BUILT_IN.read_text(encoding="utf-8")
+    path.write_text(text.replace("  - name: intensity\n", "  - name: strength\n"), encoding="utf-8")
+    (chosen,) = choose(["score.specificity"], load(path))
+    assert list(chosen.values)[-1] == "score.specificity.strength"
