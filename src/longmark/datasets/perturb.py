@@ -1,0 +1,130 @@
+"""Perturbations of a question: other values in some slots of its profile, and in the question, without a model.
+
+A changed slot gets another value that fits the rest of the new profile: a new location is one of the (new) hazard.
+Where a slot stays that depends on the changed one (`hazard` alone keeps the location), a value that fits it is
+preferred; where there is none, the pair is one that the tables do not have, which is what such a variant asks for.
+A slot that every template of the domain names must be named in the question; one that only some name (a profession) is
+changed in the profile alone where the question does not name it. English articles follow the new value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longmark.domain import Domain, Slot, Variant
+from longmark.errors import LongmarkError
+from longmark.records import Example
+
+
+class NotMade(LongmarkError):
+    """There is no such variant of this question; the message says why."""
+
+
+def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> tuple[str, dict[str, Any]]:
+    """Question and profile with other values in the slots of a variant; seed and question_id decide which."""
+    question, old = example.question or "", example.profile
+    if old is None:
+        raise NotMade("the line has no profile to change")
+    digest = hashlib.sha256(f"{seed}\0{example.question_id}\0{variant.name}".encode("utf-8", "surrogatepass")).digest()
+    draw = random.Random(int.from_bytes(digest, "big")).random
+    staying = {slot.name: value for slot, value in named(question, old, domain) if slot.name not in variant.change}
+    kept = [
+        match.span() for name, value in staying.items() for match in domain.slot(name).pattern(value).finditer(question)
+    ]
+    new = dict(old)
+    exchanges: list[_Exchange] = []
+    for slot in (slot for slot in domain.slots if slot.name in variant.change):
+        value = _value(old, slot)
+        if not value:
+            raise NotMade(f"its profile has no {slot.name}")
+        choices = _choices(slot, new, old, variant, domain)
+        if not choices:
+            on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
+            raise NotMade(f"the domain has no other {slot.name}{on}")
+        new[slot.name] = choices[int(draw() * len(choices))]
+        found = [
+            _Exchange(match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name]))
+            for match in slot.pattern(value).finditer(question)
+            if not any(start <= match.start() and match.end() <= end for start, end in kept)
+        ]
+        if not found and slot.name in domain.named_by_all:
+            raise NotMade(f"the question does not name the {slot.name} of its profile ({value})")
+        exchanges += found
+    return _exchanged(question, exchanges), new
+
+
+def named(question: str, profile: dict[str, Any], domain: Domain) -> Iterator[tuple[Slot, str]]:
+    """The slots of a profile that the question names, with their values; of those that templates name."""
+    for slot in domain.slots:
+        value = _value(profile, slot)
+        if slot.name in domain.named_by_some and value and slot.pattern(value).search(question):
+            yield slot, value
+
+
+def _value(profile: dict[str, Any], slot: Slot) -> str:
+    value = profile.get(slot.name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _choices(slot: Slot, new: dict[str, Any], old: dict[str, Any], variant: Variant, domain: Domain) -> list[str]:
+    """The values that a slot can change to: those that fit what depends on it and stays, or all where none does."""
+    own = _value(old, slot).casefold()
+    choices = [value for value in slot.choices(new) if value.casefold() != own]
+    depending = [other for other in domain.slots if other.given == slot.name and other.name not in variant.change]
+    fitting = [
+        value
+        for value in choices
+        if all(old.get(other.name) in other.choices({slot.name: value}) for other in depending)
+    ]
+    return fitting or choices
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """A new text for question[start:end], where the value `old` stands."""
+
+    start: int
+    end: int
+    old: str
+    text: str
+
+
+def _exchanged(question: str, exchanges: Sequence[_Exchange]) -> str:
+    """The question with the new texts in place; of two that overlap, the longer one that begins first."""
+    parts: list[str] = []
+    end = 0
+    for one in sorted(exchanges, key=lambda one: (one.start, -one.end)):
+        if one.start < end:
+            continue
+        parts += [_with_article(question[end : one.start], one.old, one.text), one.text]
+        end = one.end
+    return "".join((*parts, question[end:]))
+
+
+def _like(found: str, slot: Slot, old: str, new: str) -> str:
+    """The new value in the form in which the old one was found."""
+    plural = len(" ".join(found.split())) > len(old)
+    text = slot.surfaces(new)[-1] if plural else new
+    return text[0].upper() + text[1:] if found[0].isupper() and old[0].islower() else text
+
+
+def _with_article(before: str, old: str, new: str) -> str:
+    """The text before a value, its last word the article that the new value takes, where it was the old one's."""
+    head, space = before.rstrip(), before[len(before.rstrip()) :]
+    rest, _, last = head.rpartition(" ")
+    if not space or last.casefold() not in ("a", "an") or last.casefold() != _article(old):
+        return before
+    article = _article(new)
+    article = article.capitalize() if last[0].isupper() else article
+    return f"{rest} {article}{space}" if rest else f"{article}{space}"
+
+
+def _article(text: str) -> str:
+    """`a` or `an`, by the first letter; an abbreviation in capitals is spelt out."""
+    first = text.split()[0]
+    spelt = first.isupper() and len(first) > 1
+    return "an" if first[0].casefold() in ("aefhilmnorsx" if spelt else "aeiou") else "a"
