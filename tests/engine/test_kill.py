@@ -22,6 +22,7 @@ from tests.program import (
     write_jsonl,
 )
 
+import longmark
 from longmark.records import STATUSES, Example
 
 CONCURRENCY = 8
@@ -134,3 +135,36 @@ def test_killed_while_its_calls_hang_leaves_the_rows_that_were_there(tmp_path: P
         assert set(kept.splitlines()) <= set(rows.read_bytes().splitlines())
         assert server.counts()["requests"] == 9  # three were answered, three hung, three of these were asked again
         assert [row.example_id for row in rows_of(tmp_path / "out")] == [str(i) for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    "left", ["no line end", "half a line", "half the file", "half a line more", "zeros", "nothing"]
+)
+def test_whatever_is_left_of_the_rows_they_are_whole_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str):
+    """What a killed process or a power cut can leave at the end of rows.jsonl."""
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    rows = tmp_path / "out" / "rows.jsonl"
+    longmark.run(records(4), READABILITY, out=tmp_path / "out")
+    whole = rows.read_bytes()
+    rows.write_bytes(
+        {
+            "no line end": whole[:-1],
+            "half a line": whole[:-100],
+            "half the file": whole[: len(whole) // 2],
+            "half a line more": whole + whole[:100],
+            "zeros": whole + bytes(300),
+            "nothing": b"",
+        }[left]
+    )
+    longmark.run(records(6), READABILITY, out=tmp_path / "out")
+    assert rows.read_bytes().startswith(whole)
+    assert [row.example_id for row in rows_of(tmp_path / "out")] == [str(i) for i in range(6) for _ in range(2)]
+
+
+@pytest.mark.parametrize("name", ["examples.jsonl", "rows.jsonl"])
+def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    longmark.run(records(3), READABILITY, out=tmp_path / "out")
+    (tmp_path / "out" / name).unlink()
+    longmark.run(records(3), READABILITY, out=tmp_path / "out")
+    assert len(rows_of(tmp_path / "out")) == 6
