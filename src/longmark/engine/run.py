@@ -141,6 +141,7 @@ def _in_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     result: list[T] = []
     error: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+    ended = threading.Event()  # not thread.join(): Python 3.11 takes a thread for ended once a Ctrl-C breaks into it
 
     async def noted() -> T:
         loop = asyncio.get_running_loop()
@@ -153,16 +154,17 @@ def _in_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
             result.append(asyncio.run(noted()))
         except BaseException as raised:  # raised again in the caller's thread
             error.append(raised)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=in_thread, name="longmark.run")
-    thread.start()
+    threading.Thread(target=in_thread, name="longmark.run").start()
     try:
-        thread.join()
+        ended.wait()
     except BaseException:
         for loop, task in running:
             with suppress(RuntimeError):  # it has just ended
                 loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        ended.wait()
         raise
     if error:
         raise error[0]
