@@ -3,7 +3,8 @@
     embedded             this machine: the model that is meant for the role
     embedded:NAME        this machine: a model of the catalogue (`longmark models`)
     gguf:PATH            this machine: a GGUF file of yours
-    st:NAME              this machine: a sentence-transformers model (embedder; extra `transformers`)
+    st:NAME              this machine: a sentence-transformers model (embedder or reranker; extra `transformers`)
+    hf:NAME              this machine: a transformers model: folder, GGUF file or hub name (lm; extra `transformers`)
     openai:NAME          OpenAI's API, with OPENAI_API_KEY
     NAME@BASE_URL        any OpenAI-compatible endpoint: llama3@http://localhost:8000/v1
 
@@ -27,7 +28,10 @@ from longmark.models.protocols import Backend
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "judge", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
-FORMS = "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, or st:NAME (embedder)"
+FORMS = (
+    "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder, reranker) or "
+    "hf:NAME (lm)"
+)
 NO_SCHEME = "the base URL behind the @ begins with http:// or https://"
 
 
@@ -87,12 +91,18 @@ class Opener:
 
     def _make(self, role: str, name: str) -> Any:
         scheme, _, rest = name.partition(":")
+        if role == "reranker" and scheme in ("embedded", "gguf"):
+            from longmark.models.rerank_embedded import LogOddsReranker
+
+            return LogOddsReranker(self.open("judge", name))
         if name == "embedded" or scheme == "embedded":
             return _embedded(role, rest)
         if scheme == "gguf":
             return _gguf(role, rest)
         if scheme == "st":
             return _sentence_transformers(role, rest)
+        if scheme == "hf":
+            return _transformers(role, rest)
         if scheme == "openai":
             return self._openai(role, rest)
         endpoint = _AT_ENDPOINT.fullmatch(name)
@@ -186,8 +196,23 @@ def _gguf(role: str, path: str) -> Any:
 
 
 def _sentence_transformers(role: str, name: str) -> Any:
+    if role not in ("embedder", "reranker") or not name:
+        raise UserError(
+            f"--{role} st:{name}: st:NAME names a sentence-transformers model, for --embedder, or a cross-encoder, for "
+            "--reranker"
+        )
+    if role == "reranker":
+        from longmark.models.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(name)
     from longmark.models.sentence import SentenceTransformerEmbedder
 
-    if role != "embedder" or not name:
-        raise UserError(f"--{role} st:{name}: st:NAME names a sentence-transformers model, for --embedder")
     return SentenceTransformerEmbedder(name)
+
+
+def _transformers(role: str, name: str) -> Any:
+    from longmark.models.transformers_lm import TransformersLM
+
+    if role != "lm" or not name:
+        raise UserError(f"--{role} hf:{name}: hf:NAME names a language model of transformers, for --lm")
+    return TransformersLM(name)

@@ -36,7 +36,7 @@ class SentenceTransformerEmbedder:
         self.width: int | None = 1  # one call uses every core
         folder = Path(name).expanduser()
         self._source = str(folder) if folder.is_dir() else name
-        self.identity = _folder_identity(folder) if folder.is_dir() else self.name
+        self.identity = folder_identity(folder) if folder.is_dir() else self.name
         self._lock = threading.Lock()
         self._model: Any = None
 
@@ -84,7 +84,7 @@ class SentenceTransformerEmbedder:
         return EmbedReply(tuple(tuple(map(float, row)) for row in rows), Tokens(prompt=read))
 
 
-def _folder_identity(folder: Path) -> str:
+def folder_identity(folder: Path) -> str:
     """A hash over the names and hashes of a model folder's files."""
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

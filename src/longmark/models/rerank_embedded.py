@@ -1,0 +1,79 @@
+"""The embedded judge in a reranker's place: the log-odds of "relevant".
+
+The score of a document is log p(yes) - log p(no), over the first token of the judge's reply to the question whether the
+document is relevant to the query. It is a raw score, positive where yes is likelier, and what it can tell is what a
+small judge can tell in one word: it is no trained reranker, and its scores are not to be compared with those of one.
+`design/leave-one-out.md` says what was measured.
+
+Case and the space before a word are folded; where one of the two words is not among the candidates that the model
+gives, it counts as unlikely as the last of them, so the score is then nearer to 0 than it should be. One call a
+document, each in its turn; the query goes first, so that documents which begin alike are read from where they part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from longmark.errors import RequestRefused
+from longmark.models.llama import TOP_LOGPROBS
+from longmark.models.protocols import (
+    Capabilities,
+    Chat,
+    ChatReply,
+    ChatRequest,
+    RerankReply,
+    Tokens,
+)
+from longmark.prompts import SYSTEM, Prompt, PromptBook
+
+PROMPT = Prompt(
+    "rerank.log_odds",
+    ("query", "document"),
+    """\
+Is the document relevant to the query: does it help whoever asks? The more of it bears on what was asked, and the less \
+on anything else, the surer the yes.
+Reply with one word, yes or no, and nothing else.""",
+)
+_LEAST_MASS = 0.5  # of the probability that must lie on yes and no: less, and the judge meant to say something else
+
+
+class LogOddsReranker:
+    """A chat model as a reranker. name: the model's own, marked as what it is made of."""
+
+    def __init__(self, judge: Chat) -> None:
+        self.name = f"{judge.name} (log-odds of relevant)"
+        self.identity = f"log-odds:{SYSTEM.hash}:{PROMPT.hash}:{judge.identity}"
+        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
+        self.width: int | None = 1
+        self._judge = judge
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
+        """One score a document, in their order. Raises ModelError, RequestRefused too where a reply is no verdict."""
+        scores: list[float] = []
+        used = Tokens()
+        for document in documents:
+            messages = PromptBook().fill(PROMPT, {"query": query, "document": document})
+            reply = await self._judge.chat(ChatRequest(messages, max_tokens=1, logprobs=TOP_LOGPROBS))
+            scores.append(self._log_odds(reply))
+            used = Tokens(
+                used.prompt + reply.tokens.prompt,
+                used.cached_prompt + reply.tokens.cached_prompt,
+                used.completion + reply.tokens.completion,
+            )
+        return RerankReply(tuple(scores), used)
+
+    async def close(self) -> None:
+        await self._judge.close()
+
+    def _log_odds(self, reply: ChatReply) -> float:
+        candidates = reply.logprobs[0].top if reply.logprobs else ()
+        mass = {"yes": 0.0, "no": 0.0}
+        for token, logprob in candidates:
+            word = token.strip().casefold()
+            if word in mass:
+                mass[word] += math.exp(logprob)
+        if sum(mass.values()) < _LEAST_MASS:
+            raise RequestRefused(f"{self.name} answered neither yes nor no, so there is no relevance to read")
+        least = math.exp(min(logprob for _, logprob in candidates))
+        return math.log(mass["yes"] or least) - math.log(mass["no"] or least)

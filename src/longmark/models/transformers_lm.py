@@ -1,0 +1,311 @@
+"""Causal language models of `transformers` as proxies for likelihoods: `hf:` and a folder, a hub name or a GGUF file.
+
+In float32, all positions in batches, with the entropy of the whole vocabulary at each of them. Requests that come
+together and begin alike (the claim sets of `score.context_utilization`) are read by a plan (`models.leave_one_out`):
+what they share once, and what follows packed into one row of tokens, in which a mask lets each token see the shared
+beginning and its own sequence only. Models whose state is no plain key-value cache (sliding windows, state spaces) or
+that take no positions are read sequence by sequence: the same values, more tokens.
+
+Control tokens that a text spells are read as text; only the chat template's own count. A text beyond the model's window
+is refused, never cut. Needs the extra `transformers`; the library downloads a hub name that it does not have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmark import errors
+from longmark.models import filehash
+from longmark.models.leave_one_out import Branch, Plan, plan
+from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens
+from longmark.models.sentence import folder_identity
+
+_CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
+_GROUP = 2048  # tokens of packed sequences before their states are dropped
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequence:
+    """Ids to read and what to look up: `text` follows `prompt`; its last token is looked up and never read."""
+
+    prompt: list[int]
+    text: list[int]
+
+    @property
+    def read(self) -> list[int]:
+        return self.prompt + self.text[:-1]
+
+
+class _Cancelled(Exception):
+    """Nobody waits for the values any more."""
+
+
+class TransformersLM:
+    """The language model `hf:NAME`. It loads at the first call, in a thread.
+
+    identity: the files by their hashes; a hub name by the name, which is all that is known before loading. Construction
+    raises `MissingExtra` where the library is not installed.
+    """
+
+    def __init__(self, source: str) -> None:
+        if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
+            raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
+        self.name = f"hf:{source}"
+        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=True, entropy=True)
+        self.width: int | None = 1  # one call uses every core
+        path = Path(source).expanduser()
+        self._arguments: dict[str, Any] = {}
+        if path.is_file():
+            self._source, self._arguments["gguf_file"] = str(path.parent), path.name
+            self.identity = f"hf:gguf:sha256:{filehash.sha256(path)}"
+        elif path.is_dir():
+            self._source, self.identity = str(path), f"hf:{folder_identity(path)}"
+        else:
+            self._source, self.identity = source, self.name
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
+        """Natural-log probability of each token of the text, and the entropies."""
+        return (await self.likelihoods([request]))[0]
+
+    async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
+        """One reply a request, in their order. tokens.cached_prompt: what another request of the same call had read."""
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(self._likelihoods, list(requests), stop)
+        finally:
+            stop.set()  # where the call was cancelled, the thread ends after its present pass
+
+    async def close(self) -> None:
+        """Let go of the model; the next call loads it again."""
+        await asyncio.to_thread(self._unload)
+
+    def _unload(self) -> None:
+        with self._lock:
+            self._loaded = None
+
+    def _likelihoods(self, requests: list[LikelihoodRequest], stop: threading.Event) -> list[LikelihoodReply]:
+        with self._lock:
+            model, tokenizer = self._load()
+            found = [self._sequence(model, tokenizer, request) for request in requests]
+            asked = [sequence for sequence in found if sequence.text]
+            values = iter(_evaluate(model, asked, stop))
+            return [self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ()) for s in found]
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            import torch
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+
+            try:
+                tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
+                model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
+            except Exception as error:  # the library raises errors of several others: the model cannot be had
+                reason = (str(error) or type(error).__name__).splitlines()[0]
+                raise errors.RequestRefused(
+                    f"transformers cannot load {self.name} ({reason[:300]}); give a folder that holds a causal "
+                    "language model, a GGUF file (needs the package gguf), or a hub name that can be reached"
+                ) from error
+            model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+            self._loaded = (model, tokenizer)
+        return self._loaded
+
+    def _sequence(self, model: Any, tokenizer: Any, request: LikelihoodRequest) -> _Sequence:
+        text = _ids(tokenizer, request.text)
+        prompt = self._chat_ids(tokenizer, request.prompt) if request.chat else _start(tokenizer, request.prompt)
+        if text and not prompt:
+            raise errors.RequestRefused(
+                f"{self.name} has no start token: the first token of a text has no probability without a prompt; "
+                "give a prompt"
+            )
+        window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        if window is not None and len(prompt) + len(text) - 1 > window:
+            raise errors.RequestRefused(
+                f"prompt and text have {len(prompt) + len(text):,} tokens, and {self.name} reads at most {window:,}; "
+                "shorten the texts, or take a model with a longer context window"
+            )
+        return _Sequence(prompt, text)
+
+    def _chat_ids(self, tokenizer: Any, prompt: str) -> list[int]:
+        """The prompt as a user's message in the model's chat template, ready for the assistant's turn."""
+        if not tokenizer.chat_template:
+            raise errors.RequestRefused(
+                f"{self.name} has no chat template: give its prompts as plain text (--param "
+                "score.context_utilization.chat=false), or take a model that was trained to chat"
+            )
+        mark = f"MESSAGE{secrets.token_hex(8)}"
+        message = [{"role": "user", "content": mark}]
+        whole = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
+        before, _, after = whole.partition(mark)
+        return [
+            *_ids(tokenizer, before, special=True),
+            *_ids(tokenizer, prompt),
+            *_ids(tokenizer, after, special=True),
+        ]
+
+    def _reply(
+        self, tokenizer: Any, sequence: _Sequence, logprobs: list[float], entropies: list[float], cached: int
+    ) -> LikelihoodReply:
+        return LikelihoodReply(
+            tuple(logprobs),
+            tuple(tokenizer.decode([token]) for token in sequence.text),
+            tuple(entropies),
+            Tokens(prompt=len(sequence.read), cached_prompt=cached),
+        )
+
+
+def _ids(tokenizer: Any, text: str, *, special: bool = False) -> list[int]:
+    """Token ids of a text; special: with the control tokens that it spells."""
+    return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not special)) if text else []
+
+
+def _start(tokenizer: Any, text: str) -> list[int]:
+    """Token ids of a text after the start token, where the model is used to one."""
+    started = list(tokenizer.encode("", add_special_tokens=True))
+    bos = tokenizer.bos_token_id
+    return ([bos] if bos is not None and bos in started else []) + _ids(tokenizer, text)
+
+
+# One pass over packed sequences ----------------------------------------------------------------------------------
+
+
+def _evaluate(
+    model: Any, sequences: list[_Sequence], stop: threading.Event
+) -> list[tuple[list[float], list[float], int]]:
+    """Log-probabilities, entropies and tokens read before, for each sequence."""
+    import torch
+
+    if not sequences:
+        return []
+    shared = _can_share(model)
+    plans = [sequences] if shared else [[sequence] for sequence in sequences]
+    found: list[tuple[list[float], list[float], int]] = []
+    with torch.inference_mode():
+        for some in plans:
+            how = plan([sequence.read for sequence in some], [len(sequence.text) for sequence in some])
+            found += _Packed(model, some, how, stop).values() if shared else [_plain(model, some[0])]
+            if stop.is_set():
+                raise _Cancelled
+    return found
+
+
+def _can_share(model: Any) -> bool:
+    """Whether what a token sees can be chosen freely: keys and values of all positions kept, positions taken."""
+    from transformers import DynamicCache
+    from transformers.cache_utils import DynamicLayer
+
+    takes = inspect.signature(model.forward).parameters
+    if not {"position_ids", "attention_mask", "past_key_values", "logits_to_keep"} <= set(takes):
+        return False
+    layers = DynamicCache(config=model.config).layers
+    return bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
+
+
+def _plain(model: Any, sequence: _Sequence) -> tuple[list[float], list[float], int]:
+    import torch
+
+    ids = torch.tensor([sequence.read], device=model.device)
+    logits = model(input_ids=ids).logits[0, len(sequence.prompt) - 1 :]
+    logprobs, entropies = _look_up(logits, sequence.text)
+    return logprobs, entropies, 0
+
+
+def _look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
+    """The log-probability of a token in each row of logits, and the row's entropy in nats."""
+    import torch
+
+    logs = torch.log_softmax(logits.float(), dim=-1)
+    wanted = logs.gather(1, torch.tensor(tokens, device=logs.device)[:, None])[:, 0]
+    entropies = -(logs.exp() * logs.clamp_min(torch.finfo(logs.dtype).min)).sum(dim=-1)
+    return wanted.tolist(), entropies.tolist()
+
+
+class _Packed:
+    """The reading of sequences by a plan: the spine first, then groups of branches in one row each."""
+
+    def __init__(self, model: Any, sequences: list[_Sequence], how: Plan, stop: threading.Event) -> None:
+        from transformers import DynamicCache
+
+        self._model = model
+        self._sequences = sequences
+        self._plan = how
+        self._stop = stop
+        self._cache = DynamicCache(config=model.config)
+        self._logprobs: list[list[float]] = [[] for _ in sequences]
+        self._entropies: list[list[float]] = [[] for _ in sequences]
+
+    def values(self) -> list[tuple[list[float], list[float], int]]:
+        spine = self._plan.spine
+        self._read(0, [(token, position, -1, -1) for position, token in enumerate(spine)])
+        for group in self._groups():
+            longest = group[0].shared  # what is left needs no more of the spine: branches come with the longest first
+            if (beyond := self._cache.get_seq_length() - longest) > 0:
+                self._cache.crop(-beyond)
+            self._read(longest, [token for branch in group for token in self._tokens(branch)])
+        cached = {branch.sequence: branch.shared for branch in self._plan.branches}
+        cached[self._plan.branches[0].sequence] -= len(spine)  # the spine was read for the first of them
+        return [(self._logprobs[i], self._entropies[i], cached[i]) for i in range(len(self._sequences))]
+
+    def _groups(self) -> list[list[Branch]]:
+        groups: list[list[Branch]] = []
+        room = 0
+        for branch in self._plan.branches:
+            size = len(self._sequences[branch.sequence].read) - branch.shared
+            if not groups or size > room:
+                groups.append([])
+                room = _GROUP
+            groups[-1].append(branch)
+            room -= size
+        return groups
+
+    def _tokens(self, branch: Branch) -> list[tuple[int, int, int, int]]:
+        """(token, position, sequence, token that is looked up after it or -1) of what a branch reads for itself."""
+        sequence = self._sequences[branch.sequence]
+        ids = sequence.read
+        first = len(sequence.prompt) - 1
+        return [
+            (ids[at], at, branch.sequence, sequence.text[at - first] if at >= first else -1)
+            for at in range(branch.shared, len(ids))
+        ]
+
+    def _read(self, start: int, row: list[tuple[int, int, int, int]]) -> None:
+        """Reads a row of tokens of several sequences behind the first `start` tokens of the spine."""
+        import torch
+
+        device = self._model.device
+        ids, positions, owners, targets = torch.tensor(row or [(0, 0, 0, 0)], device=device).unbind(1)
+        begins = torch.zeros(len(self._sequences), dtype=torch.long, device=device)
+        for branch in self._plan.branches:
+            begins[branch.sequence] = branch.shared
+        for low in range(0, len(row), _CHUNK):
+            if self._stop.is_set():
+                raise _Cancelled
+            high = min(low + _CHUNK, len(row))
+            own = owners[low:high, None]
+            before = torch.arange(start, device=device)[None, :] < begins[own.clamp_min(0)]
+            order = torch.arange(high, device=device)
+            same = (owners[None, :high] == own) & (order[None, :] <= order[low:high, None])
+            keep = (targets[low:high] >= 0).nonzero()[:, 0]
+            mask = torch.zeros((1, 1, high - low, start + high), device=device)
+            mask.masked_fill_(~torch.cat([before, same], dim=1), torch.finfo(mask.dtype).min)
+            logits = self._model(
+                input_ids=ids[None, low:high],
+                position_ids=positions[None, low:high],
+                attention_mask=mask,
+                past_key_values=self._cache,
+                use_cache=True,
+                logits_to_keep=keep,
+            ).logits[0]
+            looked_up = _look_up(logits, targets[low:high][keep].tolist())
+            for owner, logprob, entropy in zip(owners[low:high][keep].tolist(), *looked_up, strict=True):
+                self._logprobs[owner].append(logprob)
+                self._entropies[owner].append(entropy)

@@ -1,0 +1,130 @@
+"""The `st:` reranker with a small module in the library's place; where the library is, with a tiny model made here."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.errors import MissingExtra, RequestRefused
+from longmark.models.cross_encoder import CrossEncoderReranker
+
+installed = all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers"))
+
+
+class _Rows(list[Any]):
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self), len(self[0])) if isinstance(self[0], list) else (len(self),)
+
+
+class _Identity:
+    pass
+
+
+class _Model:
+    """A score is the document's number of words, less 3; it reads at most 6 tokens."""
+
+    max_length = 6
+    outputs = 1
+
+    def __init__(self, source: str) -> None:
+        if source == "no/such-model":
+            raise OSError("no/such-model is not a local folder\nand not on the hub")
+
+    def predict(self, pairs: list[tuple[str, str]], **settings: Any) -> _Rows:
+        assert isinstance(settings["activation_fn"], _Identity)  # no sigmoid
+        scores = [len(document.split()) - 3.0 for _, document in pairs]
+        return _Rows(scores if self.outputs == 1 else [[score] * self.outputs for score in scores])
+
+    def tokenizer(self, queries: list[str], documents: list[str], truncation: bool, max_length: int) -> dict[str, Any]:
+        assert truncation
+        counts = (len(q.split()) + len(d.split()) + 3 for q, d in zip(queries, documents, strict=True))
+        return {"input_ids": [[0] * min(count, max_length) for count in counts]}
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, torch = types.ModuleType("sentence_transformers"), types.ModuleType("torch")
+    module.__spec__ = importlib.machinery.ModuleSpec("sentence_transformers", None)
+    module.CrossEncoder = _Model  # type: ignore[attr-defined]
+    torch.nn = types.SimpleNamespace(Identity=_Identity)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+
+
+@pytest.mark.usefixtures("library")
+def test_raw_scores_in_order_and_tokens_after_the_cut() -> None:
+    model = CrossEncoderReranker("some/model")
+    reply = asyncio.run(model.rerank("why so?", ["one", "one two three four five"]))
+    assert reply.scores == (-2.0, 2.0)
+    # 2 words + 1 word + 3 markers = 6; 2 + 5 + 3 = 10, cut at 6: 12
+    assert reply.tokens.prompt == 12
+    assert (model.name, model.identity) == ("st:some/model", "cross-encoder:some/model")
+    assert asyncio.run(model.rerank("why?", [])).scores == ()
+
+
+@pytest.mark.usefixtures("library")
+def test_what_is_no_reranker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        RequestRefused, match=r"cannot load the cross-encoder no/such-model \(no/such-model is not a local"
+    ):
+        asyncio.run(CrossEncoderReranker("no/such-model").rerank("q", ["d"]))
+    monkeypatch.setattr(_Model, "outputs", 3)
+    with pytest.raises(RequestRefused, match="gives 3 scores"):
+        asyncio.run(CrossEncoderReranker("some/model").rerank("q", ["d"]))
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"longmark\[transformers\]"):
+        CrossEncoderReranker("some/model")
+
+
+@pytest.mark.skipif(not installed, reason="pip install 'longmark[transformers]'")
+def test_as_the_library_without_its_sigmoid(tmp_path: Path) -> None:
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "why", "rivers", "rise", "fall", "rain"]
+    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="[UNK]"))
+    raw.pre_tokenizer = pre_tokenizers.Whitespace()
+    raw.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=16,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+    tokenizer.save_pretrained(tmp_path)
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=len(names),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=16,
+        num_labels=1,
+        initializer_range=2.0,
+    )
+    model = BertForSequenceClassification(config).eval()
+    model.save_pretrained(tmp_path)
+    documents = ["rain", "rivers fall fall fall", "rise " * 40]
+    found = asyncio.run(CrossEncoderReranker(str(tmp_path)).rerank("why rivers rise", documents))
+    with torch.no_grad():
+        for document, score in zip(documents, found.scores, strict=True):
+            pair = tokenizer("why rivers rise", document, truncation=True, return_tensors="pt")
+            assert score == pytest.approx(model(**pair).logits.item(), abs=1e-5)
+    assert any(score < 0 or score > 1 for score in found.scores)
+    assert found.tokens.prompt == (3 + 1 + 3) + (3 + 4 + 3) + 16

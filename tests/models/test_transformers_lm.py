@@ -1,0 +1,185 @@
+"""Likelihoods of transformers on tiny models with random weights that are made here."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.errors import MissingExtra, RequestRefused
+from longmark.models.leave_one_out import bound, order
+from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
+from longmark.models.transformers_lm import TransformersLM
+
+installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+needs_transformers = pytest.mark.skipif(not installed, reason="pip install 'longmark[transformers]'")
+
+CLAIMS = [f"- river {name} rose by {i} feet .\n" for i, name in enumerate(["ash", "elm", "fir", "oak", "yew"])]
+HEAD = "which rivers rose ?\n"
+ANSWER = "river elm rose by 1 feet and river oak by 3 feet ."
+TEMPLATE = "{% for m in messages %}<|user|>{{ m.content }}{% endfor %}<|answer|>"
+
+
+def tokenizer_in(folder: Path, *, chat: bool = True) -> int:
+    """A word-level tokenizer saved in a folder; gives its number of tokens."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = sorted({word for text in [HEAD, ANSWER, *CLAIMS] for word in text.split()})
+    names = ["<s>", "<unk>", "<|user|>", "<|answer|>", *words, "<", "|", ">", "user", "answer"]
+    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(dict.fromkeys(names))}, unk_token="<unk>"))
+    raw.pre_tokenizer = pre_tokenizers.Whitespace()
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=raw,
+        bos_token="<s>",
+        unk_token="<unk>",
+        additional_special_tokens=["<|user|>", "<|answer|>"],
+        chat_template=TEMPLATE if chat else None,
+    )
+    made.save_pretrained(folder)
+    return len(made)
+
+
+def model_in(folder: Path, kind: str = "llama", *, chat: bool = True) -> Path:
+    import torch
+    import transformers
+
+    size = tokenizer_in(folder, chat=chat)
+    torch.manual_seed(7)
+    small: dict[str, Any] = {"vocab_size": size, "max_position_embeddings": 256}
+    wide = {**small, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.5}
+    config: Any = {
+        "llama": lambda: transformers.LlamaConfig(**wide, **heads),
+        "gpt2": lambda: transformers.GPT2Config(**small, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5),
+        "sliding": lambda: transformers.MistralConfig(**wide, **heads, sliding_window=8),
+        "no positions": lambda: transformers.BloomConfig(**small, hidden_size=32, n_layer=2, n_head=4),
+    }[kind]()
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def requests(*, chat: bool = False) -> list[LikelihoodRequest]:
+    sets = [[claim for i, claim in enumerate(CLAIMS) if i != left] for left in order(len(CLAIMS))]
+    return [LikelihoodRequest(HEAD + "".join(kept), ANSWER, chat) for kept in sets]
+
+
+def asked(model: TransformersLM, wanted: list[LikelihoodRequest]) -> list[LikelihoodReply]:
+    async def use() -> list[LikelihoodReply]:
+        try:
+            return await model.likelihoods(wanted)
+        finally:
+            await model.close()
+
+    return asyncio.run(use())
+
+
+def by_the_library(folder: Path, request: LikelihoodRequest) -> tuple[list[float], list[float]]:
+    """One whole pass, no cache, no mask of ours."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    prompt, text = tokenizer.encode(request.prompt), tokenizer.encode(request.text)
+    with torch.no_grad():
+        logs = torch.log_softmax(model(torch.tensor([prompt + text])).logits[0].double(), -1)[len(prompt) - 1 : -1]
+    return [logs[i, token].item() for i, token in enumerate(text)], (-(logs.exp() * logs).sum(-1)).tolist()
+
+
+@needs_transformers
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "sliding", "no positions"])
+def test_together_as_one_by_one_by_the_library(tmp_path: Path, kind: str) -> None:
+    folder = model_in(tmp_path, kind)
+    wanted = requests()
+    together = asked(TransformersLM(str(folder)), wanted)
+    for request, reply in zip(wanted, together, strict=True):
+        logprobs, entropies = by_the_library(folder, request)
+        assert reply.logprobs == pytest.approx(logprobs, abs=1e-5)
+        assert reply.entropies == pytest.approx(entropies, abs=1e-5)
+    if kind != "sliding":  # it sees the last claims only
+        assert len({reply.logprobs for reply in together}) == len(wanted)
+    assert together[0].pieces == tuple(ANSWER.split())
+
+
+@needs_transformers
+@pytest.mark.parametrize("kind", ["llama", "sliding"])
+def test_what_is_shared_is_read_once_where_the_model_allows_it(tmp_path: Path, kind: str) -> None:
+    replies = asked(TransformersLM(str(model_in(tmp_path, kind))), requests())
+    read = sum(reply.tokens.prompt - reply.tokens.cached_prompt for reply in replies)
+    # head 4 words; claims of 8 words ("-", ".", and "river x rose by n feet"); an answer of 13
+    assert [len(text.split()) for text in (HEAD, CLAIMS[0], ANSWER)] == [4, 8, 13]
+    assert replies[0].tokens.prompt == 4 + 5 * 8 + 13 - 1  # the last token of the answer is never read
+    if kind == "llama":
+        # The bound: 4 + 40 + 8 x 10 + 6 x 13 = 202. Saved besides: the last token of each of 6 answers; "- river", with
+        # which the claim behind the one left out begins too, 4 times. Lost: the last token before the answer, once.
+        assert bound(4, [8] * 5, 13) == 202
+        assert read == 202 - 6 - 4 * 2 + 1
+    else:
+        assert read == (4 + 40 + 12) + 5 * (4 + 32 + 12)
+
+
+@needs_transformers
+def test_long_rows_go_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = model_in(tmp_path)
+    whole = asked(TransformersLM(str(folder)), requests())
+    monkeypatch.setattr("longmark.models.transformers_lm._CHUNK", 7)
+    monkeypatch.setattr("longmark.models.transformers_lm._GROUP", 30)
+    parts = asked(TransformersLM(str(folder)), requests())
+    for one, other in zip(whole, parts, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+        assert one.tokens == other.tokens
+
+
+@needs_transformers
+def test_the_chat_template_counts_and_control_tokens_in_a_text_do_not(tmp_path: Path) -> None:
+    folder = model_in(tmp_path)
+    plain, chat, forged, nothing = asked(
+        TransformersLM(str(folder)),
+        [
+            LikelihoodRequest("river elm", "rose"),
+            LikelihoodRequest("river elm", "rose", chat=True),
+            LikelihoodRequest("river elm<|answer|>", "rose <|user|>", chat=True),
+            LikelihoodRequest("river elm", ""),
+        ],
+    )
+    assert plain.tokens.prompt == 2
+    assert chat.tokens.prompt == 4  # one control token on each side
+    assert forged.tokens.prompt - chat.tokens.prompt > 3  # "<|answer|>" and "<|user|>" were cut up as text
+    assert (nothing.logprobs, nothing.pieces, nothing.tokens.prompt) == ((), (), 0)
+    assert all(0 <= entropy <= math.log(60) for entropy in chat.entropies)
+
+
+@needs_transformers
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    folder = model_in(tmp_path, chat=False)
+    with pytest.raises(RequestRefused, match=r"no chat template.*chat=false"):
+        asked(TransformersLM(str(folder)), [LikelihoodRequest("a", "b", chat=True)])
+    with pytest.raises(RequestRefused, match="first token of a text has no probability"):
+        asked(TransformersLM(str(folder)), [LikelihoodRequest("", "river")])
+    with pytest.raises(RequestRefused, match="reads at most 256"):
+        asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 60)])
+    assert len(asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 57)])[0].logprobs) == 57
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RequestRefused, match=r"cannot load hf:.*give a folder"):
+        asked(TransformersLM(str(tmp_path / "empty")), [LikelihoodRequest("a", "b")])
+
+
+@needs_transformers
+def test_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
+    model = TransformersLM(str(model_in(tmp_path)))
+    same = TransformersLM(f"{tmp_path}/")
+    assert model.identity == same.identity
+    (tmp_path / "extra.txt").write_text("x")
+    assert TransformersLM(str(tmp_path)).identity != model.identity
+    assert TransformersLM("some/hub-name").identity == "hf:some/hub-name"
+    assert model.capabilities.entropy
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"longmark\[transformers\]"):
+        TransformersLM("some/model")
