@@ -73,8 +73,8 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
 def hide(text: str, profile: Mapping[str, Any], domain: Domain) -> tuple[str, dict[str, int]]:
     """The text with the profile's values of the masked slots replaced, and how many of each slot there were.
 
-    A value is found in any case, in the plural, and by two or more of its words in a row ("grid manager" of "electrical
-    grid manager"); longer ones first. A single word of a longer value stays: "ice" alone is not an ice storm.
+    A value is found in any case, in the plural, with hyphens, and by two or more of its words in a row ("grid manager"
+    of "electrical grid manager"); longer ones first. A single word of a longer value stays: "ice" is not an ice storm.
     """
     phrases = [
         (phrase, mask)
@@ -102,7 +102,7 @@ def mask_calls(answer: str) -> int:
 def _phrases(value: str) -> list[str]:
     words = value.split()
     runs = [words[i:j] for i in range(len(words)) for j in range(i + 2, len(words) + 1)]
-    return [" ".join(run) for run in runs or [words] if run]
+    return [join.join(run) for run in runs or [words] if run for join in (" ", "-")]
 
 
 def _copy_of(piece: str) -> Reader[_Copy]:

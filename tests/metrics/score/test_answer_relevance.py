@@ -1,0 +1,207 @@
+"""Answer relevance, masked and plain, on judges whose questions are known."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark import metrics
+from longmark.domain import Domain, load
+from longmark.errors import NoScore
+from longmark.metric import Score
+from longmark.metrics.score.answer_relevance import Params
+from longmark.models import catalogue
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat, FakeEmbedder
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import ChatRequest, EmbedReply
+from longmark.prompts import PromptBook
+from longmark.records import Example
+
+METRIC = metrics.load("score.answer_relevance")
+PROFILE = {"hazard": "ice storm", "infrastructure": "electrical grid"}
+EXAMPLE = Example(
+    id="1",
+    question="How do ice storms harm the grid?",
+    answer="Ice storms break lines of the electrical grid. Clear the trees.",
+    profile=PROFILE,
+)
+MASKED = "[HAZARD] break lines of the electrical grid. Clear the trees."  # the judge left the infrastructure
+
+
+class Known(FakeEmbedder):
+    """The original question along the first axis; `q3` at cosine 3/5 to it, `q0` at 0."""
+
+    async def embed(self, texts: Sequence[str]) -> EmbedReply:
+        self.requests.append(tuple(texts))
+        known = {"q3": (3.0, 4.0), "q4": (4.0, 3.0), "q0": (0.0, 1.0)}
+        return EmbedReply(tuple(known.get(text, (2.0, 0.0)) for text in texts))
+
+
+def judge(*questions: str, masked: str = MASKED, plain: Sequence[str] | None = None) -> FakeChat:
+    def answer(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "Copy the answer" in asked:
+            return json.dumps({"masked": masked})
+        return json.dumps({"questions": plain if plain is not None and "[HAZARD]" not in asked else questions})
+
+    return FakeChat(answer)
+
+
+def scored(
+    tmp_path: Path,
+    model: Any,
+    embedder: Any = None,
+    example: Example = EXAMPLE,
+    domain: Domain | None = None,
+    **params: Any,
+) -> dict[str, Score | NoScore]:
+    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    roles = Roles(judges=(model,), embedder=embedder or Known())
+    models = Models(roles, door, Ledger(), PromptBook(), domain=domain or load())
+
+    async def main() -> Any:
+        return await METRIC.score(example, models, METRIC.params(**params))
+
+    result: Any = asyncio.run(main())
+    return dict(result)
+
+
+def value(one: Score | NoScore) -> float:
+    assert isinstance(one, Score)
+    return one.value
+
+
+def test_by_hand(tmp_path: Path):
+    model, embedder = judge("q3", "q4", "q0", plain=["q3", "q3", "q3"]), Known()
+    found = scored(tmp_path, model, embedder, questions=3)
+    # masked: cosines .6, .8 and 0, mean 1.4/3; plain: .6 three times
+    assert value(found["masked"]) == pytest.approx(1.4 / 3)
+    assert value(found["plain"]) == pytest.approx(0.6)
+    evidence = found["masked"].evidence
+    assert [one["question"] for one in evidence["questions"]] == ["q3", "q4", "q0"]
+    assert [one["cosine"] for one in evidence["questions"]] == pytest.approx([0.6, 0.8, 0.0])
+    assert evidence["masked_answer"] == "[HAZARD] break lines of the [INFRASTRUCTURE]. Clear the trees."
+    assert evidence["masked_by_model"] == 1
+    assert evidence["masked_by_code"] == {"hazard": 0, "profession": 0, "concern": 0, "infrastructure": 1}
+    assert "masked_answer" not in found["plain"].evidence
+    # the original question is embedded unmasked, with the generated ones in one batch
+    assert embedder.requests[0] == ("How do ice storms harm the grid?", "q3", "q4", "q0")
+
+
+def test_questions_are_made_from_the_masked_answer_and_without_the_question(tmp_path: Path):
+    model = judge("a", "b", "c", "d", "e")
+    scored(tmp_path, model)
+    _masking, masked, plain = [request.messages[1].content for request in model.requests]
+    assert "[HAZARD] break lines of the [INFRASTRUCTURE]." in masked
+    assert "electrical grid" not in masked
+    assert "Ice storms break lines of the electrical grid." in plain
+    assert all("How do ice storms harm" not in text for text in (masked, plain))
+    assert "exactly 5 questions" in plain
+
+
+def test_more_questions_than_asked_for_are_left_out_and_fewer_are_no_value(tmp_path: Path):
+    found = scored(tmp_path, judge("q3", "q3", "q0", "q0"), questions=2)
+    assert value(found["plain"]) == pytest.approx(0.6)
+    found = scored(tmp_path, judge("q3", " "), questions=2)
+    for one in found.values():
+        assert isinstance(one, NoScore)
+        assert one.status == "unparsable"
+
+
+@pytest.mark.parametrize("profile", [None, {}, {"location": "Richland, SC"}, {"hazard": ""}])
+def test_without_a_profile_the_plain_value_is_left(tmp_path: Path, profile: dict[str, Any] | None):
+    model = judge("q3")
+    found = scored(tmp_path, model, example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)
+    masked = found["masked"]
+    assert isinstance(masked, NoScore)
+    assert masked.status == "missing_input"
+    assert "hazard, profession, concern, infrastructure" in masked.reason
+    assert value(found["plain"]) == pytest.approx(0.6)
+    assert len(model.requests) == 1
+
+
+def test_a_masking_that_cannot_be_read_leaves_the_plain_value(tmp_path: Path):
+    found = scored(tmp_path, judge("q3", masked="No."), questions=1)
+    assert isinstance(found["masked"], NoScore)
+    assert found["masked"].status == "unparsable"
+    assert value(found["plain"]) == pytest.approx(0.6)
+
+
+def test_a_domain_that_masks_nothing(tmp_path: Path):
+    bare = load().model_copy(update={"masks": ()})
+    found = scored(tmp_path, judge("q3"), domain=bare, questions=1)
+    assert isinstance(found["masked"], NoScore)
+    assert found["masked"].status == "undefined"
+    assert value(found["plain"]) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("answer", ["", " \n"])
+def test_an_empty_answer_is_undefined(tmp_path: Path, answer: str):
+    model = judge("q3")
+    with pytest.raises(NoScore) as gap:
+        scored(tmp_path, model, example=EXAMPLE.model_copy(update={"answer": answer}))
+    assert gap.value.status == "undefined"
+    assert model.requests == []
+    assert METRIC.calls(EXAMPLE.model_copy(update={"answer": ""}), Params(), 1) <= 2
+
+
+def test_thirty_thousand_words(tmp_path: Path):
+    answer = " ".join(f"{n:05}" for n in range(30_000))
+
+    def reply(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "Copy the answer" in asked:
+            return json.dumps({"masked": asked.split(">\n", 1)[1].split("\n</answer")[0]})
+        assert len(asked) < 14_000
+        return json.dumps({"questions": ["q3"]})
+
+    example = EXAMPLE.model_copy(update={"answer": answer})
+    model = FakeChat(reply)
+    found = scored(tmp_path, model, example=example, questions=1)
+    assert value(found["plain"]) == value(found["masked"]) == pytest.approx(0.6)
+    # 6 bytes a word: 2,000 words fill a piece of 12,000; 666 words a piece that is masked, and as three of these do
+    # not fill 12,000 bytes with the breaks between them, the masked answer makes a piece more
+    assert len(found["plain"].evidence["questions"]) == 15
+    assert len(found["masked"].evidence["questions"]) == 16
+    assert len(model.requests) == 46 + 15 + 16
+    assert METRIC.calls(example, Params(), 1) == 46 + 2 * (15 + 1)
+
+
+@pytest.mark.parametrize("questions", [0, 21])
+def test_a_number_of_questions_that_makes_no_sense(questions: int):
+    with pytest.raises(ValueError, match="from 1 to 20"):
+        Params(questions=questions)
+
+
+@pytest.mark.embedded
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (catalogue.is_installed("embedder") and catalogue.is_installed("judge")), reason="longmark models install"
+)
+def test_the_whole_way_on_the_embedded_models(tmp_path: Path):
+    from longmark.models.llama import LlamaCpp
+    from longmark.models.minilm import MiniLM
+
+    model = LlamaCpp.embedded("judge")
+    door = Door(CallCache(tmp_path / "c.sqlite"))
+    models = Models(Roles(judges=(model,), embedder=MiniLM()), door, Ledger(), PromptBook())
+
+    async def main() -> Any:
+        try:
+            return await METRIC.score(EXAMPLE, models, Params(questions=2))
+        finally:
+            await model.close()
+
+    found = asyncio.run(main())
+    assert 0.2 < value(found["plain"]) <= 1
+    masked = found["masked"]  # a small judge may fail at copying: a reason then
+    assert isinstance(masked, Score) or masked.status == "unparsable"
+    if isinstance(masked, Score):
+        assert "electrical grid" not in masked.evidence["masked_answer"]

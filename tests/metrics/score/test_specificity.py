@@ -1,0 +1,288 @@
+"""Specificity on judges whose labels are known, and on the labels of 700 answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark import metrics
+from longmark.domain import BUILT_IN, Domain, load
+from longmark.errors import NoScore
+from longmark.metric import Score
+from longmark.metrics.score.specificity import Params
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import ChatReply, ChatRequest
+from longmark.prompts import PromptBook
+from longmark.records import Context, Example
+
+NAMES = ("hazard", "location", "timeline", "intensity")
+EXAMPLE = Example(
+    id="1",
+    question="What did the ice storm do?",
+    answer="An ice storm hit Richland. Lines fell in 2009. Act soon.",
+    contexts=(Context(text="An ice storm struck Richland in 2009."), Context(text="Poles broke.")),
+)
+CLAIMS = ("An ice storm hit Richland.", "Lines fell in 2009.", "One should act.")
+# labels of three judges: claim -> dimensions in order
+Labels = Mapping[str, tuple[Any, ...]]
+FIRST: Labels = {CLAIMS[0]: ("yes", "yes", "n/a", "n/a"), CLAIMS[1]: ("n/a", "n/a", "yes", "n/a")}
+SECOND: Labels = {CLAIMS[0]: ("yes", "no", "n/a", "n/a"), CLAIMS[1]: ("no", "n/a", "no", "n/a")}
+THIRD: Labels = {CLAIMS[0]: ("no", "no", "n/a", "n/a"), CLAIMS[1]: ("yes", "n/a", "yes", "n/a")}
+NOTHING = ("n/a",) * 4
+
+
+def judge(
+    labels: Labels | Callable[[ChatRequest], Labels], name: str = "judge", names: tuple[str, ...] = NAMES
+) -> FakeChat:
+    """Says the claims, the details, and its labels of each claim."""
+
+    def answer(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "<claims " in asked:
+            return json.dumps({name: ["a detail"] for name in names})
+        if "<claim " not in asked:
+            return json.dumps({"claims": CLAIMS})
+        claim = re.search(r"<claim \w+>\n(.*)\n</claim", asked)
+        assert claim
+        own = (labels(request) if callable(labels) else labels).get(claim[1], NOTHING)
+        return json.dumps({n: {"reason": f"{name} says so", "label": x} for n, x in zip(names, own, strict=False)})
+
+    return FakeChat(answer, name=name)
+
+
+def scored(
+    tmp_path: Path,
+    *judges: FakeChat,
+    example: Example = EXAMPLE,
+    domain: Domain | None = None,
+    seed: int = 0,
+    **params: Any,
+) -> dict[str, Score | NoScore]:
+    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    models = Models(Roles(judges=judges), door, Ledger(), PromptBook(), seed=seed, domain=domain or load())
+    metric = metrics.load("score.specificity")
+
+    async def main() -> Any:
+        return await metric.score(example, models, metric.params(**params))
+
+    result = asyncio.run(main())
+    assert isinstance(result, dict)
+    return result
+
+
+def value(found: dict[str, Score | NoScore], part: str = "") -> float:
+    one = found[part]
+    assert isinstance(one, Score)
+    return one.value
+
+
+def test_three_judges_by_hand(tmp_path: Path):
+    found = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+    # claim 1: hazard yes yes no -> yes; location yes no no -> no. claim 2: hazard n/a no yes -> n/a (three-way tie);
+    # timeline yes no yes -> yes. claim 3: all n/a.
+    # means: hazard 1/1, location 0/1, timeline 1/1, intensity none; (.6 x 1 + .2 x 0 + .1 x 1) / (.6 + .2 + .1) = 7/9
+    assert value(found) == pytest.approx(7 / 9)
+    assert value(found, "hazard") == 1
+    assert value(found, "location") == 0
+    assert value(found, "timeline") == 1
+    intensity = found["intensity"]
+    assert isinstance(intensity, NoScore)
+    assert intensity.status == "undefined"
+    assert intensity.evidence["votes"] == {"yes": 0, "no": 0, "n/a": 3}
+    evidence = found[""].evidence
+    assert evidence["judges"] == ["a", "b", "c"]
+    assert evidence["means"] == {"hazard": 1, "location": 0, "timeline": 1, "intensity": None}
+    assert evidence["weights"] == {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
+    assert evidence["details"] == {name: ["a detail"] for name in NAMES}
+    assert [one["claim"] for one in evidence["claims"]] == list(CLAIMS)
+    assert evidence["claims"][1]["dimensions"]["hazard"] == {
+        "vote": "n/a",
+        "labels": ["n/a", "no", "yes"],
+        "reasons": ["a says so", "b says so", "c says so"],
+    }
+    # a dimension shows the claims of which some judge says that they state it
+    assert [one["claim"] for one in found["hazard"].evidence["claims"]] == [CLAIMS[0], CLAIMS[1]]
+    assert found["hazard"].evidence["votes"] == {"yes": 1, "no": 0, "n/a": 2}
+    json.dumps(evidence)  # JSON types only
+
+
+def test_claims_and_details_come_from_the_first_judge_and_each_is_asked_once(tmp_path: Path):
+    first, second = judge(FIRST, "a"), judge(SECOND, "b")
+    scored(tmp_path, first, second)
+    assert len(first.requests) == 2 + len(CLAIMS)
+    assert len(second.requests) == len(CLAIMS)
+    assert {request.temperature for request in first.requests + second.requests} == {0.0}
+
+
+def test_one_judge_is_sampled(tmp_path: Path):
+    by_sample = [FIRST, SECOND, THIRD]
+    one = judge(lambda request: by_sample[request.sample % 3])
+    found = scored(tmp_path, one)
+    assert value(found) == pytest.approx(7 / 9)  # as with three judges
+    labelling = [request for request in one.requests if "<claim " in request.messages[1].content]
+    assert sorted(request.sample for request in labelling) == sorted([0, 1, 2] * len(CLAIMS))
+    assert {request.temperature for request in labelling} == {0.7}
+    again = judge(FIRST)
+    scored(tmp_path, again, seed=2, samples=5, temperature=1.2)
+    labelling = [request for request in again.requests if "<claim " in request.messages[1].content]
+    assert {request.sample for request in labelling} == {10, 11, 12, 13, 14}
+    assert {request.temperature for request in labelling} == {1.2}
+    single = judge(FIRST)
+    scored(tmp_path, single, samples=1)
+    assert {request.temperature for request in single.requests} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"samples": 0}, "at least 1"),
+        ({"temperature": 0.0}, "temperature 0"),
+        ({"temperature": -1.0}, "between 0 and 2"),
+    ],
+)
+def test_parameters_that_make_no_sense(params: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        Params(**params)
+    assert Params(samples=1, temperature=0.0).all_na == "undefined"
+
+
+def test_all_na_is_undefined_or_by_option_zero(tmp_path: Path):
+    found = scored(tmp_path, judge({}))
+    assert all(isinstance(one, NoScore) and one.status == "undefined" for one in found.values())
+    assert len(found[""].evidence["claims"]) == 3  # shown though there is no value
+    zero = scored(tmp_path, judge({}), all_na="zero")
+    assert value(zero) == 0.0
+    assert all(isinstance(zero[name], NoScore) for name in NAMES)
+    assert value(scored(tmp_path, judge({CLAIMS[0]: ("no",) * 4}), all_na="zero")) == 0.0
+    assert "rule" in zero[""].evidence
+
+
+@pytest.mark.parametrize("answer", ["", "  \n", "Hello!"])
+def test_an_answer_without_claims_is_undefined(tmp_path: Path, answer: str):
+    silent = FakeChat(json.dumps({"claims": []}))
+    with pytest.raises(NoScore) as gap:
+        scored(tmp_path, silent, example=EXAMPLE.model_copy(update={"answer": answer}))
+    assert gap.value.status == "undefined"
+    assert len(silent.requests) == (1 if answer.strip() else 0)
+
+
+def test_a_label_that_is_left_out_counts_as_na_and_is_counted(tmp_path: Path):
+    half: Labels = dict.fromkeys(CLAIMS, ("yes", "no"))
+    found = scored(tmp_path, judge(half), samples=1)
+    # hazard 3/3, location 0/3, nothing else: (.6 x 1 + .2 x 0) / .8 = .75
+    assert value(found) == pytest.approx(0.75)
+    assert found[""].evidence["labels_left_out"] == 6
+    assert found[""].evidence["claims"][0]["dimensions"]["timeline"]["labels"] == [None]
+
+
+def test_a_reply_without_labels_is_no_vote(tmp_path: Path):
+    with pytest.raises(NoScore) as gap:
+        scored(tmp_path, judge({CLAIMS[1]: ()}), samples=1)
+    assert gap.value.status == "unparsable"
+
+
+def test_a_judge_that_repeats_the_majority_changes_nothing(tmp_path: Path):
+    majority: Labels = {CLAIMS[0]: ("yes", "no", "n/a", "n/a"), CLAIMS[1]: ("n/a", "n/a", "yes", "n/a")}
+    three = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+    four = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"), judge(majority, "d"))
+    assert {part: getattr(one, "value", None) for part, one in three.items()} == {
+        part: getattr(one, "value", None) for part, one in four.items()
+    }
+
+
+def test_another_domain_has_other_dimensions(tmp_path: Path):
+    path = tmp_path / "own.yaml"
+    text = BUILT_IN.read_text(encoding="utf-8").replace("  - name: intensity\n", "  - name: severity\n")
+    path.write_text(text.replace("weight: 0.6", "weight: 3.0"), encoding="utf-8")
+    names = ("hazard", "location", "timeline", "severity")
+    found = scored(tmp_path, judge(FIRST, names=names), domain=load(path), samples=1)
+    assert list(found) == ["", *names]
+    # hazard 1/1, location 1/1, timeline 1/1
+    assert value(found) == 1
+    assert found[""].evidence["weights"]["hazard"] == 3.0
+
+
+def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces(tmp_path: Path):
+    many = [f"Claim number {n} speaks of an ice storm{' and of ice' * 30}." for n in range(40)]
+
+    def answer(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "<claims " in asked:
+            first = re.search(r"- Claim number (\d+)", asked)
+            assert first
+            return json.dumps({name: [f"from {first[1]}"] for name in NAMES})
+        if "<claim " not in asked:
+            return json.dumps({"claims": many})
+        number = re.search(r"<claim \w+>\nClaim number (\d+)", asked)
+        assert number
+        # 40 bytes and 30 x 11: about 370 a claim, so ten in a piece of 4,000
+        assert f"hazard: from {int(number[1]) // 10 * 10}\n" in asked
+        return json.dumps(dict.fromkeys(NAMES, "yes"))
+
+    found = scored(tmp_path, FakeChat(answer), samples=1)
+    assert value(found) == 1
+    assert found[""].evidence["details"]["hazard"] == ["from 0", "from 10", "from 20", "from 30"]
+
+
+def test_thirty_thousand_words_and_another_language(tmp_path: Path):
+    long = EXAMPLE.model_copy(update={"answer": " ".join(f"{n:05}" for n in range(30_000))})
+    assert value(scored(tmp_path, judge(FIRST), example=long, samples=1)) == 1
+    chinese = EXAMPLE.model_copy(update={"answer": "冰暴袭击了里奇兰县。"})
+    assert value(scored(tmp_path, judge(FIRST), example=chinese, samples=1)) == 1
+
+
+def test_a_cut_off_reply_is_a_reason(tmp_path: Path):
+    with pytest.raises(NoScore) as gap:
+        scored(tmp_path, FakeChat(lambda _request: ChatReply('{"claims": ["An ice', finish="length")))
+    assert gap.value.status == "unparsable"
+
+
+def test_calls_are_estimated_by_sentences():
+    metric = metrics.load("score.specificity")
+    # claims 1, details 1, three sentences by three samples or two judges
+    assert metric.calls(EXAMPLE, Params(), 1) == 2 + 3 * 3
+    assert metric.calls(EXAMPLE, Params(), 2) == 2 + 3 * 2
+    assert metric.calls(EXAMPLE.model_copy(update={"answer": ""}), Params(), 1) == 0
+
+
+DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_labels.jsonl"
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the label data of SCORE is not beside the project")
+def test_the_whole_metric_on_answers_of_the_authors(tmp_path: Path):
+    """Their judges' labels, said by three fakes, give their scores and means: the first 8 answers and 3 that have no
+    score (all 700 by the vote alone: tests/text/test_votes.py)."""
+    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    chosen = rows[:8] + [row for row in rows if set(row["dimension_averages"]) == {"n/a"} and row["consensus"]][:3]
+    label = {0: "no", 1: "yes", "n/a": "n/a"}
+    for row in chosen:
+        texts = [f"Claim {i}." for i in range(len(row["consensus"]))]
+
+        def answer(request: ChatRequest, who: int, row: Any = row, texts: list[str] = texts) -> str:
+            asked = request.messages[1].content
+            if "<claims " in asked:
+                return json.dumps({name: [] for name in NAMES})
+            if "<claim " not in asked:
+                return json.dumps({"claims": texts})
+            claim = re.search(r"<claim \w+>\nClaim (\d+)", asked)
+            assert claim
+            said = row["agents"][who][int(claim[1])]
+            return json.dumps({name: label[x] for name, x in zip(NAMES, said, strict=True)})
+
+        judges = [FakeChat(lambda r, who=who, a=answer: a(r, who), name=f"{row['id']}-{who}") for who in range(3)]
+        found = scored(tmp_path, *judges, all_na="zero")
+        assert value(found) == pytest.approx(row["score"], abs=1e-12)
+        for name, theirs in zip(NAMES, row["dimension_averages"], strict=True):
+            one = found[name]
+            assert (one.value if isinstance(one, Score) else "n/a") == (
+                theirs if theirs == "n/a" else pytest.approx(theirs)
+            )

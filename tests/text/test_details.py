@@ -1,0 +1,100 @@
+"""Details and labels: what is asked, and how replies are read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.errors import NoScore
+from longmark.judge import Unreadable
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import ChatReply
+from longmark.prompts import PromptBook
+from longmark.text.details import Mark, details, labels, marks
+
+NAMES = ("hazard", "location", "timeline", "intensity")
+KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], "intensity": []}
+
+
+def models(tmp_path: Path, judge: FakeChat) -> Models:
+    return Models(Roles(judges=(judge,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+
+
+def read(reply: Any) -> dict[str, Mark]:
+    return marks(NAMES).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
+
+
+def test_details_are_asked_of_the_whole_list(tmp_path: Path):
+    judge = FakeChat(json.dumps({**KNOWN, "hazard": ["ice storm", "hail", "ice storm"]}))
+    found = asyncio.run(details(models(tmp_path, judge), ["An ice storm came in 2009.", "Hail fell."]))
+    assert found == KNOWN
+    (request,) = judge.requests
+    asked = request.messages[1].content
+    assert "- An ice storm came in 2009.\n- Hail fell." in asked
+    assert all(f"- {name}: " in asked for name in NAMES)
+    assert request.schema is not None
+    assert request.schema["required"] == list(NAMES)
+
+
+def test_details_without_a_dimension_are_no_details(tmp_path: Path):
+    judge = FakeChat('{"hazard": ["hail"]}')
+    with pytest.raises(NoScore) as gap:
+        asyncio.run(details(models(tmp_path, judge), ["Hail fell."]))
+    assert gap.value.status == "unparsable"
+
+
+def test_a_judge_sees_the_claim_the_details_and_the_passages(tmp_path: Path):
+    reply = {name: {"reason": "stated", "label": "yes"} for name in NAMES}
+    judge = FakeChat(json.dumps(reply))
+    bound = models(tmp_path, judge)
+    passages = ["It hailed.", "It froze."]
+    verdict = asyncio.run(labels(bound, bound.judges[0], "Hail fell.", KNOWN, passages, temperature=0.7, sample=2))
+    assert verdict.value == dict.fromkeys(NAMES, Mark("yes", "stated"))
+    (request,) = judge.requests
+    asked = request.messages[1].content
+    assert "[1] It hailed.\n\n[2] It froze." in asked
+    assert "hazard: ice storm; hail\nlocation: none\ntimeline: 2009\nintensity: none" in asked
+    assert ">\nHail fell.\n</claim" in asked
+    # passages and details first: what is the same for every claim need be evaluated only once
+    assert asked.index("<context ") < asked.index("<details ") < asked.index("<claim ")
+    assert (request.temperature, request.sample) == (0.7, 2)
+    assert request.schema is not None
+    assert list(request.schema["properties"]) == request.schema["required"] == list(NAMES)
+
+
+def test_labels_in_the_forms_that_judges_write():
+    found = read({"hazard": {"reason": "r", "label": "YES "}, "location": "no", "timeline": {"label": "N/A"}, "x": 1})
+    assert found == {
+        "hazard": Mark("yes", "r"),
+        "location": Mark("no", ""),
+        "timeline": Mark("n/a", ""),
+        "intensity": Mark(None, ""),  # left out
+    }
+    assert read({"hazard": {"reason": "r", "label": None}, "timeline": "yes", "location": None})["hazard"] == Mark(
+        None, "r"
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "yes, no, n/a, n/a",
+        {"hazard": "maybe", "location": "yes"},
+        {"hazard": True},
+        {"hazard": ["yes"]},
+        {},
+        {"flood": "yes"},
+        {name: {"reason": "I cannot say", "label": None} for name in NAMES},
+        '{"hazard": "yes"',
+    ],
+)
+def test_what_is_no_label(reply: Any):
+    with pytest.raises(Unreadable):
+        read(reply)

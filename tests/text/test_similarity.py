@@ -1,0 +1,127 @@
+"""Cosines, and embeddings of texts longer than an embedder reads."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmark.errors import NoScore
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeEmbedder
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import EmbedReply
+from longmark.prompts import PromptBook
+from longmark.text.similarity import MOST_TOKENS, Embedded, LongTexts, cosine, embed_whole
+
+
+class Counting(FakeEmbedder):
+    """Words are its tokens, with two markers; it points along the first axis where a text says "up"."""
+
+    def token_count(self, text: str) -> int:
+        return len(text.split()) + 2
+
+    async def embed(self, texts: Sequence[str]) -> EmbedReply:
+        self.requests.append(tuple(texts))
+        return EmbedReply(tuple((5.0, 0.0) if "up" in text else (0.0, 2.0) for text in texts))
+
+
+def embedded(tmp_path: Path, embedder: FakeEmbedder, *texts: str, long_texts: LongTexts = "mean") -> list[Embedded]:
+    models = Models(Roles(embedder=embedder), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+    return asyncio.run(embed_whole(models, texts, long_texts))
+
+
+def test_the_cosine_by_hand():
+    assert cosine((1, 0), (0, 3)) == 0
+    assert cosine((1, 2), (-2, -4)) == -1
+    assert cosine((3, 4), (4, 3)) == pytest.approx(24 / 25)  # (12 + 12) / (5 x 5)
+    assert cosine((0.1, 0.7, 0.3), (0.1, 0.7, 0.3)) == 1
+
+
+def test_no_direction_is_no_cosine():
+    for vector in ((0.0, 0.0), (math.inf, 1.0), (math.nan, 1.0)):
+        with pytest.raises(NoScore, match="direction") as gap:
+            cosine(vector, (1.0, 1.0))
+        assert gap.value.status == "undefined"
+
+
+finite = st.floats(-100, 100).filter(lambda x: x == 0 or abs(x) > 1e-6)
+
+
+@given(st.lists(st.tuples(finite, finite), min_size=1, max_size=8), st.floats(0.01, 100))
+def test_cosines_stay_in_bounds_and_know_no_length(pairs: list[tuple[float, float]], scale: float):
+    one, other = zip(*pairs, strict=True)
+    if not any(one) or not any(other):
+        return
+    value = cosine(one, other)
+    assert -1 <= value <= 1
+    assert value == cosine(other, one)
+    assert cosine([scale * x for x in one], other) == pytest.approx(value, abs=1e-9)
+
+
+def test_a_text_that_fits_is_embedded_as_it_is(tmp_path: Path):
+    embedder = Counting()
+    text = " ".join(["word"] * (MOST_TOKENS - 2))
+    (found,) = embedded(tmp_path, embedder, text)
+    assert embedder.requests == [(text,)]
+    assert found.vector == (0.0, 2.0)
+    assert found.evidence == {"tokens": 256, "counted": "by the embedder"}
+
+
+def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens(tmp_path: Path):
+    # 300 words in two sentences, of 200 and 100 words: with the markers 202 and 102 tokens, vectors (1, 0) and (0, 1)
+    # once they have length 1; mean = (202, 102) / 304
+    text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
+    embedder = Counting()
+    (found,) = embedded(tmp_path, embedder, text)
+    assert len(embedder.requests[0]) == 2
+    assert found.vector == pytest.approx((202 / 304, 102 / 304))
+    assert found.evidence == {"tokens": 302, "counted": "by the embedder", "mean_of_chunks": [202, 102]}
+
+
+def test_a_long_text_can_be_cut(tmp_path: Path):
+    text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
+    (found,) = embedded(tmp_path, embedder := Counting(), text, long_texts="cut")
+    assert embedder.requests == [(text,)]  # it cuts at its own limit, to the token
+    assert found.evidence == {"tokens": 302, "counted": "by the embedder", "cut_at": MOST_TOKENS}
+
+
+def test_where_the_embedder_counts_nothing_tokens_are_estimated(tmp_path: Path):
+    # 6 bytes a word: 2 tokens by the estimate, so 128 words fill a chunk and 300 words make three
+    text = " ".join(f"{n:05}" for n in range(300))
+    (found,) = embedded(tmp_path, FakeEmbedder(), text)
+    assert found.evidence["counted"] == "estimated, 3 bytes a token"
+    assert found.evidence["tokens"] == 600
+    assert found.evidence["mean_of_chunks"] == [256, 256, 88]
+    (tmp_path / "2").mkdir()
+    (found,) = embedded(tmp_path / "2", embedder := FakeEmbedder(), text, long_texts="cut")
+    assert [len(part.split()) for part in embedder.requests[0]] == [128]
+    assert found.evidence["cut_at"] == 256
+
+
+def test_several_texts_go_out_in_one_batch_and_come_back_in_order(tmp_path: Path):
+    long = " ".join(["down"] * 600)
+    embedder = Counting()
+    first, second, third = embedded(tmp_path, embedder, "up", long, "up and away")
+    assert len(embedder.requests) == 1
+    assert (first.vector, third.vector) == ((5.0, 0.0), (5.0, 0.0))
+    assert second.vector == pytest.approx((0.0, 1.0))
+
+
+def test_thirty_thousand_words(tmp_path: Path):
+    (found,) = embedded(tmp_path, FakeEmbedder(), " ".join(f"word{n % 50}" for n in range(30_000)))
+    assert len(found.evidence["mean_of_chunks"]) > 100
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_text_has_no_embedding(tmp_path: Path, blank: str):
+    with pytest.raises(NoScore) as gap:
+        embedded(tmp_path, embedder := FakeEmbedder(), "text", blank)
+    assert gap.value.status == "undefined"
+    assert embedder.requests == []
