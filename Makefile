@@ -42,7 +42,7 @@ bench: $(VENV)/.stamp
 
 lock: $(VENV)/.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--group dev --extra embedded --extra parquet --extra stats pyproject.toml -o $(LOCK)
+		--group dev --extra embedded --extra parquet --extra stats --extra rag pyproject.toml -o $(LOCK)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache demo

@@ -1,0 +1,204 @@
+"""A file of questions into a file of examples: each with its passages and an answer, variants with their base answer.
+
+An original is answered first; a variant of it (`variant_of` its question_id) gets that answer as `base_answer`. The
+original may stand in the same file or in another one that was answered before, by the same system: the answer of
+another one is no base. Where there is no original, a variant keeps the `base_answer` that it has.
+
+How variants are answered, where SCORE's figure 2 and its authors' code differ (`follow`):
+
+    figure    every variant is answered like a question of its own: retrieved for, with its own profile
+    code      a paraphrase gets the passages of its original; a perturbation is retrieved for, and shown with the
+              profile of its original
+
+Retrieval comes first, for all questions; then the generator is asked. Every reply is in the call cache before it is
+used, so that the same command, after whatever ended it, pays for nothing twice and writes the same file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmark.domain import PARAPHRASE
+from longmark.errors import ModelError, OverBudget, UnknownName, UserError
+from longmark.models.handles import Models
+from longmark.rag.generate import Generation, NoAnswer, generate
+from longmark.rag.retrieve import Hit, Retriever
+from longmark.records import Context, Example
+from longmark.records.write import write_examples
+
+FOLLOW = ("figure", "code")
+META = "rag"  # under which an example's `meta` says how it was answered
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A question without an answer. id: of its line; reason: a sentence."""
+
+    id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """examples: in the order of the questions; left_out: questions that got no answer; cut: answers that ended at
+    `max_tokens`; bare: answers to questions for which no passage was found; no_base: variants without `base_answer`;
+    stopped: the budget ended it."""
+
+    examples: tuple[Example, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+    bare: int = 0
+    no_base: int = 0
+    stopped: bool = False
+
+
+async def answer(
+    questions: Iterable[Example],
+    models: Models,
+    retriever: Retriever,
+    *,
+    k: int = 5,
+    how: Generation | None = None,
+    follow: str = "figure",
+    originals: Iterable[Example] = (),
+    at_once: int = 32,
+    on_answer: Callable[[], None] = lambda: None,
+) -> Answered:
+    """The questions with passages and answers; an answer or passages that a line has already are replaced.
+
+    models: with a generator; originals: answered examples that variants may be of, beside the questions themselves.
+    A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
+    """
+    if follow not in FOLLOW:
+        raise UnknownName("value of --follow", follow, FOLLOW, f"It is {' or '.join(FOLLOW)}.")
+    if models.roles.generator is None:
+        raise UserError("answers are written by a model: add --generator MODEL")
+    work = _Work(models, retriever, how or Generation(), k, follow, on_answer)
+    lines = list(questions)
+    firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
+    variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
+    await work.run(firsts, at_once)
+    work.know([*(work.done[number] for number, _ in firsts if isinstance(work.done[number], Example)), *originals])
+    await work.run(variants, at_once)
+    made = [work.done[number] for number in range(len(lines))]
+    examples = tuple(one for one in made if isinstance(one, Example))
+    return Answered(
+        examples,
+        tuple(one for one in made if isinstance(one, LeftOut)),
+        cut=sum(one.meta[META]["finish"] == "length" for one in examples),
+        bare=sum(not one.contexts for one in examples),
+        no_base=sum(one.variant_of is not None and one.base_answer is None for one in examples),
+        stopped=work.stopped,
+    )
+
+
+async def write(
+    questions: Iterable[Example], out: str | Path, models: Models, retriever: Retriever, **options: Any
+) -> Answered:
+    """As `answer`, and writes the examples into a file (.jsonl, .csv, .parquet), unless there are none."""
+    answered = await answer(questions, models, retriever, **options)
+    if answered.examples:
+        write_examples(answered.examples, out)
+    return answered
+
+
+class _Work:
+    """The state of one call of `answer`. done: number of the line -> what became of it."""
+
+    def __init__(
+        self, models: Models, retriever: Retriever, how: Generation, k: int, follow: str, on_answer: Callable[[], None]
+    ) -> None:
+        self.done: dict[int, Example | LeftOut] = {}
+        self.stopped = False
+        self._models, self._retriever, self._how, self._k, self._follow = models, retriever, how, k, follow
+        self._on_answer = on_answer
+        self._originals: dict[tuple[str, str | None], Example] = {}
+        self._system = models.generator.name
+
+    def know(self, examples: Iterable[Example | LeftOut]) -> None:
+        """Remembers originals, the first of each question_id and system."""
+        for one in examples:
+            if isinstance(one, Example) and one.variant_of is None and one.answer is not None:
+                self._originals.setdefault((one.question_id, one.system), one)
+
+    def _original(self, line: Example) -> Example | None:
+        """The original of a variant, answered by the system that is to answer the variant, or by one without a name."""
+        if line.variant_of is None:
+            return None
+        for system in (line.system, self._system, None):
+            if (found := self._originals.get((line.variant_of, system))) is not None:
+                return found
+        return None
+
+    async def run(self, lines: Sequence[tuple[int, Example]], at_once: int) -> None:
+        asked = [(number, line) for number, line in lines if line.question and line.question.strip()]
+        for number, line in lines:
+            if not (line.question and line.question.strip()):
+                self._finish(number, LeftOut(line.id, "the line has no question"))
+        fresh = [(number, line) for number, line in asked if not self._keeps_passages(line)]
+        hits = await self._retriever.retrieve([line.question or "" for _, line in fresh], self._k)
+        found = {number: some for (number, _), some in zip(fresh, hits, strict=True)}
+        todo = iter(asked)
+
+        async def work() -> None:
+            for number, line in todo:
+                self._finish(number, await self._one(line, found.get(number)))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(at_once, len(asked))):
+                    group.create_task(work())
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    def _finish(self, number: int, result: Example | LeftOut) -> None:
+        self.done[number] = result
+        self._on_answer()
+
+    def _keeps_passages(self, line: Example) -> bool:
+        return self._follow == "code" and line.variant == PARAPHRASE
+
+    async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:
+        original = self._original(line)
+        if hits is None and original is None:
+            return LeftOut(
+                line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
+            )
+        profile = line.profile
+        if self._follow == "code" and original is not None:
+            profile = original.profile
+        contexts = _contexts(hits) if hits is not None else original.contexts if original is not None else ()
+        try:
+            texts = [context.text for context in contexts]
+            generated = await generate(self._models, line.question or "", texts, profile, self._how)
+        except OverBudget as error:
+            self.stopped = True
+            return LeftOut(line.id, str(error))
+        except (ModelError, NoAnswer) as error:
+            return LeftOut(line.id, f"{self._system}: {error}")
+        told = {
+            "finish": generated.finish,
+            "prompt": generated.prompt,
+            "retriever": self._retriever.method if hits is not None else "the original's passages",
+            "index": self._retriever.index.hash,
+            "scores": [hit.score for hit in hits or ()],
+        }
+        changed = {
+            "answer": generated.text,
+            "contexts": contexts,
+            "system": line.system or self._system,
+            "base_answer": original.answer if original is not None else line.base_answer,
+            "meta": {**line.meta, META: told},
+        }
+        return line.model_copy(update=changed)
+
+
+def _contexts(hits: Sequence[Hit]) -> tuple[Context, ...]:
+    return tuple(Context(text=hit.passage.text, id=hit.passage.id) for hit in hits)

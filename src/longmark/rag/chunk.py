@@ -1,0 +1,174 @@
+"""A text in overlapping passages, each a stretch of the text as it stands.
+
+A passage holds at most `size` units and ends, where one can be found in its second half, at the end of a paragraph,
+else of a sentence, else of a word. The next one begins at most `overlap` units before that end, at the beginning of a
+word. Units are characters, or the tokens of a tokenizer.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from longmark.errors import MissingExtra, ModelNotInstalled, UserError
+
+UNITS = ("characters", "tokens")
+
+# What a passage may end with, best first.
+_ENDS = (
+    re.compile(r"\n\s*\n"),
+    re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？]['\")\]’”」』]*|\n"),
+    re.compile(r"\s+"),
+)
+_SPACE = re.compile(r"\s+")
+_NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How documents are cut. size and overlap in units; size 0: not at all. tokenizer: a tokenizer.json, for tokens;
+    None: that of the embedded embedder. Construction raises UserError for figures that do not fit."""
+
+    size: int = 1200
+    overlap: int = 150
+    unit: str = "characters"
+    tokenizer: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise UserError(f"--unit {self.unit}: passages are measured in {' or '.join(UNITS)}")
+        if self.size < 0 or self.overlap < 0:
+            raise UserError("--chunk and --overlap are whole numbers from 0")
+        if self.size and self.overlap > self.size // 2:
+            raise UserError(
+                f"--overlap {self.overlap}: passages of {self.size} {self.unit} can share at most half, "
+                f"{self.size // 2}"
+            )
+        if self.tokenizer is not None and self.unit != "tokens":
+            raise UserError("--tokenizer is for passages measured in tokens: add --unit tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """text[start:end] of a document, in characters."""
+
+    start: int
+    end: int
+
+
+class Ruler(Protocol):
+    """Measures a text. after(start, n): the furthest end of a stretch from `start` with at most n units, and with one
+    at least; before(end, n): the earliest start of a stretch up to `end` with at most n units."""
+
+    def after(self, start: int, n: int) -> int: ...
+
+    def before(self, end: int, n: int) -> int: ...
+
+
+class Characters:
+    def __init__(self, text: str) -> None:
+        self._length = len(text)
+
+    def after(self, start: int, n: int) -> int:
+        return min(start + n, self._length)
+
+    def before(self, end: int, n: int) -> int:
+        return max(end - n, 0)
+
+
+class Tokens:
+    """spans: the character range of each token, in their order (empty ones do not count)."""
+
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        kept = [(start, end) for start, end in spans if start < end]
+        self._starts = [start for start, _ in kept]
+        self._ends = [end for _, end in kept]
+        self._length = len(text)
+
+    def after(self, start: int, n: int) -> int:
+        first = bisect_left(self._starts, start)
+        return self._length if first + n >= len(self._starts) else max(self._starts[first + n], start + 1)
+
+    def before(self, end: int, n: int) -> int:
+        past = bisect_right(self._ends, end)
+        return end if n == 0 else self._starts[max(past - n, 0)] if self._starts else 0
+
+
+class Chunker:
+    """Cuts texts. Construction raises UserError where the tokenizer cannot be had."""
+
+    def __init__(self, chunking: Chunking) -> None:
+        self._chunking = chunking
+        whole = chunking.size == 0
+        self._ruler: Callable[[str], Ruler] = (
+            _tokens(chunking.tokenizer) if chunking.unit == "tokens" and not whole else Characters
+        )
+
+    def passages(self, text: str) -> Iterator[Passage]:
+        """The passages of a text, in their order; none of a blank text. Together they hold all that is not space."""
+        size, overlap = self._chunking.size, self._chunking.overlap
+        ruler = self._ruler(text)
+        start, length = _skip_space(text, 0), len(text.rstrip())
+        end = start
+        while start < length:
+            furthest = length if size == 0 else min(ruler.after(start, size), length)
+            least = max(start + (furthest - start) // 2, start + 1, end)  # each passage goes beyond the last
+            end = furthest if furthest == length else _break(text, least, furthest)
+            yield Passage(start, start + len(text[start:end].rstrip()))
+            if end >= length:
+                return
+            start = _next_start(text, start, end, ruler.before(end, overlap))
+
+
+def _break(text: str, least: int, furthest: int) -> int:
+    """Where a passage best ends, after `least` and at `furthest` at most."""
+    for ends in _ENDS:
+        found = [match.end() for match in ends.finditer(text, least, furthest)]
+        if found:
+            return found[-1]
+    return furthest
+
+
+def _next_start(text: str, start: int, end: int, earliest: int) -> int:
+    """The beginning of the next passage: the first beginning of a word from `earliest` on, at most `end`."""
+    at = max(earliest, start + 1)
+    if at < end and not text[at - 1].isspace() and not text[at].isspace() and not _NO_SPACES.match(text[at]):
+        space = _SPACE.search(text, at, end)
+        at = space.end() if space else end
+    return _skip_space(text, min(at, end))
+
+
+def _skip_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def _tokens(path: Path | None) -> Callable[[str], Ruler]:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtra("--unit tokens", "embedded") from None
+    if path is None:
+        from longmark.models import catalogue
+
+        try:
+            path = catalogue.model_path("embedder").with_name("tokenizer.json")
+        except ModelNotInstalled as error:
+            raise UserError(
+                f"--unit tokens counts with the embedder's tokenizer: {error}; or --tokenizer FILE"
+            ) from None
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exceptions
+        raise UserError(f"--tokenizer {path}: cannot be read as a tokenizer.json ({str(error)[:200]})") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+
+    def ruler(text: str) -> Ruler:
+        return Tokens(text, tokenizer.encode(text, add_special_tokens=False).offsets)
+
+    return ruler

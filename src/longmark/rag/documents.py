@@ -1,0 +1,163 @@
+"""Documents to index: a folder of text, Markdown, PDF and JSON Lines files, or one such file; read one at a time.
+
+A record of a JSON Lines file is a document: its text under `text` (or `content`, `page_content`, `abstract`), with
+`title` and `id` where it has them; the title becomes the text's first paragraph. Other fields are not looked at.
+What cannot be read is an `Unread`, one line for each; files of other kinds are counted, not read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import UserError
+from longmark.rag import pdf
+from longmark.records import sources
+
+TEXT = frozenset({".txt", ".text", ".md", ".markdown"})
+RECORDS = frozenset({".jsonl", ".ndjson"})
+LARGEST = 256 << 20  # bytes of a text or PDF file: they are read whole
+
+_TEXTS = ("text", "content", "page_content", "abstract")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """id: the file's path within the folder, or what the record says, else `path:line`."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What could not be read. where: file, or file:line; why: how to mend it, on one line."""
+
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.why}"
+
+
+@dataclass
+class Documents:
+    """The documents under a path; iterate to read them. other: suffix -> files of that kind, which are not read.
+
+    UserError where there is no such path, a single file of another kind, or a folder with nothing to read.
+    """
+
+    path: Path
+    other: Counter[str] = field(default_factory=Counter)
+
+    def __iter__(self) -> Iterator[Document | Unread]:
+        self.other.clear()
+        files = 0
+        for file in self._files():
+            suffix = file.suffix.lower()
+            if suffix not in TEXT | RECORDS | {".pdf"}:
+                self.other[suffix or file.name] += 1
+                continue
+            files += 1
+            yield from self._read(file, suffix)
+        if not files:
+            kinds = ", ".join(sorted(TEXT | RECORDS | {".pdf"}))
+            found = f" (it has {_counted(self.other)})" if self.other else ""
+            raise UserError(f"{self.path} has no documents{found}; longmark reads {kinds}")
+
+    def left_out(self) -> str | None:
+        """What was not read for its kind, in words; None where there is none."""
+        if not self.other:
+            return None
+        count = sum(self.other.values())
+        return f"{count:,} file{'s' if count > 1 else ''} of other kinds left out: {_counted(self.other)}."
+
+    def _files(self) -> Iterator[Path]:
+        if self.path.is_file():
+            yield self.path
+            return
+        if not self.path.is_dir():
+            raise UserError(f"there is no folder or file {self.path}")
+        for folder, folders, names in os.walk(self.path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if not name.startswith(".") and (file := Path(folder, name)).is_file():
+                    yield file
+
+    def _read(self, file: Path, suffix: str) -> Iterator[Document | Unread]:
+        name = file.name if file == self.path else file.relative_to(self.path).as_posix()
+        try:
+            if suffix in RECORDS:
+                yield from _records(file, name)
+                return
+            if (size := file.stat().st_size) > LARGEST:
+                yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
+                return
+            text = pdf.text(file) if suffix == ".pdf" else _text(file.read_bytes())
+        except ValueError as error:
+            yield Unread(name, str(error))
+        except OSError as error:
+            yield Unread(name, f"cannot be read: {error.strerror or error}")
+        else:
+            yield Document(name, text) if text.strip() else Unread(name, "is empty")
+
+
+def _text(raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("is UTF-16; save it as UTF-8")
+    if b"\0" in raw:
+        raise ValueError("is binary, not text; remove it, or give it its own suffix")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 (byte 0x{raw[error.start]:02X} at {error.start:,}); save it as UTF-8") from None
+
+
+def _records(file: Path, name: str) -> Iterator[Document | Unread]:
+    if not file.stat().st_size:
+        yield Unread(name, "is empty")
+        return
+    try:
+        for line, record in sources.records(file, "jsonl"):
+            where = f"{name}:{line}"
+            if isinstance(record, sources.Unreadable):
+                yield Unread(where, record.message)
+                continue
+            try:
+                yield _document(record, where)
+            except ValueError as error:
+                yield Unread(where, str(error))
+    except UserError as error:  # the file as a whole
+        yield Unread(name, str(error).removeprefix(f"{file} "))
+
+
+def _document(record: Any, where: str) -> Document:
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an object with a text, found {type(record).__name__}")
+    found = [name for name in _TEXTS if record.get(name) is not None]
+    if not found:
+        raise ValueError(f"has no text; it is expected under {', '.join(_TEXTS)}")
+    text = record[found[0]]
+    title, own_id = record.get("title"), record.get("id")
+    if not isinstance(text, str) or not isinstance(title, str | None):
+        raise ValueError(f"{found[0] if not isinstance(text, str) else 'title'}: expected text")
+    if not isinstance(own_id, str | int | None) or isinstance(own_id, bool):
+        raise ValueError("id: expected text or a whole number")
+    if not text.strip():
+        raise ValueError(f"{found[0]}: is empty")
+    if "\0" in text or _has_surrogates(text):
+        raise ValueError(f"{found[0]}: has characters that no text has (NUL, or half of a surrogate pair)")
+    whole = f"{title.strip()}\n\n{text}" if title and title.strip() else text
+    return Document(str(own_id) if own_id not in (None, "") else where, whole)
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else False
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(8))

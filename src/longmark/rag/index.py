@@ -1,0 +1,290 @@
+"""An index is a folder. It is made beside its place and put there whole; when it is loaded, every file is verified.
+
+index.json                    what it was made from and with, and the SHA-256 of every other file
+passages.jsonl, .offsets      the passages, one a line
+bm25/                         the BM25 index
+vectors.npy, faiss.index      where it was made with an embedder; see `dense`
+
+An index whose making was killed is not there at all; the same command makes it, and what the embedder was paid for is
+in the call cache. A process that makes one holds the lock of `.NAME.new`, the folder beside.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+from filelock import FileLock, Timeout
+
+from longmark.errors import BadInput, FolderInUse, UserError
+from longmark.models import filehash
+from longmark.models.handles import Models
+from longmark.models.protocols import Embedder
+from longmark.rag import dense, words
+from longmark.rag.bm25 import Bm25
+from longmark.rag.chunk import Chunker, Chunking
+from longmark.rag.documents import Document, Documents, Unread
+from longmark.rag.passages import Passages, Stored, Writer
+from longmark.records.ids import IdIndex
+
+FORMAT = 1
+MANIFEST = "index.json"
+BAD_SHOWN = 50  # documents that are named before the rest is only counted
+
+Tell = Callable[[str, int, int | None], None]
+"""What is going on, how many are done, of how many (None: not known)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What was indexed. unread: the first lines on documents that were left out; bad: how many there were; left_out:
+    files of other kinds, in words; cut: passages longer than the embedder reads, None where it does not say."""
+
+    folder: Path
+    documents: int
+    passages: int
+    bad: int = 0
+    unread: tuple[str, ...] = ()
+    left_out: str | None = None
+    cut: int | None = None
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index that was loaded. hash: of all its files, 16 hex digits; embedder: name, identity, dimensions."""
+
+    path: Path
+    hash: str
+    passages: Passages
+    bm25: Bm25
+    embedder: dict[str, Any] | None = None
+    vectors: dense.Matrix | None = None
+    approximate: dense.Approximate | None = field(default=None, repr=False)
+
+    def check_embedder(self, embedder: Embedder) -> None:
+        """UserError where the index was made with another embedder, or none."""
+        if self.embedder is None:
+            raise UserError(
+                f"{self.path} has no vectors; use --retriever bm25, or index the documents again with --embedder"
+            )
+        if embedder.identity != self.embedder["identity"]:
+            raise UserError(
+                f"{self.path} was made with the embedder {self.embedder['name']}, and this is {embedder.name}"
+                f"{' of another make' if embedder.name == self.embedder['name'] else ''}: vectors of two models cannot "
+                f"be compared. Take --embedder {self.embedder['name']}, or index the documents again with this one"
+            )
+
+
+async def build(
+    documents: str | Path | Iterable[Document],
+    out: str | Path,
+    *,
+    models: Models | None = None,
+    chunking: Chunking | None = None,
+    approximate: bool = False,
+    skip_bad: bool = False,
+    tell: Tell = lambda _what, _done, _of: None,
+) -> Built:
+    """Makes an index in the folder `out`; an index that is there is replaced at the end, anything else is refused.
+
+    models: with an embedder, for vectors as well as BM25. approximate: a faiss index besides. BadInput, a line for each
+    document that cannot be read, unless `skip_bad`; UserError where there is nothing to index. All of them come before
+    the embedder is asked.
+    """
+    chunker = Chunker(chunking or Chunking())
+    if approximate and (models is None or models.roles.embedder is None):
+        raise UserError("--approximate is about vectors: add --embedder MODEL")
+    source = Documents(Path(documents)) if isinstance(documents, str | Path) else None
+    with _new_folder(Path(out)) as folder:
+        built = _write_passages(source or documents, Path(out), folder, chunker, skip_bad, tell)  # type: ignore[arg-type]
+        stored = Passages(folder)
+        try:
+            tell("BM25", 0, built.passages)
+            Bm25.build(stored.texts()).save(folder / "bm25")
+            tell("BM25", built.passages, built.passages)
+            embedder, cut = None, None
+            if models is not None and models.roles.embedder is not None:
+                embedder = await _write_vectors(models, stored, folder, approximate, tell)
+                cut = _cut(models.roles.embedder, stored)
+        finally:
+            stored.close()
+        _write_manifest(folder, built, chunking or Chunking(), embedder)
+    left_out = source.left_out() if source else None
+    return Built(built.folder, built.documents, built.passages, built.bad, built.unread, left_out, cut)
+
+
+def load(path: str | Path) -> Index:
+    """The index of a folder. UserError where it is none, another version made it, or a file is missing or changed."""
+    path = Path(path)
+    manifest = _manifest(path)
+    for name, told in manifest["files"].items():
+        file = path / name
+        if not file.is_file() or file.stat().st_size != told["size"] or filehash.digest(file) != told["sha256"]:
+            raise UserError(f"{file} is not as it was when the index was made; index the documents again")
+    vectors = dense.load_vectors(path / dense.VECTORS) if manifest["embedder"] else None
+    approximate = None
+    if vectors is not None and dense.APPROXIMATE in manifest["files"]:
+        approximate = dense.Approximate(path / dense.APPROXIMATE, vectors)
+    return Index(
+        path,
+        filehash.digest(path / MANIFEST)[:16],
+        Passages(path),
+        Bm25.load(path / "bm25"),
+        manifest["embedder"],
+        vectors,
+        approximate,
+    )
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    if not (path / MANIFEST).is_file():
+        raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
+    try:
+        found = orjson.loads((path / MANIFEST).read_bytes())
+        made_as = found["format"], found["words"]
+        whole = isinstance(found["files"], dict) and "embedder" in found
+    except (ValueError, KeyError, TypeError):
+        whole, made_as = False, None
+    if made_as is not None and made_as != (FORMAT, words.VERSION):
+        raise UserError(f"{path} was made by another version of longmark; index the documents again")
+    if not whole:
+        raise UserError(f"{path / MANIFEST} is damaged; index the documents again")
+    return found  # type: ignore[no-any-return]
+
+
+# Making one ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _new_folder(out: Path) -> Iterator[Path]:
+    """A folder to write the index into, which takes the place of `out` when the block ends well, and vanishes else."""
+    if out.exists() and not (out / MANIFEST).is_file() and not (out.is_dir() and not any(out.iterdir())):
+        raise UserError(f"--out {out}: there is something else; name a new folder")
+    new, old = (out.with_name(f".{out.name}.{kind}") for kind in ("new", "old"))
+    try:
+        new.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {out}: the folder cannot be made ({error.strerror})") from None
+    lock = FileLock(new / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise FolderInUse(f"{out} is being made by another process; wait for it or name another --out") from None
+    try:
+        for left in new.iterdir():  # of a process that was killed
+            if left.name != ".lock":
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        yield new
+        (new / ".lock").unlink(missing_ok=True)
+        shutil.rmtree(old, ignore_errors=True)
+        if out.exists():
+            out.replace(old)
+        new.replace(out)
+    except BaseException as error:
+        if old.exists() and not out.exists():
+            old.replace(out)
+        shutil.rmtree(new, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise UserError(f"--out {out}: cannot be written ({error.strerror or error})") from error
+        raise
+    finally:
+        lock.release()
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_passages(
+    documents: Iterable[Document | Unread], out: Path, folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
+) -> Built:
+    read = bad = 0
+    lines: list[str] = []
+    writer = Writer(folder)
+    try:
+        with IdIndex() as ids:
+            for number, document in enumerate(documents, 1):
+                if isinstance(document, Document):
+                    first = ids.add(document.id, number)
+                    if first is None:
+                        read += 1
+                        _add(writer, document, chunker)
+                        tell("documents", read, None)
+                        continue
+                    document = Unread(document.id, f"another document, the {first:,}. of all, has this id")
+                bad += 1
+                if len(lines) < BAD_SHOWN:
+                    lines.append(str(document))
+    finally:
+        writer.close()
+    if bad and not (skip_bad and read):
+        raise BadInput(lines, bad)
+    if not writer.count:
+        raise UserError("there are no documents to index")
+    return Built(out, read, writer.count, bad, tuple(lines))
+
+
+def _add(writer: Writer, document: Document, chunker: Chunker) -> None:
+    found = list(chunker.passages(document.text))
+    for number, passage in enumerate(found, 1):
+        name = f"{document.id}#{number}" if len(found) > 1 else document.id
+        text = document.text[passage.start : passage.end]
+        writer.add(Stored(name, text, document.id, passage.start, passage.end))
+
+
+async def _write_vectors(
+    models: Models, stored: Passages, folder: Path, approximate: bool, tell: Tell
+) -> dict[str, Any]:
+    embedder, count = models.roles.embedder, len(stored)
+    assert embedder is not None
+    tell("vectors", 0, count)
+    path = folder / dense.VECTORS
+    dimensions = await dense.embed_all(models, stored.texts(), count, path, lambda n: tell("vectors", n, count))
+    if approximate:
+        tell("approximate index", 0, count)
+        dense.build_approximate(dense.load_vectors(path), folder / dense.APPROXIMATE)
+        tell("approximate index", count, count)
+    return {"name": embedder.name, "identity": embedder.identity, "dimensions": dimensions}
+
+
+def _cut(embedder: Embedder, stored: Passages) -> int | None:
+    """How many passages are longer than the embedder reads; None where it does not say."""
+    from longmark.models.minilm import MAX_TOKENS
+
+    count: Callable[[str], int] | None = getattr(embedder, "token_count", None)
+    if count is None:
+        return None
+    limit = embedder.max_tokens() if hasattr(embedder, "max_tokens") else MAX_TOKENS
+    if limit is None:
+        return 0
+    return sum(len(text.encode("utf-8", "replace")) > limit and count(text) > limit for text in stored.texts())
+
+
+def _write_manifest(folder: Path, built: Built, chunking: Chunking, embedder: dict[str, Any] | None) -> None:
+    from longmark import __version__
+
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    manifest = {
+        "format": FORMAT,
+        "words": words.VERSION,
+        "longmark": __version__,
+        "documents": built.documents,
+        "passages": built.passages,
+        "left_out": built.bad,
+        "chunk": chunking.size,
+        "overlap": chunking.overlap,
+        "unit": chunking.unit,
+        "tokenizer": chunking.tokenizer.name if chunking.tokenizer else None,
+        "embedder": embedder,
+        "files": {
+            path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": filehash.digest(path)}
+            for path in files
+        },
+    }
+    with (folder / MANIFEST).open("wb") as file:
+        file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

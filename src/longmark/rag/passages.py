@@ -1,0 +1,91 @@
+"""The passages of an index on disk: one JSON object a line, and where each line begins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from longmark.errors import UserError
+
+LINES, OFFSETS = "passages.jsonl", "passages.offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A passage. id: the document's, with #number behind where the document has several; document: its id;
+    start, end: characters of the document."""
+
+    id: str
+    text: str
+    document: str
+    start: int
+    end: int
+
+
+class Writer:
+    """Writes passages into a folder, one after the other; `close` ends the files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lines = (folder / LINES).open("wb")
+        self._offsets = (folder / OFFSETS).open("wb")
+        self._at = 0
+        self.count = 0
+
+    def add(self, passage: Stored) -> None:
+        line = orjson.dumps(passage) + b"\n"
+        self._lines.write(line)
+        self._offsets.write(self._at.to_bytes(8, "little"))
+        self._at += len(line)
+        self.count += 1
+
+    def close(self) -> None:
+        for file in (self._lines, self._offsets):
+            if not file.closed:
+                file.flush()
+                os.fsync(file.fileno())
+                file.close()
+
+
+class Passages:
+    """The passages of a folder by their number; texts are read where they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LINES
+        self._offsets = array("Q")
+        self._offsets.frombytes((folder / OFFSETS).read_bytes())
+        if sys.byteorder == "big":
+            self._offsets.byteswap()
+        self._file = os.open(self._path, os.O_RDONLY)
+        self._size = os.fstat(self._file).st_size
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __getitem__(self, number: int) -> Stored:
+        start = self._offsets[number]
+        end = self._offsets[number + 1] if number + 1 < len(self) else self._size
+        return _stored(os.pread(self._file, end - start, start))
+
+    def texts(self) -> Iterator[str]:
+        """Every text, in the order of the numbers."""
+        with self._path.open("rb") as file:
+            for line in file:
+                yield _stored(line).text
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _stored(line: bytes) -> Stored:
+    try:
+        return Stored(**orjson.loads(line))
+    except (ValueError, TypeError):
+        raise UserError("a passage of the index cannot be read; index the documents again") from None

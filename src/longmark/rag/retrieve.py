@@ -1,0 +1,91 @@
+"""The best k passages of questions: by BM25, by vectors (dense), or by both (hybrid).
+
+Hybrid is reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a passage's score is the sum, over the two
+lists that hold it, of 1 / (60 + its rank there), ranks from 1; each list is 100 long, or 5 k where that is more. Scores
+of one method cannot be compared with those of another: BM25's are sums without an upper end, dense ones are cosines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longmark.errors import UnknownName, UserError
+from longmark.models.handles import Models
+from longmark.rag import dense
+from longmark.rag.index import Index
+from longmark.rag.passages import Stored
+
+METHODS = ("bm25", "dense", "hybrid")
+
+_FUSION = 60  # the constant of Cormack et al.
+_DEPTH = 100
+_AT_ONCE = 64  # questions that share a pass over the vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    passage: Stored
+    score: float
+
+
+class Retriever:
+    """An index with a method. method: None: dense where the index has vectors, else bm25. UserError where the index
+    and the models cannot do it."""
+
+    def __init__(self, index: Index, models: Models | None = None, method: str | None = None) -> None:
+        if method is not None and method not in METHODS:
+            raise UnknownName("retriever", method, METHODS, f"It is one of {', '.join(METHODS)}.")
+        self.index = index
+        self.method = method or ("dense" if index.embedder else "bm25")
+        self._models = models
+        if self.method != "bm25":
+            if index.embedder is None:
+                raise UserError(
+                    f"--retriever {self.method}: {index.path} has no vectors; index the documents with --embedder"
+                )
+            if models is None or models.roles.embedder is None:
+                raise UserError(f"--retriever {self.method} needs --embedder {index.embedder['name']}")
+            index.check_embedder(models.roles.embedder)
+
+    async def retrieve(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+        """The best k passages of each question, best first; fewer where the index has fewer, or BM25 finds no more."""
+        if k < 1:
+            raise UserError(f"--k {k}: expected a whole number from 1")
+        found = []
+        for part in dense.in_parts(questions, _AT_ONCE):
+            for ranked in await self._ranked(part, k):
+                found.append([Hit(self.index.passages[number], round(score, 6)) for number, score in ranked])
+        return found
+
+    async def _ranked(self, questions: Sequence[str], k: int) -> list[dense.Found]:
+        depth = max(_DEPTH, 5 * k) if self.method == "hybrid" else k
+        by_words = [self.index.bm25.search(question, depth) for question in questions] if self.method != "dense" else []
+        if self.method == "bm25":
+            return by_words
+        by_vector = await self._dense(questions, depth)
+        if self.method == "dense":
+            return by_vector
+        return [fused(both, k) for both in zip(by_words, by_vector, strict=True)]
+
+    async def _dense(self, questions: Sequence[str], k: int) -> list[dense.Found]:
+        assert self._models is not None
+        assert self.index.vectors is not None
+        rows = dense.unit_rows(await self._models.embed(list(questions)))
+        if rows.shape[1] != self.index.vectors.shape[1]:
+            raise UserError(
+                f"the embedder gave vectors of {rows.shape[1]} numbers, and {self.index.path} has vectors of "
+                f"{self.index.vectors.shape[1]}; index the documents again"
+            )
+        if self.index.approximate is not None:
+            return self.index.approximate.search(rows, k)
+        return dense.search(self.index.vectors, rows, k)
+
+
+def fused(lists: Sequence[dense.Found], k: int) -> dense.Found:
+    """The best k by reciprocal rank; of equals, the one with the lower number first."""
+    scores: dict[int, float] = {}
+    for ranked in lists:
+        for rank, (number, _) in enumerate(ranked, 1):
+            scores[number] = scores.get(number, 0.0) + 1 / (_FUSION + rank)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
