@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             skip_bad=arguments.skip_bad,
             concurrency=arguments.concurrency,
             budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
-            retry=[status for given in arguments.retry for status in given.split(",")],
+            retry=[status.strip() for given in arguments.retry for status in given.split(",")],
             quiet=arguments.quiet,
             tell=lambda notice: print(notice, file=sys.stderr),
             handle_signals=True,

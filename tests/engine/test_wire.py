@@ -278,7 +278,6 @@ def test_a_cache_that_is_no_cache_is_a_message(tmp_path: Path):
     assert (tmp_path / "calls.sqlite").read_text().startswith("Dear diary")
 
 
-@pytest.mark.xfail(reason="CallCache.get lets sqlite3.Error through", raises=ExceptionGroup, strict=True)
 def test_a_damaged_cache_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     given = write_jsonl(tmp_path / "given.jsonl", records(200))
     cache = tmp_path / "calls.sqlite"

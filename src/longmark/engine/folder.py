@@ -91,9 +91,9 @@ class RunFolder:
         (self.path / ".index.sqlite").unlink(missing_ok=True)
         (self.path / ".examples.jsonl.new").unlink(missing_ok=True)
         made_nothing = not self._was_there and not self.manifest_path.exists()
-        self._lock.release()
-        if made_nothing:
+        if made_nothing:  # while it is still locked: nobody else has begun here
             shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.release()
 
     # Examples ----------------------------------------------------------------------------------------------------
 

@@ -106,7 +106,9 @@ async def execute(
         total = folder.rows_to_be(settings.selected)
         progress = progress_of.Progress(total, folder.rows_done(retry), door.counts)
         work = Work(folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row)
-        session: dict[str, Any] = {"started": manifests.now()}
+        session: dict[str, Any] = {"started": manifests.now(), "ended": None}  # so it stays where the process is killed
+        manifest["sessions"].append(session)
+        folder.write_manifest(manifest)
         began, stopped = time.monotonic(), None
         try:
             with progress_of.shown(progress, quiet=options.quiet), _interruptible(work, options) as interrupted:
@@ -127,7 +129,6 @@ async def execute(
                 **asdict(door.counts),
                 "stopped": stopped,
             }
-            manifest["sessions"].append(session)
             manifest["finished"] = manifests.now() if stopped is None else None
             folder.write_manifest(manifest)
         unvalued = () if stopped == "interrupt" else tuple(folder.unvalued())

@@ -65,7 +65,7 @@ class CallCache:
 
     def get(self, key: bytes) -> tuple[bytes, float | None] | None:
         """The stored reply and what it cost in US dollars (None: not known), or None where there is no reply."""
-        found = self._db.execute("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
+        found = self._do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
         return found if found is None else (found[0], found[1])
 
     async def put(self, key: bytes, kind: str, model: str, reply: bytes, usd: float | None) -> None:
@@ -96,27 +96,36 @@ class CallCache:
 
     def known(self, endpoint: str, fact: str) -> bool:
         """Whether an endpoint is known for something (`text-only`: it refuses JSON schemas)."""
-        found = self._db.execute("SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)).fetchone()
+        found = self._do("SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)).fetchone()
         return found is not None
 
     def remember(self, endpoint: str, fact: str) -> None:
         """Keeps a fact about an endpoint for later runs."""
-        self._db.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (endpoint, fact))
+        self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", (endpoint, fact))
 
     def lines(self) -> list[CacheLine]:
         """What the cache holds, by model and kind of call."""
         query = "SELECT model, kind, count(*), sum(length(reply)) FROM calls GROUP BY model, kind ORDER BY model, kind"
-        return [CacheLine(*line) for line in self._db.execute(query)]
+        return [CacheLine(*line) for line in self._do(query)]
 
     def clear(self, model: str | None = None) -> int:
         """Deletes the replies of one model, or all of them with what was learnt of endpoints; how many there were."""
         if model is None:
-            count = self._db.execute("DELETE FROM calls").rowcount
-            self._db.execute("DELETE FROM facts")
+            count = self._do("DELETE FROM calls").rowcount
+            self._do("DELETE FROM facts")
         else:
-            count = self._db.execute("DELETE FROM calls WHERE model = ?", (model,)).rowcount
-        self._db.execute("VACUUM")
+            count = self._do("DELETE FROM calls WHERE model = ?", (model,)).rowcount
+        self._do("VACUUM")
         return count
 
     def close(self) -> None:
         self._db.close()
+
+    def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        """One statement on a file that may be damaged, or locked for too long."""
+        try:
+            return self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise UserError(
+                f"the call cache {self.path} is not usable ({error}); name another with --cache FILE"
+            ) from None

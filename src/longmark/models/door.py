@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter
 
-from longmark.errors import LongmarkError, ModelError, RateLimited, RequestRefused
+from longmark.errors import LongmarkError, ModelError, RateLimited, RequestRefused, UserError
 from longmark.models.budget import Budget, Price, estimate_tokens
 from longmark.models.cache import CallCache, call_key
 from longmark.models.limits import LONGEST_WAIT, Limiter, wait_before
@@ -215,16 +215,16 @@ class Door:
         loop = asyncio.get_running_loop()
         flights = {key: loop.create_future() for key in wanted}
         self._flights.update(flights)
+        price = self._price(model)
+        landed: dict[bytes, tuple[Reply, float | None]] = {}
+
+        async def keep(replies: list[Reply]) -> None:
+            landed.update({k: (reply, price(reply.tokens)) for k, reply in zip(wanted, replies, strict=True)})
+            puts = (self.cache.put(k, kind, model.name, orjson.dumps(r), usd) for k, (r, usd) in landed.items())
+            await asyncio.gather(*puts)
+
         try:
-            replies = await self._ask(model, lambda: send(list(wanted.values())), most)
-            price = self._price(model)
-            landed = {key: (reply, price(reply.tokens)) for key, reply in zip(wanted, replies, strict=True)}
-            await asyncio.gather(
-                *(
-                    self.cache.put(key, kind, model.name, orjson.dumps(reply), usd)
-                    for key, (reply, usd) in landed.items()
-                )
-            )
+            await self._ask(model, lambda: send(list(wanted.values())), keep, most)
         except BaseException as error:
             for flight in flights.values():
                 if isinstance(error, Exception):
@@ -241,8 +241,15 @@ class Door:
             for key in flights:
                 del self._flights[key]
 
-    async def _ask(self, model: Backend, send: Callable[[], Awaitable[list[Reply]]], most: Tokens) -> list[Reply]:
-        """Sends a call until it succeeds or there is no point in trying again."""
+    async def _ask(
+        self,
+        model: Backend,
+        send: Callable[[], Awaitable[list[Reply]]],
+        keep: Callable[[list[Reply]], Awaitable[None]],
+        most: Tokens,
+    ) -> None:
+        """Sends a call until it succeeds, and keeps the replies, or until there is no point in trying again. A call
+        gives up its place when its replies are stored: where they cannot be, no other call is paid for."""
         price = self._price(model)
         limiter = self._limiter(model)
         attempt = 0
@@ -269,7 +276,12 @@ class Door:
                     self.budget.settle(held, tokens, usd)
                     limiter.replied()
                     self._count(tokens, usd)
-                    return replies
+                    try:
+                        await keep(replies)
+                    except UserError:
+                        self.stop()
+                        raise
+                    return
             wait = wait_before(attempt, failure.retry_after, self._rng)
             if isinstance(failure, RateLimited):
                 self.counts.rate_limited += 1
