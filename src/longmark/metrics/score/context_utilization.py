@@ -1,0 +1,182 @@
+"""Context utilization: how much the confidence in an answer rests on each fact of its passages (SCORE, section 3.4).
+
+    f(q, C)   = exp(mean over the answer's tokens of log p(token | q, C, the tokens before it))
+    delta_i   = f(q, C) - f(q, C without fact i)
+    absolute  = mean of delta_i                 (-1, 1), higher: the answer needs its passages more
+    relative  = mean of delta_i / f(q, C)       (-inf, 1), likewise
+
+f is equation 4; appendix B.2 tells of proxies. C are the unique facts that the first judge finds in the passages. The
+proxy (`--lm`) is given the question and the facts, and is made to say the answer: the same tokens every time, whatever
+it would have said itself. The evidence has every fact with its delta, the one needed most (the greatest delta above 0)
+and the most distracting one (the least below 0). The second measure of confidence, the mean entropy of the proxy's
+distribution over the answer's positions (nats, lower is surer), is in the evidence where the proxy gives it (`hf:`);
+llama.cpp and vLLM do not.
+No value (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough: what
+is left without it is the question. Cost: the calls that find the facts, and n + 1 likelihoods for n facts, which are
+read by a plan that reads their common beginnings once (design/leave-one-out.md); each set is cached by itself.
+Parameters: chat, whether the proxy is asked in its chat template (false: plain text, for a model without one);
+max_claims; documents, whether the confidence given the whole passages, f(q, D), is shown too (1 likelihood more).
+Deviations: the prompts are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any
+
+from longmark.errors import ModelError, NoScore
+from longmark.metric import Metric, Score, Value
+from longmark.models.handles import Models
+from longmark.models.leave_one_out import order
+from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
+from longmark.prompts import Prompt
+from longmark.records import Example
+from longmark.text.claims import FACTS, fact_calls, facts
+
+# The facts come last, a line each, so that two sets begin with the same tokens up to where they part.
+PROXY = Prompt(
+    "score.context_utilization.proxy",
+    (),
+    """\
+Answer the question with the help of what is known.
+Question: $question
+What is known:
+$facts""",
+)
+_ANSWER_LINE = "Answer:"  # before the answer where there is no chat template that marks it
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    chat: bool = True
+    max_claims: int = 100
+    documents: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_claims < 1:
+            raise ValueError("max_claims is at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """f: the geometric mean of the tokens' probabilities; entropy: the mean of their positions' entropies in nats, None
+    where the proxy does not give them."""
+
+    f: float
+    entropy: float | None
+
+
+async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+    """The two values of one answer."""
+    answer = (example.answer or "").strip()
+    if not answer:
+        raise NoScore("undefined", "The answer is empty.")
+    passages = [context.text for context in example.contexts]
+    known = await facts(models, passages)
+    if not known:
+        raise NoScore("undefined", "No facts were found in the passages.")
+    if len(known) > params.max_claims:
+        reason = (
+            f"The passages hold {len(known):,} facts; at most {params.max_claims:,} are left out one by one "
+            "(--param score.context_utilization.max_claims)."
+        )
+        raise NoScore("undefined", reason, {"claims": len(known)})
+    left_out = order(len(known))
+    sets = [[fact for i, fact in enumerate(known) if i != left] for left in left_out]
+    if params.documents:
+        sets.append([" ".join(passage.split()) for passage in passages])
+    found = await confidences(models, example.question or "", sets, answer, chat=params.chat)
+    whole = found[0]
+    without = dict(zip(left_out[1:], found[1:], strict=False))
+    shown = _evidence(known, whole, [without[i] for i in range(len(known))])
+    if params.documents:
+        shown["given_the_passages"] = {"confidence": found[-1].f, "entropy": found[-1].entropy}
+    deltas = [claim["delta"] for claim in shown["claims"]]
+    absolute = math.fsum(deltas) / len(deltas)
+    relative: Score | NoScore = NoScore(
+        "undefined", "The answer's confidence is 0: nothing can be relative to it.", shown
+    )
+    if whole.f > 0:
+        relative = Score(math.fsum(delta / whole.f for delta in deltas) / len(deltas), shown)
+    return {"absolute": Score(absolute, shown), "relative": relative}
+
+
+async def confidences(
+    models: Models, question: str, sets: Sequence[Sequence[str]], answer: str, *, chat: bool = True
+) -> list[Confidence]:
+    """The proxy's confidence in an answer, given the question and each set of facts.
+
+    Raises NoScore (`unsupported`: the proxy gives no likelihoods, or other tokens each time) and ModelError.
+    """
+    template = Template(models.prompts.get(PROXY).text)
+    requests = []
+    for known in sets:
+        prompt = template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in known))
+        requests.append(
+            LikelihoodRequest(prompt, answer, chat=True)
+            if chat
+            else LikelihoodRequest(prompt + _ANSWER_LINE, f" {answer}")
+        )
+    try:
+        replies = await models.likelihoods(requests)
+    except ModelError as error:
+        if str(error).startswith("prompt logprobs are not supported"):
+            raise NoScore("unsupported", str(error)) from None
+        raise
+    if not replies[0].logprobs:
+        raise NoScore("undefined", "The answer has no token for the proxy model.")
+    if len({reply.pieces for reply in replies}) > 1:
+        raise NoScore("unsupported", "The proxy model cut the answer into other tokens for other sets of facts.")
+    return [_confidence(reply) for reply in replies]
+
+
+def _confidence(reply: LikelihoodReply) -> Confidence:
+    count = len(reply.logprobs)
+    entropy = math.fsum(reply.entropies) / count if len(reply.entropies) == count else None
+    return Confidence(math.exp(math.fsum(reply.logprobs) / count), entropy)
+
+
+def _evidence(known: Sequence[str], whole: Confidence, without: Sequence[Confidence]) -> dict[str, Any]:
+    deltas = [whole.f - left.f for left in without]
+    needed = max(range(len(known)), key=deltas.__getitem__)
+    distracting = min(range(len(known)), key=deltas.__getitem__)
+    claims = [
+        {
+            "claim": fact,
+            "delta": delta,
+            "relative": delta / whole.f if whole.f else None,
+            "confidence_without": left.f,
+            "entropy_without": left.entropy,
+        }
+        for fact, delta, left in zip(known, deltas, without, strict=True)
+    ]
+    return {
+        "confidence": whole.f,
+        "entropy": whole.entropy,
+        "most_needed": known[needed] if deltas[needed] > 0 else None,
+        "most_distracting": known[distracting] if deltas[distracting] < 0 else None,
+        "claims": claims,
+    }
+
+
+def _calls(example: Example, params: Params, _judges: int) -> int:
+    if not (example.answer or "").strip():
+        return 0
+    return fact_calls([context.text for context in example.contexts]) + params.max_claims + 1 + params.documents
+
+
+METRIC = Metric(
+    score,
+    needs=("question", "answer", "contexts"),
+    values={
+        "absolute": Value(bounds=(-1, 1), higher_is_better=True),
+        "relative": Value(bounds=(None, 1), higher_is_better=True),
+    },
+    models=("judge", "lm"),
+    prompts=(FACTS, PROXY),
+    params=Params,
+    calls=_calls,
+)

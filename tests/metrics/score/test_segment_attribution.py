@@ -1,0 +1,154 @@
+"""Relevance, deltas and the new order, on a reranker whose scores are known."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longmark import metrics
+from longmark.errors import NoScore
+from longmark.metric import Score
+from longmark.models import catalogue
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeReranker
+from longmark.models.handles import Models, Roles
+from longmark.models.names import Opener
+from longmark.models.protocols import Reranker
+from longmark.prompts import PromptBook
+from longmark.records import Example
+
+NAME = "score.segment_attribution"
+# What each point is worth to the reranker, whatever stands beside it
+WORTH = {"ash": 0.5, "birch": -1.0, "cedar": 2.0, "dogwood": 0.25}
+ANSWER = "Trees:\n1. An ash.\n2. A birch.\n3. A cedar.\n\nConfidence score: 80%"
+
+
+def by_worth(_query: str, document: str) -> float:
+    return 3.0 + sum(worth for word, worth in WORTH.items() if word in document)
+
+
+def marked(folder: Path, answer: str, reranker: Reranker, **params: Any) -> dict[str, Score | NoScore]:
+    metric = metrics.load(NAME)
+    example = Example(id="1", question="Which trees?", answer=answer)
+
+    async def use() -> Any:
+        try:
+            models = Models(Roles(reranker=reranker), Door(CallCache(folder / "calls.sqlite")), Ledger(), PromptBook())
+            return await metric.score(example, models, metric.params(**params))
+        finally:
+            await reranker.close()
+
+    found = asyncio.run(use())
+    assert isinstance(found, dict)
+    return found
+
+
+def value(result: Score | NoScore) -> Score:
+    assert isinstance(result, Score)
+    return result
+
+
+def test_worked_by_hand(tmp_path: Path) -> None:
+    reranker = FakeReranker(by_worth)
+    found = marked(tmp_path, ANSWER, reranker)
+    # R(q, a) = 3 + .5 - 1 + 2 = 4.5; without the ash 4, without the birch 5.5, without the cedar 2.5
+    relevance, changed = value(found["relevance"]), value(found["order_changed"])
+    assert relevance.value == pytest.approx(4.5)
+    assert [point["delta"] for point in relevance.evidence["points"]] == pytest.approx([0.5, -1.0, 2.0])
+    # by delta: cedar 2, ash .5, birch -1
+    assert changed.value == 1
+    assert changed.evidence["new_order"] == [3, 1, 2]
+    assert changed.evidence["rewritten_answer"] == (
+        "Trees:\n1. A cedar.\n2. An ash.\n3. A birch.\n\nConfidence score: 80%"
+    )
+    assert (relevance.evidence["intro"], relevance.evidence["closing"]) == ("Trees:", "Confidence score: 80%")
+    # one call; the closing part is never read, the intro always
+    ((query, documents),) = reranker.requests
+    assert query == "Which trees?"
+    assert documents == (
+        "Trees:\n1. An ash.\n2. A birch.\n3. A cedar.",
+        "Trees:\n1. An ash.\n2. A birch.",
+        "Trees:\n1. An ash.\n3. A cedar.",
+        "Trees:\n2. A birch.\n3. A cedar.",
+    )
+
+
+def test_an_answer_in_order_is_unchanged_and_equal_points_keep_their_places(tmp_path: Path) -> None:
+    found = marked(tmp_path, "- A cedar.\n- A stone.\n- A rock.\n- A birch.", FakeReranker(by_worth))
+    assert value(found["order_changed"]).value == 0
+    assert value(found["order_changed"]).evidence["without_effect"] == [2, 3]
+    noisy = FakeReranker(lambda q, d: by_worth(q, d) + (1e-8 if "stone" in d else 0.0), name="noisy")
+    other = marked(tmp_path, "- A cedar.\n- A rock.\n- A stone.\n- A birch.", noisy)
+    assert value(other["order_changed"]).value == 0
+
+
+@pytest.mark.parametrize("answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%"])
+def test_one_point_has_a_relevance_and_no_order(tmp_path: Path, answer: str) -> None:
+    reranker = FakeReranker(by_worth)
+    found = marked(tmp_path, answer, reranker)
+    assert value(found["relevance"]).value == pytest.approx(3.5)
+    assert isinstance(found["order_changed"], NoScore)
+    assert found["order_changed"].status == "undefined"
+    assert "one point" in found["order_changed"].reason
+    assert len(reranker.requests[0][1]) == 1
+
+
+@pytest.mark.parametrize("answer", ["", "  \n "])
+def test_an_empty_answer_has_neither(tmp_path: Path, answer: str) -> None:
+    reranker = FakeReranker(by_worth)
+    with pytest.raises(NoScore, match="The answer is empty"):
+        marked(tmp_path, answer, reranker)
+    assert reranker.requests == []
+    assert metrics.load(NAME).calls(Example(answer=answer), None, 1) == 0
+
+
+def test_very_long_answers(tmp_path: Path) -> None:
+    points = "\n".join(f"{i}. {'An ash tree grows slowly here. ' * 50}" for i in range(1, 101))  # 30,000 words
+    found = marked(tmp_path, points, FakeReranker(by_worth))
+    assert value(found["order_changed"]).value == 0
+    many = "\n".join(f"- point {i}" for i in range(101))
+    gap = marked(tmp_path, many, FakeReranker(by_worth))["order_changed"]
+    assert isinstance(gap, NoScore)
+    assert "101 points; at most 100" in gap.reason
+    assert value(marked(tmp_path, many, FakeReranker(by_worth), max_points=101)["order_changed"]).value == 0
+    with pytest.raises(ValueError, match="at least 2"):
+        metrics.load(NAME).params(max_points=1)
+
+
+def test_other_languages(tmp_path: Path) -> None:
+    found = marked(tmp_path, "樹木:\n\n1. 灰樹。\n2. cedar。", FakeReranker(by_worth))
+    assert value(found["order_changed"]).evidence["rewritten_answer"] == "樹木:\n\n1. cedar。\n2. 灰樹。"
+
+
+@settings(max_examples=40, deadline=None)
+@given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n"]))
+def test_reordering_by_delta_is_idempotent(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str], form: str
+) -> None:
+    lines = [form.format(word).replace("1.", f"{i}.") for i, word in enumerate(words, start=1)]
+    folder = tmp_path_factory.mktemp("c")
+    first = value(marked(folder, "\n".join(lines), FakeReranker(by_worth))["order_changed"])
+    rewritten = first.evidence["rewritten_answer"]
+    again = value(marked(folder, rewritten, FakeReranker(by_worth))["order_changed"])
+    assert again.value == 0
+    assert again.evidence["rewritten_answer"] == rewritten
+    assert first.value == float(words != sorted(WORTH, key=lambda word: -WORTH[word]))
+
+
+@pytest.mark.embedded
+@pytest.mark.slow
+@pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
+def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not(tmp_path: Path) -> None:
+    answer = (
+        "- Football is played by two teams of eleven.\n- Oaks, beeches and maples are trees that lose their leaves."
+    )
+    found = marked(tmp_path, answer, Opener().open("reranker", "embedded"))
+    off_topic, on_topic = (point["delta"] for point in value(found["relevance"]).evidence["points"])
+    assert on_topic > off_topic
+    assert value(found["order_changed"]).value == 1
