@@ -1,0 +1,185 @@
+"""What the resampling statistics give back: frozen, with the settings they were made with, and without NumPy.
+
+A number that could not be had is None, and `reason` says why; it is never NaN. `missing` counts the rows that were left
+out because a value lacked. `seed` is None where a generator was handed in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longmark.errors import UnknownName
+
+TWO_SIDED, GREATER, LESS = "two-sided", "greater", "less"
+DIRECTIONS = (TWO_SIDED, GREATER, LESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A bootstrap interval: `estimate` on all rows, with `low` and `high` around it.
+
+    n          rows used
+    clusters   how many clusters were resampled; None: the rows were
+    undefined  resamples on which the statistic had no value, which were left out
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int
+    level: float
+    method: str
+    resamples: int
+    seed: int | None
+    missing: int = 0
+    clusters: int | None = None
+    undefined: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationTest:
+    """A paired permutation test of the mean difference a - b.
+
+    n             pairs used
+    clusters      how many clusters had their signs turned as one; None: each pair by itself
+    permutations  sign patterns that were looked at; exact: whether these are all there are
+    plus_one      p = (count + 1) / (permutations + 1); otherwise count / permutations, as it always is where exact
+    """
+
+    difference: float | None
+    p: float | None
+    n: int
+    alternative: str
+    permutations: int
+    exact: bool
+    plus_one: bool
+    seed: int | None
+    missing: int = 0
+    clusters: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairOfSystems:
+    """Two systems in a Tukey test: mean of a minus mean of b, and its two-sided p over the whole family of pairs."""
+
+    a: str
+    b: str
+    difference: float | None
+    p: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TukeyTest:
+    """A randomised Tukey HSD test over every pair of systems.
+
+    means         of each system, over the rows used
+    pairs         every pair, in the order of the systems
+    n             rows used
+    missing       rows in which a system lacked: left out, or with keep_incomplete used with the values they have
+    zero          differences up to this size count as none (rounding)
+    permutations, exact, plus_one   as in PermutationTest
+    """
+
+    systems: tuple[str, ...]
+    means: tuple[float | None, ...]
+    pairs: tuple[PairOfSystems, ...]
+    n: int
+    missing: int
+    permutations: int
+    exact: bool
+    plus_one: bool
+    keep_incomplete: bool
+    seed: int | None
+    zero: float = 0.0
+    reason: str | None = None
+
+    def pair(self, a: str, b: str) -> PairOfSystems:
+        """The pair in this order, whichever order it was tested in. UnknownName for a system that was not tested."""
+        for name in (a, b):
+            if name not in self.systems:
+                raise UnknownName("system", name, self.systems, f"The systems are {', '.join(self.systems)}.")
+        for pair in self.pairs:
+            if (pair.a, pair.b) == (a, b):
+                return pair
+            if (pair.a, pair.b) == (b, a):
+                turned = None if pair.difference is None else -pair.difference
+                return PairOfSystems(a, b, turned, pair.p, pair.reason)
+        raise ValueError(f"a pair needs two systems, not {a} twice")
+
+    def p_value(self, a: str, b: str, direction: str = TWO_SIDED) -> float | None:
+        """p of the pair in a direction: `greater` expects a above b, `less` below.
+
+        One-sided: p/2 where the difference has the expected sign, 1 - p/2 where it has the other, 0.5 where it is zero.
+        """
+        pair = self.pair(a, b)
+        if pair.p is None or pair.difference is None or direction == TWO_SIDED:
+            return pair.p
+        if abs(pair.difference) <= self.zero:
+            return 0.5
+        as_expected = (pair.difference > 0) == (direction == GREATER)
+        return pair.p / 2 if as_expected else 1 - pair.p / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """p-values corrected for their number, in the order given.
+
+    An untested place (None) stays None and is not counted in the family. significant: adjusted p <= alpha.
+    """
+
+    p: tuple[float | None, ...]
+    adjusted: tuple[float | None, ...]
+    significant: tuple[bool, ...]
+    method: str
+    alpha: float
+    tested: int
+
+
+@dataclass(frozen=True, slots=True)
+class AslCurve:
+    """Achieved significance levels: the p-values of a metric's pairs, from the largest to the smallest."""
+
+    p: tuple[float, ...]
+    untested: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiscriminativePower:
+    """The share of tested pairs with (corrected) p < alpha; None, with a reason, where no pair was tested."""
+
+    share: float | None
+    significant: int
+    pairs: int
+    untested: int
+    alpha: float
+    correction: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison within a hypothesis, with its p in the hypothesis's direction."""
+
+    metric: str
+    a: str
+    b: str
+    difference: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HypothesisResult:
+    """What became of a hypothesis: its combined p, that p after Holm over all hypotheses, and the comparisons."""
+
+    name: str
+    combine: str
+    direction: str
+    p: float | None
+    adjusted: float | None
+    supported: bool
+    alpha: float
+    comparisons: tuple[Comparison, ...]
+    reason: str | None = None

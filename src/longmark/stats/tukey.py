@@ -1,0 +1,202 @@
+"""Randomised Tukey HSD: which of many systems differ, with p-values that hold over all pairs together (CCRS 4.1.3).
+
+Under the null hypothesis the systems are exchangeable within each question: every row of scores is put in a random
+order, over all systems. A pair's p is the share of such tables in which the largest mean of a system lies at least as
+far above the smallest one as the pair's means lie apart; values within rounding (1e-9 of the widest row) count as
+reached.
+
+The orders of a row are few (6 systems: 720), so they are all written out once, and a drawn table takes one entry from
+each list. Short rows are listed several at a time (3 systems: 4 rows, 6^4 entries); from 8 systems on the lists would be
+too long, and rows are shuffled one by one. Small tables are enumerated instead of drawn.
+
+Deviations from the paper's listing, each an option: p is (count + 1) / (permutations + 1) where tables are drawn
+(`plus_one=False`: count / permutations); a row in which a system lacks is left out and counted (`keep_incomplete=True`:
+the values that are there are shuffled among the systems that have one, and means are over what is there).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmark.errors import UserError
+from longmark.stats.permutation import REACHED
+from longmark.stats.results import PairOfSystems, TukeyTest
+from longmark.stats.samples import Floats, Seed, check_count, generator
+
+_FEWEST = 3
+_LONGEST = 5040  # entries of a list: all orders of 7 systems
+_LISTED = 1500  # several short rows share a list up to this length: it stays in the processor's first cache
+_EXACT = 2**18  # tables up to which all of them are looked at
+_CHUNK = 10_000  # tables that are drawn at once
+
+
+def tukey(
+    scores: Sequence[Sequence[float | None]] | NDArray[Any],
+    systems: Sequence[str],
+    *,
+    permutations: int = 10_000,
+    seed: Seed = 0,
+    plus_one: bool = True,
+    keep_incomplete: bool = False,
+) -> TukeyTest:
+    """Tests every pair of systems. scores: a row for each question, a column for each system; None or NaN is missing.
+
+    UserError where the shape does not fit the systems, a name is there twice or a score is infinite.
+    """
+    table = _checked(scores, systems)
+    check_count(permutations, "permutations")
+    random, number = generator(seed)
+    there = ~np.isnan(table)
+    complete = there.all(axis=1)
+    if not keep_incomplete:
+        table, there = table[complete], there[complete]
+    used = there.sum(axis=1) >= 2  # a value that stands alone moves nowhere, but it is in its system's mean
+    n = int(used.sum()) if keep_incomplete else len(table)
+    counts = there.sum(axis=0)
+    means = [
+        float(column[have].mean()) if have.any() else None for column, have in zip(table.T, there.T, strict=True)
+    ]  # fmt: skip
+    spreads = np.nanmax(table[used], axis=1) - np.nanmin(table[used], axis=1) if n else np.zeros(0)
+    zero = REACHED * float(spreads.max(initial=0.0))
+    p: dict[tuple[int, int], float] = {}
+    reason, exact, looked_at = None, False, 0
+    if n < _FEWEST:
+        reason = f"the test needs at least {_FEWEST} rows with scores of {_whose(keep_incomplete)}; there are {n}"
+    else:
+        if zero == 0:
+            reason = "in every row all systems have the same score, so every order gives the same means"
+        centre = float(np.nanmean(table))
+        sums, exact = _sums(np.where(there, table - centre, np.nan), permutations, random)
+        looked_at = len(sums)
+        present = counts > 0
+        shuffled = sums[:, present] / counts[present]
+        widest = np.sort(np.ptp(shuffled, axis=1))
+        for i, j in itertools.combinations(range(len(systems)), 2):
+            a, b = means[i], means[j]
+            if a is not None and b is not None:
+                reached = looked_at - int(np.searchsorted(widest, abs(a - b) - zero, side="left"))
+                p[i, j] = reached / looked_at if exact or not plus_one else (reached + 1) / (looked_at + 1)
+    return TukeyTest(
+        systems=tuple(systems),
+        means=tuple(means),
+        pairs=tuple(_pairs(systems, means, p, reason)),
+        n=n,
+        missing=int((~complete).sum()),
+        permutations=looked_at,
+        exact=exact,
+        plus_one=plus_one,
+        keep_incomplete=keep_incomplete,
+        seed=number,
+        zero=zero,
+        reason=reason,
+    )
+
+
+def _checked(scores: Sequence[Sequence[float | None]] | NDArray[Any], systems: Sequence[str]) -> Floats:
+    table = np.asarray(scores, dtype=np.float64).reshape(-1, len(systems)) if not len(scores) else _table(scores)
+    if table.ndim != 2 or table.shape[1] != len(systems):
+        raise UserError(f"scores: expected a column for each of {len(systems)} systems, found the shape {table.shape}")
+    if len(systems) < 2:
+        raise UserError("a comparison needs at least two systems")
+    twice = sorted({name for name in systems if list(systems).count(name) > 1})
+    if twice:
+        raise UserError(f"each system needs a name of its own; twice there: {', '.join(twice)}")
+    if np.isinf(table).any():
+        raise UserError("scores: only finite numbers can be compared; give None for a score that is missing")
+    return table
+
+
+def _table(scores: Sequence[Sequence[float | None]] | NDArray[Any]) -> Floats:
+    if not isinstance(scores, np.ndarray) and len({len(row) for row in scores}) > 1:
+        raise UserError("scores: every row needs a column for each system; give None where a score is missing")
+    return np.asarray(scores, dtype=np.float64)
+
+
+def _pairs(
+    systems: Sequence[str], means: Sequence[float | None], p: dict[tuple[int, int], float], reason: str | None
+) -> Iterator[PairOfSystems]:
+    for i, j in itertools.combinations(range(len(systems)), 2):
+        a, b = means[i], means[j]
+        lacking = [name for name, mean in ((systems[i], a), (systems[j], b)) if mean is None]
+        yield PairOfSystems(
+            a=systems[i],
+            b=systems[j],
+            difference=a - b if a is not None and b is not None else None,
+            p=p.get((i, j)),
+            reason=f"no score of {' and '.join(lacking)}" if lacking and not reason else reason,
+        )
+
+
+def _whose(keep_incomplete: bool) -> str:
+    return "two systems or more" if keep_incomplete else "every system"
+
+
+def _sums(table: Floats, permutations: int, random: np.random.Generator) -> tuple[Floats, bool]:
+    """The sums of each system's scores in shuffled tables (tables x systems), and whether these are all there are.
+
+    Rows are shuffled among the systems that have a value; the columns of those are the same before and after.
+    """
+    there = ~np.isnan(table)
+    fixed = np.zeros(table.shape[1])
+    parts: list[tuple[NDArray[np.intp], Floats]] = []
+    for pattern in np.unique(there, axis=0):
+        columns = np.flatnonzero(pattern)
+        rows = table[(there == pattern).all(axis=1)][:, columns]
+        moving = np.ptp(rows, axis=1) > 0 if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
+        fixed[columns] += rows[~moving].sum(axis=0)
+        if moving.any():
+            parts.append((columns, rows[moving]))
+    tables = math.prod(math.factorial(len(columns)) ** len(rows) for columns, rows in parts)
+    if tables <= _EXACT:
+        sums = fixed[None, :]
+        for columns, rows in parts:
+            for row in rows:
+                orders = np.zeros((math.factorial(len(columns)), table.shape[1]))
+                orders[:, columns] = row[_orders(len(columns))]
+                sums = (sums[:, None, :] + orders[None, :, :]).reshape(-1, table.shape[1])
+        return sums, True
+    sums = np.tile(fixed, (permutations, 1))
+    for columns, rows in parts:
+        draw = _add_listed if math.factorial(len(columns)) <= _LONGEST else _add_shuffled
+        drawn = np.zeros((permutations, len(columns)))
+        draw(drawn, rows, random)
+        sums[:, columns] += drawn
+    return sums, False
+
+
+def _orders(k: int) -> NDArray[np.intp]:
+    """Every order of k things: k! x k."""
+    return np.array(list(itertools.permutations(range(k))), dtype=np.intp)
+
+
+def _add_listed(sums: Floats, rows: Floats, random: np.random.Generator) -> None:
+    """Adds a random order of each row to the sums, taken from the list of its orders."""
+    orders = _orders(rows.shape[1])
+    together = max(1, int(math.log(_LISTED, len(orders))))  # rows that share a list
+    entries = np.empty((min(_CHUNK, len(sums)), rows.shape[1]))
+    for first in range(0, len(rows), together):
+        listed = np.zeros((1, rows.shape[1]))
+        for row in rows[first : first + together]:
+            listed = (listed[:, None, :] + row[orders][None, :, :]).reshape(-1, rows.shape[1])
+        for start in range(0, len(sums), _CHUNK):
+            part = sums[start : start + _CHUNK]
+            drawn = random.integers(0, len(listed), len(part), dtype=np.uint16)
+            listed.take(drawn, axis=0, out=entries[: len(part)], mode="clip")
+            part += entries[: len(part)]
+
+
+def _add_shuffled(sums: Floats, rows: Floats, random: np.random.Generator) -> None:
+    """Adds a random order of each row to the sums, each shuffled by itself: for many systems."""
+    for start in range(0, len(sums), _CHUNK):
+        part = sums[start : start + _CHUNK]
+        shuffled = np.empty_like(part)
+        for row in rows:
+            shuffled[:] = row
+            random.permuted(shuffled, axis=1, out=shuffled)
+            part += shuffled
