@@ -85,7 +85,8 @@ def bootstrap(
     """Any statistic of rows: columns of equal length, of which the rows that are complete are resampled together.
 
     statistic: given the columns, each of shape (…, rows), it reduces the last axis; NaN where it has no value. With
-    clusters it is asked for one resample at a time, since resamples then differ in length.
+    clusters it is asked for one resample at a time, since resamples then differ in length. ValueError where it gives
+    another shape.
     """
     _check(level, method, resamples)
     rows, keep = complete_rows(*columns)
@@ -108,7 +109,7 @@ def bootstrap(
 
     def values(drawn: Iterator[Ints]) -> Floats:
         if count is None:
-            parts = [statistic(*(column[index] for column in rows)) for index in drawn]
+            parts = [_reduced(statistic(*(column[index] for column in rows)), len(index)) for index in drawn]
         else:
             taken = (np.concatenate([members[cluster] for cluster in one]) for index in drawn for one in index)
             parts = [np.atleast_1d(statistic(*(column[index] for column in rows))) for index in taken]
@@ -118,6 +119,12 @@ def bootstrap(
         resampled = values(_draws(random, units, resamples))
         jackknife = values(_all_but_one(units)) if method == BCA else None
     return settings.interval(estimate, resampled, jackknife)
+
+
+def _reduced(values: Floats, resamples: int) -> Floats:
+    if np.shape(values) != (resamples,):
+        raise ValueError(f"a statistic reduces the last axis: of {resamples} resamples it gave {np.shape(values)}")
+    return values
 
 
 def _of_means(

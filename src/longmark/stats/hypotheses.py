@@ -7,8 +7,8 @@
       direction: greater      # the first of a pair above the second; or less, or two-sided (where left out)
 
 With `combine: any` one comparison is enough: p is the smallest of them times the number of metrics, at most 1 (several
-pairs need no further factor, since a Tukey test's p holds over all pairs). The p of all hypotheses are then corrected by
-Holm, and a hypothesis is supported where that is at most alpha.
+pairs need no further factor, since a Tukey test's p holds over all pairs). The p of all hypotheses are then corrected
+by Holm, and a hypothesis is supported where that is at most alpha.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or " ".join(str(error).split()) or "it nests too deeply"
         raise BadInput([f"{file}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"]) from None
-    if not isinstance(content, list) or not content:
+    if node is None or not isinstance(content, list) or not content:
         raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {_kind(content)}"])
     names = [item.get("name") for item in content if isinstance(item, dict)]
     wrong = [
@@ -84,7 +84,8 @@ def decide(
     """What becomes of each hypothesis. tests: metric -> the Tukey test of its scores.
 
     A hypothesis that needs all comparisons has no p where one of them has none, and one that needs any where all of
-    them have none: it is not supported, says why, and is not counted by Holm. UnknownName for a metric or a system that was not tested.
+    them have none: it is not supported, says why, and is not counted by Holm. UnknownName for a metric or a system that
+    was not tested.
     """
     tried = [(one, tuple(_comparisons(one, tests))) for one in hypotheses]
     p_values = [_combined(one, comparisons) for one, comparisons in tried]

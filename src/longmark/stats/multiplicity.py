@@ -3,10 +3,12 @@
 Of m p-values in rising order, the i-th becomes
 
     bonferroni          m p
-    holm                (m - i + 1) p, at least that of the smaller ones   (bonferroni, holm: the chance of any false
-    benjamini-hochberg  m p / i, at most that of the larger ones            finding; this: their expected share)
+    holm                (m - i + 1) p, at least that of the smaller ones
+    benjamini-hochberg  m p / i, at most that of the larger ones
 
-at most 1. A place without a p (None or NaN) was not tested: it stays None and does not count in m.
+at most 1. The first two hold the chance of any false finding at alpha, Holm with more power; the third holds the
+expected share of false findings among the findings. A place without a p (None or NaN) was not tested: it stays None
+and does not count in m.
 """
 
 from __future__ import annotations

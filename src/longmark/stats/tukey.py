@@ -6,8 +6,8 @@ far above the smallest one as the pair's means lie apart; values within rounding
 reached.
 
 The orders of a row are few (6 systems: 720), so they are all written out once, and a drawn table takes one entry from
-each list. Short rows are listed several at a time (3 systems: 4 rows, 6^4 entries); from 8 systems on the lists would be
-too long, and rows are shuffled one by one. Small tables are enumerated instead of drawn.
+each list. Short rows are listed several at a time (3 systems: 4 rows, 6^4 entries); from 8 systems on the lists would
+be too long, and rows are shuffled one by one. Small tables are enumerated instead of drawn.
 
 Deviations from the paper's listing, each an option: p is (count + 1) / (permutations + 1) where tables are drawn
 (`plus_one=False`: count / permutations); a row in which a system lacks is left out and counted (`keep_incomplete=True`:
