@@ -1,0 +1,324 @@
+"""Agreement of raters on categories, scales and preferences, with intervals by bootstrap over items.
+
+    percentage        mean over items of the share of pairs of raters that agree           [0, 1]
+    Cohen             two raters: 1 - weighted disagreement / what their marginals give     at most 1, 0 by chance
+    Fleiss            any number of raters, each item rated by as many; pooled marginals
+    Krippendorff      any number, ratings may lack; nominal, ordinal or interval distance
+    Gwet AC1          any number, ratings may lack; chance from how even the categories are
+
+`ratings` holds a row for each item and a column for each rater; None or NaN is a rating that lacks. What lacks is never
+filled in: items with fewer than two ratings (Cohen, Fleiss: with any rating missing) are left out and counted. Fleiss's
+kappa is defined for complete ratings only; where many items are left out, take Krippendorff's alpha or AC1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from longmark.errors import UnknownName, UserError
+from longmark.stats.results import Interval
+from longmark.stats.samples import Floats, Seed
+from longmark.stats.sums import Formula, bootstrap_of_sums
+
+Ratings = Sequence[Sequence[Hashable]] | NDArray[Any]
+Weights = Literal["linear", "quadratic"]
+Scale = Literal["nominal", "ordinal", "interval"]
+SCALES = ("nominal", "ordinal", "interval")
+
+_FEWEST = 3
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A coefficient of agreement with its interval.
+
+    value: None, with interval.reason, where it is not defined. items: those used; left_out: those with too few
+    ratings; missing: ratings that lack, over all items. categories: in their order, as the coefficient took them (on
+    the interval scale: the values that occur). weights: of Cohen's kappa; scale: of Krippendorff's alpha.
+    """
+
+    coefficient: str
+    value: float | None
+    interval: Interval
+    items: int
+    raters: int
+    left_out: int
+    missing: int
+    categories: tuple[Hashable, ...]
+    weights: str | None = None
+    scale: str | None = None
+
+
+def percent_agreement(
+    ratings: Ratings, *, level: float = 0.95, resamples: int = _RESAMPLES, seed: Seed = 0
+) -> Agreement:
+    """The share of pairs of raters that agree, in the mean over items with two ratings or more. Range [0, 1]."""
+    table = _table(ratings, None)
+    counts = table.counts()
+    used = counts.sum(axis=1) >= 2
+    features = np.column_stack([_agreeing_pairs(counts[used]), np.ones(used.sum())])
+    return table.result("percentage", used, features, _ratio, level, resamples, seed)
+
+
+def cohen_kappa(
+    ratings: Ratings,
+    *,
+    weights: Weights | None = None,
+    categories: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    resamples: int = _RESAMPLES,
+    seed: Seed = 0,
+) -> Agreement:
+    """Cohen's kappa of two raters; with weights the distance of two categories is |i - j| or (i - j)² of their places.
+
+    categories: all that a rater could choose, in order; without them those that occur, numbers by size. Weighted kappa
+    of labels that are no numbers needs them. Raises UserError for more or fewer than two raters.
+    """
+    if weights not in (None, "linear", "quadratic"):
+        raise UnknownName("weights", str(weights), ("linear", "quadratic"), "Without weights any difference counts 1.")
+    table = _table(ratings, categories, ordered=weights is not None)
+    if table.codes.shape[1] != 2:
+        raise UserError(f"Cohen's kappa is for two raters, not {table.codes.shape[1]}; take Fleiss or Krippendorff")
+    used = np.all(table.codes >= 0, axis=1)
+    size = len(table.categories)
+    places = np.arange(size)
+    apart = np.abs(places[:, None] - places[None, :])
+    distance = {None: apart > 0, "linear": apart, "quadratic": apart**2}[weights].astype(float)
+    cells = table.codes[used, 0] * size + table.codes[used, 1]
+    features = csr_array((np.ones(len(cells)), (np.arange(len(cells)), cells)), shape=(len(cells), size * size))
+
+    def formula(sums: Floats) -> Floats:
+        confusion = sums.reshape(-1, size, size)
+        by_chance = confusion.sum(axis=2)[:, :, None] * confusion.sum(axis=1)[:, None, :]
+        observed = (confusion * distance).sum(axis=(1, 2)) * sums.sum(axis=1)
+        return np.asarray(1 - observed / (by_chance * distance).sum(axis=(1, 2)))
+
+    return table.result("Cohen's kappa", used, features, formula, level, resamples, seed, weights=weights)
+
+
+def fleiss_kappa(ratings: Ratings, *, level: float = 0.95, resamples: int = _RESAMPLES, seed: Seed = 0) -> Agreement:
+    """Fleiss's kappa of the items that every rater rated."""
+    table = _table(ratings, None)
+    if table.codes.shape[1] < 2:
+        raise UserError(f"Fleiss's kappa is for two raters or more, not {table.codes.shape[1]}")
+    used = np.all(table.codes >= 0, axis=1)
+    counts = table.counts()[used]
+    features = np.column_stack([_agreeing_pairs(counts), np.ones(len(counts)), counts])
+
+    def formula(sums: Floats) -> Floats:
+        observed = sums[:, 0] / sums[:, 1]
+        shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
+        chance = (shares**2).sum(axis=1)
+        return np.asarray((observed - chance) / _or_nan(1 - chance))
+
+    return table.result("Fleiss's kappa", used, features, formula, level, resamples, seed)
+
+
+def gwet_ac1(
+    ratings: Ratings,
+    *,
+    categories: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    resamples: int = _RESAMPLES,
+    seed: Seed = 0,
+) -> Agreement:
+    """Gwet's AC1, which stays near the percentage where one category is rare, as kappa does not.
+
+    categories: all that a rater could choose; without them those that occur. An item with one rating counts among the
+    shares of the categories (Gwet 2014), though not among the agreements, and so is resampled too.
+    """
+    table = _table(ratings, categories)
+    counts = table.counts()
+    used = counts.sum(axis=1) >= 1
+    counts = counts[used]
+    number = counts.sum(axis=1, keepdims=True)
+    rated_twice = number[:, 0] >= 2
+    agreeing = np.zeros(len(counts))
+    agreeing[rated_twice] = _agreeing_pairs(counts[rated_twice])
+    features = np.column_stack([agreeing, rated_twice, counts / number])
+    size = len(table.categories)
+
+    def formula(sums: Floats) -> Floats:
+        shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
+        chance = (shares * (1 - shares)).sum(axis=1) / (size - 1 if size > 1 else np.nan)
+        return np.asarray((sums[:, 0] / sums[:, 1] - chance) / (1 - chance))
+
+    return table.result("Gwet's AC1", used, features, formula, level, resamples, seed)
+
+
+def krippendorff_alpha(
+    ratings: Ratings,
+    scale: Scale = "nominal",
+    *,
+    categories: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    resamples: int = _RESAMPLES,
+    seed: Seed = 0,
+) -> Agreement:
+    """Krippendorff's alpha, 1 - observed / expected disagreement, over the items with two ratings or more.
+
+    scale: nominal (any difference counts 1), ordinal (the ratings between two categories, squared) or interval (the
+    squared difference). Ratings are numbers, but for nominal ones and for ordinal ones with `categories` in order.
+    """
+    if scale not in SCALES:
+        raise UnknownName("scale", scale, SCALES, f"There are {', '.join(SCALES)}.")
+    table = _table(ratings, categories, ordered=scale != "nominal")
+    counts = table.counts()
+    used = counts.sum(axis=1) >= 2
+    if scale == "interval":
+        values = table.values()
+        spread = np.ptp(values) if len(values) else 0.0
+        values = (values - values.mean()) / spread if spread else values
+        features, formula = _interval_alpha(counts[used], values)
+    else:
+        features, formula = _coincidence_alpha(counts[used], scale)
+    return table.result("Krippendorff's alpha", used, features, formula, level, resamples, seed, scale=scale)
+
+
+def _interval_alpha(counts: Floats, values: Floats) -> tuple[Floats, Formula]:
+    """Squared differences need only the number, the sum and the sum of squares of an item's ratings."""
+    number, sums, squares = counts.sum(axis=1), counts @ values, counts @ values**2
+    within = 2 * (number * squares - sums**2) / (number - 1)
+    features = np.column_stack([within, number, sums, squares])
+
+    def formula(total: Floats) -> Floats:
+        n = total[:, 1]
+        between = 2 * (n * total[:, 3] - total[:, 2] ** 2)
+        return np.asarray(1 - (n - 1) * total[:, 0] / _or_nan(between))
+
+    return features, formula
+
+
+def _coincidence_alpha(counts: Floats, scale: str) -> tuple[Any, Formula]:
+    """An item's features are its coincidences: ordered pairs of its ratings, divided by their number less one."""
+    size = counts.shape[1]
+    items, cells, weights = [], [], []
+    for i, row in enumerate(counts):
+        here = np.flatnonzero(row)
+        together = (np.outer(row[here], row[here]) - np.diag(row[here])) / (row.sum() - 1)
+        items.append(np.full(together.size, i))
+        cells.append((here[:, None] * size + here[None, :]).ravel())
+        weights.append(together.ravel())
+    flat = [np.concatenate(part) if part else np.empty(0) for part in (weights, items, cells)]
+    features = csr_array((flat[0], (flat[1].astype(int), flat[2].astype(int))), shape=(len(counts), size * size))
+
+    def formula(sums: Floats) -> Floats:
+        together = sums.reshape(-1, size, size)
+        marginals = together.sum(axis=2)
+        if scale == "nominal":
+            distance = np.broadcast_to(1 - np.eye(size), together.shape)
+        else:  # the ratings from one category to the other, each of the two counting by half
+            middles = np.cumsum(marginals, axis=1) - marginals / 2
+            distance = (middles[:, :, None] - middles[:, None, :]) ** 2
+        by_chance = marginals[:, :, None] * marginals[:, None, :]
+        observed = (together * distance).sum(axis=(1, 2)) * (marginals.sum(axis=1) - 1)
+        return np.asarray(1 - observed / _or_nan((by_chance * distance).sum(axis=(1, 2))))
+
+    return features, formula
+
+
+def _ratio(sums: Floats) -> Floats:
+    return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def _or_nan(denominator: Floats) -> Floats:
+    """What is nothing but rounding is no denominator."""
+    return np.where(np.abs(denominator) > 1e-12, denominator, np.nan)
+
+
+def _agreeing_pairs(counts: Floats) -> Floats:
+    """For each item the share of ordered pairs of its ratings that are equal."""
+    number = counts.sum(axis=1)
+    return np.asarray((counts * (counts - 1)).sum(axis=1) / (number * (number - 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Ratings as places in `categories`, -1 where one lacks; shape (items, raters)."""
+
+    codes: NDArray[np.int64]
+    categories: tuple[Hashable, ...]
+
+    def counts(self) -> Floats:
+        """For each item how often each category was chosen."""
+        size = len(self.categories)
+        out = np.zeros((len(self.codes), size))
+        for rater in self.codes.T:
+            there = np.flatnonzero(rater >= 0)
+            out[there, rater[there]] += 1
+        return out
+
+    def values(self) -> Floats:
+        if not all(_is_number(category) for category in self.categories):
+            raise UserError("the interval scale takes differences: every rating must be a number")
+        return np.array(self.categories, dtype=np.float64)
+
+    def result(
+        self,
+        coefficient: str,
+        used: NDArray[np.bool_],
+        features: Any,
+        formula: Callable[[Floats], Floats],
+        level: float,
+        resamples: int,
+        seed: Seed,
+        weights: str | None = None,
+        scale: str | None = None,
+    ) -> Agreement:
+        interval = bootstrap_of_sums(features, formula, level=level, resamples=resamples, seed=seed)
+        items = int(used.sum())
+        if items < _FEWEST:
+            interval = replace(interval, estimate=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
+        elif interval.estimate is None:
+            interval = replace(interval, reason="all ratings are the same, so that chance alone would agree as much")
+        left_out = len(self.codes) - items
+        return Agreement(
+            coefficient=coefficient,
+            value=interval.estimate,
+            interval=replace(interval, missing=left_out),
+            items=items,
+            raters=self.codes.shape[1],
+            left_out=left_out,
+            missing=int((self.codes < 0).sum()),
+            categories=self.categories,
+            weights=weights,
+            scale=scale,
+        )
+
+
+def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: bool = False) -> _Table:
+    """Raises UserError for rows of unequal length, labels outside the categories, and an order that is not known."""
+    rows = [list(row) for row in ratings]
+    raters = len(rows[0]) if rows else 0
+    if any(len(row) != raters for row in rows):
+        raise UserError("every item needs a place for each rater; give None where a rating lacks")
+    seen = {label for row in rows for label in row if not _lacks(label)}
+    if categories is None:
+        numeric = all(_is_number(label) for label in seen)
+        if ordered and not numeric:
+            raise UserError("the order of these labels is not known; give it: categories=[lowest, …, highest]")
+        chosen = tuple(sorted(seen, key=(lambda label: label) if numeric else str))
+    else:
+        chosen = tuple(categories)
+        if len(set(chosen)) < len(chosen):
+            raise UserError("categories: each may be named once only")
+        if unknown := sorted(map(repr, seen - set(chosen))):
+            raise UserError(f"ratings that are not among the categories: {', '.join(unknown[:5])}")
+    places = {label: place for place, label in enumerate(chosen)}
+    codes = np.array([[-1 if _lacks(label) else places[label] for label in row] for row in rows], dtype=np.int64)
+    return _Table(codes.reshape(len(rows), raters), chosen)
+
+
+def _lacks(label: Any) -> bool:
+    return label is None or label != label  # NaN alone differs from itself
+
+
+def _is_number(label: Any) -> bool:
+    return isinstance(label, int | float | np.integer | np.floating)

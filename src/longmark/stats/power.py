@@ -1,0 +1,210 @@
+"""How many questions it takes to show a difference: power by resampling a pilot's paired rows.
+
+The pilot's differences are centred, widened by sqrt(n / (n - 1)) so that their variance is the unbiased one, and
+shifted to the difference that one wants to be able to show; rows are drawn with replacement, and the test that will be
+used is run on each draw. Power is the share of draws with p <= alpha. The shift is the same for every question, and may
+carry scores past a metric's bounds. The normal approximation stands beside it as a check:
+
+    power = Φ(sqrt(n) |d| / s - z) + Φ(-sqrt(n) |d| / s - z)      z = Φ⁻¹(1 - alpha / 2)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from longmark.errors import UserError
+from longmark.stats.proportion import Share, share
+from longmark.stats.samples import Floats, Seed, Values, check_count, complete_rows, generator
+
+PairedTest = Callable[[Floats, Floats, np.random.Generator], float]
+"""Two columns of equal length and a generator, to a p-value."""
+
+SIGN_FLIP = "paired sign flip, 1,000 drawn patterns"
+
+_PATTERNS = 1000
+_TOGETHER = 50  # simulations that share their patterns of signs
+_CELLS = 2_000_000  # numbers held at once
+_FEWEST = 3
+_RESOLUTION = 0.02  # how closely a number of questions is searched, relative
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """power: the share of simulations that found the difference, with Wilson's interval; None with a reason.
+
+    normal: by the normal approximation. spread: the standard deviation of the pilot's differences (divisor n - 1).
+    pilot: its pairs; missing: those that lack a value.
+    """
+
+    power: Share | None
+    normal: float | None
+    n: int
+    difference: float
+    alpha: float
+    spread: float | None
+    pilot: int
+    missing: int
+    simulations: int
+    test: str
+    seed: int | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSize:
+    """n: the questions that reach the wanted power, within 2 %; None with a reason.
+
+    normal: by the normal approximation. tried: the powers on the way, by n.
+    """
+
+    n: int | None
+    normal: int | None
+    wanted: float
+    tried: tuple[Power, ...]
+    reason: str | None = None
+
+
+def power(
+    first: Values,
+    second: Values,
+    difference: float,
+    *,
+    n: int | None = None,
+    alpha: float = 0.05,
+    test: PairedTest | None = None,
+    simulations: int = 1000,
+    level: float = 0.95,
+    seed: Seed = 0,
+) -> Power:
+    """The power to show a mean difference with n questions (default: as many as the pilot has pairs).
+
+    test: the test that will be used; without one, the two-sided paired permutation test with 1,000 drawn patterns of
+    signs, run on many draws at once. Raises UserError for an alpha outside (0, 1), a difference that is not finite, n
+    below 3 or no simulations.
+    """
+    if not 0 < alpha < 1:
+        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
+    if not math.isfinite(difference):
+        raise UserError(f"the difference to show must be a number, not {difference}")
+    if n is not None and n < _FEWEST:
+        raise UserError(f"a paired test needs at least {_FEWEST} questions, not {n}")
+    check_count(simulations, "simulations")
+    (a, b), keep = complete_rows(first, second)
+    pilot = len(a)
+    size = pilot if n is None else n
+    random, number = generator(seed)
+    name = SIGN_FLIP if test is None else getattr(test, "__name__", type(test).__name__)
+    d = a - b
+    spread = float(d.std(ddof=1)) if pilot > 1 else None
+
+    def result(found: Share | None, normal: float | None, reason: str | None = None) -> Power:
+        missing = int((~keep).sum())
+        return Power(
+            found, normal, size, difference, alpha, spread, pilot, missing, simulations, name, number, reason
+        )  # fmt: skip
+
+    if pilot < _FEWEST or spread is None:
+        return result(None, None, f"a pilot needs at least {_FEWEST} pairs; there are {pilot}")
+    if spread <= 1e-12 * max(np.abs(a).max(), np.abs(b).max()):
+        return result(None, None, "all differences of the pilot are equal, so it tells nothing of their spread")
+    shifted = (d - d.mean()) * math.sqrt(pilot / (pilot - 1)) + difference
+    if test is None:
+        p = _sign_flips(shifted, size, simulations, random)
+    else:
+        draws = (random.integers(0, pilot, size) for _ in range(simulations))
+        p = np.array([test(b[drawn] + shifted[drawn], b[drawn], random) for drawn in draws])
+    found = share(int(np.count_nonzero(p <= alpha)), simulations, level)
+    return result(found, _normal(difference, spread, size, alpha))
+
+
+def sample_size(
+    first: Values,
+    second: Values,
+    difference: float,
+    *,
+    wanted: float = 0.8,
+    alpha: float = 0.05,
+    test: PairedTest | None = None,
+    simulations: int = 1000,
+    largest: int = 100_000,
+    seed: int = 0,
+) -> SampleSize:
+    """The smallest number of questions whose simulated power reaches `wanted`, searched from the normal formula's.
+
+    largest: give up beyond so many questions. Raises UserError as `power` does, and for a wanted power that does not
+    lie between alpha and 1.
+    """
+    if not alpha < wanted < 1:
+        raise UserError(f"the wanted power lies between alpha ({alpha}) and 1, as 0.8 does; found {wanted}")
+    tried: dict[int, Power] = {}
+
+    def reaches(n: int) -> bool:
+        if n not in tried:
+            tried[n] = power(
+                first, second, difference, n=n, alpha=alpha, test=test, simulations=simulations, seed=seed
+            )  # fmt: skip
+        found = tried[n].power
+        return found is not None and found.value is not None and found.value >= wanted
+
+    def result(n: int | None, normal: int | None, reason: str | None = None) -> SampleSize:
+        return SampleSize(n, normal, wanted, tuple(tried[k] for k in sorted(tried)), reason)
+
+    reaches(_FEWEST)
+    spread, reason = tried[_FEWEST].spread, tried[_FEWEST].reason
+    if reason is not None or spread is None:
+        return result(None, None, reason)
+    if difference == 0:
+        return result(None, None, "no number of questions shows a difference of 0")
+    quantile = NormalDist().inv_cdf
+    exact = ((quantile(1 - alpha / 2) + quantile(wanted)) * spread / difference) ** 2
+    normal = math.ceil(exact) if math.isfinite(exact) else None
+    if normal is None or normal > largest:
+        return result(None, normal, f"it takes more than {largest:,} questions by the normal formula")
+    low, high = _FEWEST, max(normal, _FEWEST)
+    while not reaches(high):
+        if high >= largest:
+            return result(None, normal, f"{largest:,} questions do not reach the wanted power")
+        low, high = high, min(largest, math.ceil(high * 1.25) + 1)
+    if low == _FEWEST and reaches(low):
+        return result(low, normal)
+    while high - low > max(1, _RESOLUTION * high):
+        middle = (low + high) // 2 if high < 1.5 * low else max(low + 1, math.floor(high * 0.8))
+        if reaches(middle):
+            high = middle
+        else:
+            low = middle
+    return result(high, normal)
+
+
+def _normal(difference: float, spread: float, n: int, alpha: float) -> float:
+    normal = NormalDist()
+    z, shift = normal.inv_cdf(1 - alpha / 2), math.sqrt(n) * abs(difference) / spread
+    return normal.cdf(shift - z) + normal.cdf(-shift - z)
+
+
+def _sign_flips(shifted: Floats, n: int, simulations: int, random: np.random.Generator) -> Floats:
+    """p of the paired permutation test for draws of n differences, (count + 1) / (patterns + 1).
+
+    Simulations that stand together share their patterns; fresh ones for the next keep a bad set from tilting them all.
+    """
+    p = np.empty(simulations)
+    step = max(1, _CELLS // _PATTERNS)
+    for start in range(0, simulations, _TOGETHER):
+        size = min(_TOGETHER, simulations - start)
+        observed, sums = np.zeros(size), np.zeros((_PATTERNS, size))
+        largest = 0.0
+        for left in range(0, n, step):
+            width = min(step, n - left)
+            drawn = shifted[random.integers(0, len(shifted), (width, size))]
+            signs = random.integers(0, 2, (_PATTERNS, width), dtype=np.int8) * 2.0 - 1.0
+            observed += drawn.sum(axis=0)
+            sums += signs @ drawn
+            largest = max(largest, float(np.abs(drawn).max()))
+        reached = (np.abs(sums) >= np.abs(observed) - 1e-9 * largest * n).sum(axis=0)
+        p[start : start + size] = (reached + 1) / (_PATTERNS + 1)
+    return p
