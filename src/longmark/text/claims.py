@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict
 from longmark.judge import ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
-from longmark.text.pieces import pieces
+from longmark.text.pieces import pieces, utf8_size
 from longmark.together import together
 
-PIECE = 4000  # bytes of text in one call, about 1,000 tokens: what it says fits into a reply of `_MOST_TOKENS`
-_MOST_TOKENS = 2048
+PIECE = 4000  # bytes of text in one call, about 1,000 tokens
+_MOST_TOKENS = 3072  # of a reply
 
 CLAIMS = Prompt(
     "claims",
@@ -66,7 +66,7 @@ async def claims(models: Models, text: str) -> list[str]:
     """
 
     async def of_piece(piece: str) -> list[str]:
-        reader = structure(_Claims, _MOST_TOKENS)
+        reader = structure(_Claims, _room(piece))
         return (await ask(models, models.judges[0], CLAIMS, {"answer": piece}, reader)).value.claims
 
     found = await together(of_piece, pieces(text, PIECE))
@@ -80,7 +80,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[str]:
     """
 
     async def of_piece(piece: str) -> list[str]:
-        reader = structure(_Facts, _MOST_TOKENS)
+        reader = structure(_Facts, _room(piece))
         return (await ask(models, models.judges[0], FACTS, {"context": piece}, reader)).value.facts
 
     found = await together(of_piece, pieces("\n\n".join(passage.strip() for passage in passages), PIECE))
@@ -95,6 +95,11 @@ def claim_calls(text: str) -> int:
 def fact_calls(passages: Sequence[str]) -> int:
     """Calls that `facts` takes for passages, without those that ask once more."""
     return len(pieces("\n\n".join(passage.strip() for passage in passages), PIECE))
+
+
+def _room(piece: str) -> int:
+    """Tokens for a list of what a text says: a few times its own, so that a judge that repeats itself ends soon."""
+    return min(_MOST_TOKENS, 256 + utf8_size(piece))
 
 
 def _each_once(statements: Iterable[str]) -> list[str]:

@@ -111,7 +111,7 @@ async def labels(
     NoScore and ModelError as `ask`; a reply that labels nothing cannot be read.
     """
     dimensions = models.domain.dimensions
-    form = {dimension.name: {"reason": "one short sentence", "label": "yes, no or n/a"} for dimension in dimensions}
+    form = {dimension.name: {"reason": "a few words", "label": "yes, no or n/a"} for dimension in dimensions}
     inputs = {
         "context": "\n\n".join(f"[{i}] {passage}" for i, passage in enumerate(passages, start=1)),
         "details": "\n".join(f"{name}: {'; '.join(found) or 'none'}" for name, found in known.items()),

@@ -17,11 +17,11 @@ from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
-from longmark.text.pieces import pieces
+from longmark.text.pieces import pieces, utf8_size
 from longmark.together import together
 
 PIECE = 4000  # bytes of answer in one call: the reply repeats them
-_MOST_TOKENS = 2048
+_MOST_TOKENS = 3072  # of a reply
 _LEAST, _MOST = 0.4, 1.6  # length of a masked text over that of its original: outside, it is another text
 
 MASKING = Prompt(
@@ -107,7 +107,7 @@ def _phrases(value: str) -> list[str]:
 
 def _copy_of(piece: str) -> Reader[_Copy]:
     """Reads a masked copy. Unreadable where its length shows that it is not one."""
-    reader = structure(_Copy, _MOST_TOKENS)
+    reader = structure(_Copy, min(_MOST_TOKENS, 256 + utf8_size(piece)))
 
     def read(reply: ChatReply) -> tuple[_Copy, dict[str, Any]]:
         copy, extra = reader.read(reply)

@@ -16,6 +16,7 @@ from longmark.domain import BUILT_IN, Domain, load
 from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.metrics.score.specificity import Params
+from longmark.models import catalogue
 from longmark.models.cache import CallCache
 from longmark.models.door import Door, Ledger
 from longmark.models.fake import FakeChat
@@ -286,3 +287,29 @@ def test_the_whole_metric_on_answers_of_the_authors(tmp_path: Path):
             assert (one.value if isinstance(one, Score) else "n/a") == (
                 theirs if theirs == "n/a" else pytest.approx(theirs)
             )
+
+
+@pytest.mark.embedded
+@pytest.mark.slow
+@pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
+def test_the_whole_way_on_the_embedded_judge(tmp_path: Path):
+    from longmark.models.llama import LlamaCpp
+
+    example = Example(
+        id="1",
+        answer="The ice storm of 2009 broke power lines in Richland.",
+        contexts=(Context(text="In 2009 an ice storm struck Richland and brought down power lines."),),
+    )
+    model = LlamaCpp.embedded("judge")
+    models = Models(Roles(judges=(model,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+
+    async def main() -> Any:
+        try:
+            return await metrics.load("score.specificity").score(example, models, Params(samples=1))
+        finally:
+            await model.close()
+
+    found = asyncio.run(main())
+    print(json.dumps(found[""].evidence, indent=1))
+    assert value(found) > 0.5
+    assert value(found, "hazard") > 0.5
