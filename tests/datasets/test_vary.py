@@ -100,6 +100,7 @@ def test_the_model_is_told_what_to_keep_and_nothing_that_the_question_does_not_n
     assert kept.splitlines() == ["hurricane", "Lee, FL", "5-10 years", "electrical grid"]
     assert QUESTION in text
     assert chat.requests[0].schema is not None
+    assert chat.requests[0].temperature == 0.7  # at 0 a small model copies the question
 
 
 LOST = "How will hurricanes affect the electrical grid of Lee, Florida, over the next 5-10 years?"

@@ -35,14 +35,18 @@ from longmark.records import Example
 from longmark.records.example import question_hash
 from longmark.records.write import write_examples
 
+TEMPERATURE = 0.7  # of paraphrases, as in the authors' code; at 0 a small model copies the question
+
 PROMPT = Prompt(
     "vary.paraphrase",
     ("question", "keep"),
     """\
-Write the question again so that it asks for exactly the same thing in other words and another sentence form, in the \
-language it is written in. Copy each expression of the list `keep` (one a line) into it letter by letter. \
+Rephrase the question: ask for exactly the same thing with other words and in another order, beginning with another word \
+than it does, in the language it is written in. Copy each expression of the list `keep` (one a line) letter by letter. \
 Add nothing, leave nothing out, and do not answer it.
-Reply with a JSON object of this form and nothing else: {"question": "the question in other words"}""",
+For example, "Which losses of maize has drought caused in Iowa, and who can prevent them?" with `keep` maize, drought, Iowa \
+can become "In Iowa, how much maize was lost to drought, and by whom might such losses be averted?"
+Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""",
 )
 PROMPTS = (PROMPT,)
 
@@ -204,6 +208,7 @@ async def paraphrased(example: Example, models: Models, domain: Domain, seed: in
         PROMPT,
         {"question": question, "keep": "\n".join(value for _, value in kept) or "(nothing)"},
         Reader(read, max_tokens=form.max_tokens, schema=form.schema),
+        temperature=TEMPERATURE,
         sample=seed,
     )
     return verdict.value
