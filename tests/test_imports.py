@@ -34,16 +34,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine",),
     ("study",),
     ("demo",),
-    ("cli",),
+    ("cli", "cli_rag"),
 )
-SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli",))
+SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli", "cli_rag"))
 # the other way through: records <- stats <- metaeval <- report <- cli
 ON_THE_SIDE = frozenset(name for layer in SIDE[:3] for name in layer)
 BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})
 
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
-    | {"huggingface_hub", "genai_prices"}
+    | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf"}
 )
 NEED_ARRAYS = ("stats.", "metaeval.")  # what only the extra `stats` runs may import NumPy and SciPy as a module
 ARRAYS = frozenset({"numpy", "scipy"})

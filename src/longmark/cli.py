@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return BUG
 
 
-_EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet"}
+_EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 
 
 def _has_lines(error: Exception) -> bool:
@@ -267,7 +267,7 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    from longmark import __version__
+    from longmark import __version__, cli_rag
 
     top = argparse.ArgumentParser(
         prog="longmark",
@@ -314,6 +314,8 @@ def parser() -> argparse.ArgumentParser:
     actions = one.add_subparsers(dest="action", metavar="[clear]")
     clear = actions.add_parser("clear", help="delete the replies of one model, or all", allow_abbrev=False)
     clear.add_argument("--model", metavar="NAME")
+
+    cli_rag.add_to(verbs)
 
     one = verb("demo", demo, "Mark three bundled examples with every metric, on this machine, and write a report.")
     one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="where to (default: demo)")

@@ -34,7 +34,8 @@ class Bm25:
             numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in words(text)]))
         index = bm25s.BM25(k1=K1, b=B, method=METHOD, backend="numpy")
         if not vocabulary:
-            vocabulary[""] = 0  # texts of signs only: an index that finds nothing
+            vocabulary[""] = 0  # texts of signs only: an index that finds nothing, of one word that nobody can ask
+            numbers = [array("i", [0]) for _ in numbers]
         index.index((numbers, vocabulary), show_progress=False)
         return cls(index)
 

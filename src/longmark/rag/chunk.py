@@ -24,6 +24,7 @@ _ENDS = (
     re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？]['\")\]’”」』]*|\n"),
     re.compile(r"\s+"),
 )
+_LONGEST_END = 8  # characters that an end has before what follows it, about
 _SPACE = re.compile(r"\s+")
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -127,7 +128,8 @@ class Chunker:
 def _break(text: str, least: int, furthest: int) -> int:
     """Where a passage best ends, after `least` and at `furthest` at most."""
     for ends in _ENDS:
-        found = [match.end() for match in ends.finditer(text, least, furthest)]
+        begun = ends.finditer(text, max(least - _LONGEST_END, 0), furthest)
+        found = [match.end() for match in begun if match.end() > least]
         if found:
             return found[-1]
     return furthest

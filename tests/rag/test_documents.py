@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import io
+import logging
+from pathlib import Path
+
+import pytest
+from tests.rag.make import pdf
+
+from longmark.errors import UserError
+from longmark.rag import documents
+from longmark.rag.documents import Document, Documents, Unread
+
+pypdf = pytest.importorskip("pypdf")
+
+
+def read(path: Path) -> dict[str, str]:
+    """id -> text, or where -> why it was not read."""
+    return {
+        one.id if isinstance(one, Document) else one.where: one.text if isinstance(one, Document) else f"! {one.why}"
+        for one in Documents(path)
+    }
+
+
+def encrypted(raw: bytes, password: str, algorithm: str) -> bytes:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(raw))
+    writer.encrypt(password, algorithm=algorithm)
+    written = io.BytesIO()
+    writer.write(written)
+    return written.getvalue()
+
+
+def test_a_folder_with_all_that_can_be_in_it(tmp_path: Path, caplog):
+    files = {
+        "b.md": b"# Ice\n\nIce.",
+        "a.txt": "\ufeffHeat – é".encode(),
+        "sub/c.TXT": b"deep",
+        "d.pdf": pdf(["Page one.", "Page two."]),
+        "e.docx": b"PK\x03\x04",
+        "empty.txt": b"",
+        "blank.md": b" \n",
+        "binary.txt": b"\x7fELF\0\0",
+        "latin.txt": "é".encode("latin-1"),
+        "utf16.txt": "a".encode("utf-16"),
+        "locked.pdf": encrypted(pdf(["secret"]), "key", "RC4-128"),
+        "open.pdf": encrypted(pdf(["open"]), "", "RC4-128"),
+        "scan.pdf": pdf([""]),
+        "broken.pdf": pdf(["x"])[:60],
+        "no.pdf": b"not a pdf at all",
+        ".hidden.txt": b"hidden",
+        ".git/config.txt": b"hidden",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    found = read(tmp_path)
+    assert found.pop("no.pdf").startswith("! cannot be read as PDF (")
+    assert found.pop("broken.pdf").startswith("! cannot be read as PDF (")
+    assert found == {
+        "b.md": "# Ice\n\nIce.",
+        "a.txt": "Heat – é",
+        "sub/c.TXT": "deep",
+        "d.pdf": "Page one.\n\nPage two.",
+        "open.pdf": "open",
+        "empty.txt": "! is empty",
+        "blank.md": "! is empty",
+        "binary.txt": "! is binary, not text; remove it, or give it its own suffix",
+        "latin.txt": "! is not UTF-8 (byte 0xE9 at 0); save it as UTF-8",
+        "utf16.txt": "! is UTF-16; save it as UTF-8",
+        "locked.pdf": "! is encrypted and needs a password; save it without one",
+        "scan.pdf": "! has no text (is it a scan?); have its text recognised first, or remove it",
+    }
+    assert caplog.records == []
+    assert logging.getLogger("pypdf").level != logging.CRITICAL + 1
+    source = Documents(tmp_path)
+    list(source)
+    assert source.left_out() == "1 file of other kinds left out: 1 .docx."
+
+
+def test_records(tmp_path: Path):
+    lines = [
+        '{"id": "x", "title": "Drought", "text": "Dry."}',
+        '{"id": 7, "abstract": "Wet.", "year": 1999}',
+        '{"page_content": "No id."}',
+        "",
+        '{"text": 5}',
+        '{"title": "alone"}',
+        '{"text": "  "}',
+        '["list"]',
+        "{not json",
+        '{"text": "a", "id": [1]}',
+        '{"text": "a\\u0000b"}',
+    ]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = read(tmp_path)
+    assert {name: text for name, text in found.items() if not text.startswith("!")} == {
+        "x": "Drought\n\nDry.",
+        "7": "Wet.",
+        "r.jsonl:3": "No id.",
+    }
+    assert found["r.jsonl:5"] == "! text: expected text"
+    assert found["r.jsonl:6"] == "! has no text; it is expected under text, content, page_content, abstract"
+    assert found["r.jsonl:7"] == "! text: is empty"
+    assert found["r.jsonl:8"] == "! expected an object with a text, found list"
+    assert found["r.jsonl:9"].startswith("! is not JSON")
+    assert found["r.jsonl:10"] == "! id: expected text or a whole number"
+    assert "NUL" in found["r.jsonl:11"]
+    assert read(tmp_path / "r.jsonl").keys() == found.keys()
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):
+    (tmp_path / "large.txt").write_text("x" * 100)
+    monkeypatch.setattr(documents, "LARGEST", 99)
+    assert list(Documents(tmp_path)) == [Unread("large.txt", "has 0 MiB, more than the 0 that are read; split it")]
+
+
+def test_nothing_to_read(tmp_path: Path):
+    with pytest.raises(UserError, match="has no documents; longmark reads"):
+        list(Documents(tmp_path))
+    (tmp_path / "a.docx").write_bytes(b"x")
+    with pytest.raises(UserError, match=r"has no documents \(it has 1 \.docx\)"):
+        list(Documents(tmp_path))
+    with pytest.raises(UserError, match="there is no folder or file"):
+        list(Documents(tmp_path / "no"))

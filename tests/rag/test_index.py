@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import orjson
+import pytest
+from filelock import FileLock
+from tests.rag.make import made, models
+
+from longmark.errors import BadInput, FolderInUse, ServerFault, UserError
+from longmark.models.fake import FakeEmbedder
+from longmark.models.protocols import EmbedReply
+from longmark.rag import dense, index
+from longmark.rag.chunk import Chunking
+from longmark.rag.documents import Document
+
+pytest.importorskip("bm25s")
+
+TEXTS = ["ice storms break wires", "heat buckles rails", "drought shrinks soils"]
+
+
+def build(documents, out: Path, **more) -> index.Built:
+    return asyncio.run(index.build(documents, out, **more))
+
+
+def folder_of(tmp_path: Path, **files: str) -> Path:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, text in files.items():
+        (docs / f"{name}.txt").write_text(text, encoding="utf-8")
+    return docs
+
+
+def test_what_was_written_is_what_is_loaded(tmp_path: Path):
+    text = "Ice breaks wires. " * 10 + "Crews mend them. " * 10
+    built = build([Document("long", text), Document("short", "Heat.")], tmp_path / "idx", chunking=Chunking(100, 20))
+    found = index.load(tmp_path / "idx")
+    assert (built.documents, built.passages) == (2, len(found.passages))
+    for number in range(len(found.passages) - 1):
+        passage = found.passages[number]
+        assert (passage.id, passage.document) == (f"long#{number + 1}", "long")
+        assert passage.text == text[passage.start : passage.end]
+    assert found.passages[len(found.passages) - 1].id == "short"
+    assert list(found.passages.texts()) == [found.passages[n].text for n in range(len(found.passages))]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["idx"]
+    found.passages.close()
+
+
+def test_the_same_documents_give_the_same_index(tmp_path: Path):
+    for name in ("one", "two"):
+        made(tmp_path / name, TEXTS, given=models(tmp_path / name, embedder=FakeEmbedder()))
+    one, two = (index.load(tmp_path / name / "idx") for name in ("one", "two"))
+    assert one.hash == two.hash
+
+
+def test_every_bad_document_is_named_and_nothing_is_asked_or_written(tmp_path: Path):
+    docs = folder_of(tmp_path, a="good", b="", c="\0")
+    embedder = FakeEmbedder()
+    with pytest.raises(BadInput) as caught:
+        build(docs, tmp_path / "idx", models=models(tmp_path / "home", embedder=embedder))
+    assert caught.value.lines == (
+        "b.txt: is empty",
+        "c.txt: is binary, not text; remove it, or give it its own suffix",
+    )
+    assert embedder.requests == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "home"]
+    built = build(docs, tmp_path / "idx", skip_bad=True)
+    assert (built.documents, built.bad, built.unread) == (1, 2, caught.value.lines)
+
+
+def test_an_id_that_comes_twice(tmp_path: Path):
+    with pytest.raises(BadInput, match=r"x: another document, the 1\. of all, has this id"):
+        build([Document("x", "a"), Document("x", "b")], tmp_path / "idx")
+
+
+def test_nothing_but_bad_documents_stops_even_where_they_may_be_skipped(tmp_path: Path):
+    with pytest.raises(BadInput):
+        build(folder_of(tmp_path, a=""), tmp_path / "idx", skip_bad=True)
+    with pytest.raises(UserError, match="no documents to index"):
+        build([], tmp_path / "idx")
+
+
+@pytest.mark.parametrize(
+    "name", ["passages.jsonl", "passages.offsets", "bm25/data.csc.index.npy", "bm25/vocab.index.json", "vectors.npy"]
+)
+def test_a_changed_file_is_noticed(tmp_path: Path, name: str):
+    made(tmp_path, TEXTS, given=models(tmp_path, embedder=FakeEmbedder()))
+    file = tmp_path / "idx" / name
+    raw = bytearray(file.read_bytes())
+    raw[-2] ^= 1  # a single bit
+    file.write_bytes(raw)
+    with pytest.raises(UserError, match=f"{name} is not as it was when the index was made"):
+        index.load(tmp_path / "idx")
+    file.unlink()
+    with pytest.raises(UserError, match="index the documents again"):
+        index.load(tmp_path / "idx")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"format": 99}, "another version"), ({"words": 0}, "another version"), ({"files": None}, "is damaged")],
+)
+def test_a_manifest_of_another_kind(tmp_path: Path, change, said: str):
+    made(tmp_path, TEXTS)
+    manifest = tmp_path / "idx" / "index.json"
+    manifest.write_bytes(orjson.dumps(orjson.loads(manifest.read_bytes()) | change))
+    with pytest.raises(UserError, match=said):
+        index.load(tmp_path / "idx")
+    manifest.write_bytes(b"{")
+    with pytest.raises(UserError, match="is damaged"):
+        index.load(tmp_path / "idx")
+    with pytest.raises(UserError, match="is no index; make one with: longmark rag index"):
+        index.load(tmp_path)
+
+
+def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):
+    before = made(tmp_path, TEXTS).hash
+
+    def broken():
+        yield Document("a", "text")
+        raise RuntimeError("pulled out")
+
+    with pytest.raises(RuntimeError, match="pulled out"):
+        build(broken(), tmp_path / "idx")
+    assert index.load(tmp_path / "idx").hash == before
+    assert [path.name for path in tmp_path.iterdir()] == ["idx"]
+    assert made(tmp_path, [*TEXTS, "surge floods pumps"]).hash != before
+
+
+def test_another_folder_is_left_alone(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("dear")
+    with pytest.raises(UserError, match="there is something else; name a new folder"):
+        build([Document("a", "b")], tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "dear"
+    (tmp_path / "empty").mkdir()
+    build([Document("a", "b")], tmp_path / "empty")
+
+
+def test_two_that_make_one_index(tmp_path: Path):
+    (tmp_path / ".idx.new").mkdir()
+    with FileLock(tmp_path / ".idx.new" / ".lock"), pytest.raises(FolderInUse, match="by another process"):
+        build([Document("a", "b")], tmp_path / "idx")
+
+
+def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path):
+    (tmp_path / ".idx.new" / "bm25").mkdir(parents=True)
+    (tmp_path / ".idx.new" / "vectors.npy").write_bytes(b"half")
+    made(tmp_path, TEXTS)
+    assert "vectors.npy" not in orjson.loads((tmp_path / "idx" / "index.json").read_bytes())["files"]
+    assert [path.name for path in tmp_path.iterdir()] == ["idx"]
+
+
+class Failing(FakeEmbedder):
+    """Fails once it was asked for so many texts."""
+
+    left = 0
+
+    async def embed(self, texts):
+        self.left -= len(texts)
+        if self.left < 0:
+            raise ServerFault("it is gone")
+        return await super().embed(texts)
+
+
+def test_an_embedder_that_fails_is_not_asked_again_for_what_it_gave(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(dense, "_TEXTS_PER_CALL", 2)
+    monkeypatch.setattr("longmark.models.door.wait_before", lambda *_: 0.0)
+    texts = [f"text number {n}" for n in range(20)]
+    first = Failing()
+    first.left = 10
+    with pytest.raises(ServerFault):
+        made(tmp_path, texts, given=models(tmp_path, embedder=first))
+    given_before = sum(map(len, first.requests))
+    assert given_before == 10
+    second = FakeEmbedder()
+    found = made(tmp_path, texts, given=models(tmp_path, embedder=second))
+    assert sum(map(len, second.requests)) == 10
+    assert found.vectors is not None
+    assert found.vectors.shape == (20, 64)
+
+
+@pytest.mark.parametrize(("numbers", "said"), [((float("nan"),), "numbers that are none"), ((), "")])
+def test_vectors_that_are_none(tmp_path: Path, numbers, said: str):
+    class Odd(FakeEmbedder):
+        async def embed(self, texts):
+            return EmbedReply(tuple(numbers or (1.0,) * (1 + i) for i in range(len(texts))))
+
+    with pytest.raises(UserError, match=said or "different lengths"):
+        made(tmp_path, TEXTS, given=models(tmp_path, embedder=Odd()))
+    assert not (tmp_path / "idx").exists()
+
+
+def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
+    class Counting(FakeEmbedder):
+        def token_count(self, text: str) -> int:
+            return len(text.split())
+
+        def max_tokens(self) -> int:
+            return 3
+
+    given = models(tmp_path / "home", embedder=Counting())
+    built = build([Document("a", "one two three"), Document("b", "1 2 3 4")], tmp_path / "idx", models=given)
+    assert built.cut == 1
+
+
+def test_approximate_is_about_vectors(tmp_path: Path):
+    with pytest.raises(UserError, match="add --embedder"):
+        build([Document("a", "b")], tmp_path / "idx", approximate=True)
