@@ -41,11 +41,11 @@ PROMPT = Prompt(
     "vary.paraphrase",
     ("question", "keep"),
     """\
-Rephrase the question: ask for exactly the same thing with other words and in another order, beginning with another word \
-than it does, in the language it is written in. Copy each expression of the list `keep` (one a line) letter by letter. \
-Add nothing, leave nothing out, and do not answer it.
-For example, "Which losses of maize has drought caused in Iowa, and who can prevent them?" with `keep` maize, drought, Iowa \
-can become "In Iowa, how much maize was lost to drought, and by whom might such losses be averted?"
+Rephrase the question: ask for exactly the same thing with other words and in another order, beginning with another \
+word than it does, in the language it is written in. Copy each expression of the list `keep` (one a line) letter by \
+letter. Add nothing, leave nothing out, and do not answer it.
+For example, "Which losses of maize has drought caused in Iowa, and who can prevent them?" with `keep` maize, drought, \
+Iowa can become "In Iowa, how much maize was lost to drought, and by whom might such losses be averted?"
 Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""",
 )
 PROMPTS = (PROMPT,)
