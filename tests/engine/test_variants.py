@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from longmark.domain import BUILT_IN, load
 from longmark.engine.folder import RunFolder
 from longmark.engine.session import Options, RunResult, execute
 from longmark.engine.settings import Settings, check, choose, parameters
 from longmark.models.cache import CallCache
-from longmark.models.fake import FakeEmbedder
+from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Roles
 from longmark.records import Example, Row
 
@@ -78,5 +81,36 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
     path = tmp_path / "own.yaml"
     text = BUILT_IN.read_text(encoding="utf-8")
     path.write_text(text.replace("  - name: intensity\n", "  - name: strength\n"), encoding="utf-8")
-    (chosen,) = choose(["score.specificity"], load(path))
-    assert list(chosen.values)[-1] == "score.specificity.strength"
+    domain = load(path)
+    said = {"location": "n/a", "timeline": "n/a", "strength": "no"}
+    judge = FakeChat(
+        {
+            "<claims ": json.dumps({name: [] for name in domain.weights}),
+            "<claim ": json.dumps({"hazard": "yes", **said}),
+            "": json.dumps({"claims": ["The dam is old."]}),
+        }
+    )
+    selected = choose(["score.specificity"], domain)
+    settings = Settings(selected, Roles(judges=(judge,)), parameters(selected, {}), domain=domain)
+    cache = CallCache(tmp_path / "calls.sqlite")
+    given: list[dict[str, Any]] = [
+        {"id": "1", "answer": "The dam is old.", "contexts": ["Dams age."]},
+        {"id": "2", "answer": "It is old."},
+    ]
+    try:
+        asyncio.run(execute(given, settings, tmp_path / "r", cache, Options(quiet=True)))
+    finally:
+        cache.close()
+    name = "score.specificity"
+    first = {row.metric: (row.status, row.value) for row in rows_of(tmp_path / "r") if row.example_id == "1"}
+    assert first == {
+        name: ("ok", pytest.approx(0.6 / 0.7)),  # hazard 1 by .6, strength 0 by .1
+        f"{name}.hazard": ("ok", 1.0),
+        f"{name}.location": ("undefined", None),
+        f"{name}.timeline": ("undefined", None),
+        f"{name}.strength": ("ok", 0.0),
+    }
+    second = [row for row in rows_of(tmp_path / "r") if row.example_id == "2"]
+    assert [row.metric for row in second] == list(first)
+    assert {row.status for row in second} == {"missing_input"}  # no contexts
+    assert second[0].signature.params == {"samples": 3, "temperature": 0.7, "all_na": "undefined"}
