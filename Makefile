@@ -15,7 +15,7 @@ $(VENV)/.stamp: $(LOCK) pyproject.toml
 	touch $@
 
 demo: $(VENV)/.stamp
-	$(BIN)/longmark models install
+	$(BIN)/longmark models install judge small embedder
 	$(BIN)/longmark demo --out demo
 
 test: $(VENV)/.stamp

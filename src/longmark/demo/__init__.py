@@ -1,4 +1,4 @@
-"""Three short examples, written for this, and what `longmark demo` does with them.
+"""Three short examples with two variants, written for this, and what `longmark demo` does with them.
 
 One answer is right, one is wrong, one is beside the point; how far the marks tell them apart shows what the judge is
 worth. The judge is the embedded one, read by `expected` scoring, since a model of its size writes poor numbers
@@ -20,6 +20,8 @@ from longmark.report.summary import summarise
 from longmark.report.table import print_table
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
+MODELS = Given(judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small")
+PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 3}  # fewer than usual: it is a demo
 
 
 def run_demo(out: Path) -> int:
@@ -27,13 +29,7 @@ def run_demo(out: Path) -> int:
     cache = open_cache(None)
     try:
         settings = make_settings(
-            metrics.names(),
-            Opener(cache),
-            Given(judges=["embedded"]),
-            params={},
-            scoring="expected",
-            seed=0,
-            prompts=None,
+            metrics.names(), Opener(cache), MODELS, params=PARAMS, scoring="expected", seed=0, prompts=None
         )
         finish(lambda: execute(EXAMPLES, settings, out / "run", cache, Options(tell=print, handle_signals=True)))
     finally:

@@ -18,10 +18,9 @@ from typing import Any, TypeVar
 
 from longmark.domain import load
 from longmark.engine.session import CONCURRENCY, Options, RunResult, execute
-from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.engine.settings import Settings, check, choose, every_prompt, parameters
 from longmark.engine.source import Given
 from longmark.home import home
-from longmark.metrics import all_prompts
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.names import Given as GivenModels
@@ -111,7 +110,7 @@ def make_settings(
     about = load(domain)
     selected = choose([name for comma_separated in names for name in comma_separated.split(",")], about)
     given = parameters(selected, params)
-    book = from_folder(prompts, all_prompts()) if prompts else PromptBook()
+    book = from_folder(prompts, every_prompt()) if prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
     settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed, about)
     check(settings)

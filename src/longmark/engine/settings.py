@@ -99,6 +99,14 @@ def choose(names: Sequence[str], domain: Domain | None = None) -> list[Selected]
     return selected
 
 
+def every_prompt() -> list[Prompt]:
+    """Every prompt that --prompts can replace: those of the metrics, of variants and of generated answers."""
+    from longmark.datasets import vary
+    from longmark.rag import generate
+
+    return [*metrics.all_prompts(), *vary.PROMPTS, *generate.PROMPTS]
+
+
 def check(settings: Settings) -> None:
     """Whether the models can do what the metrics need, as far as it is known before a call.
 

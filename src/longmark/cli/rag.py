@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-NO_VALUE = 4
+from longmark.cli.arguments import NO_VALUE, add_calls, from_one, models_of, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -26,15 +26,13 @@ def add_to(verbs: Any) -> None:
     )
     one.add_argument("--out", type=Path, required=True, metavar="IDX", help="the folder of the index")
     one.add_argument("--embedder", metavar="MODEL", help="for vectors as well as BM25")
-    one.add_argument(
-        "--chunk", type=_whole, default=1200, metavar="N", help="longest passage (default: 1200; 0: uncut)"
-    )
-    one.add_argument("--overlap", type=_whole, default=150, metavar="N", help="what two passages share (default: 150)")
+    one.add_argument("--chunk", type=whole, default=1200, metavar="N", help="longest passage (default: 1200; 0: uncut)")
+    one.add_argument("--overlap", type=whole, default=150, metavar="N", help="what two passages share (default: 150)")
     one.add_argument("--unit", default="characters", metavar="characters|tokens", help="of both (default: characters)")
     one.add_argument("--tokenizer", type=Path, metavar="FILE", help="a tokenizer.json (default: the embedder's own)")
     one.add_argument("--approximate", action="store_true", help="search vectors approximately, by faiss")
     one.add_argument("--skip-bad", action="store_true", help="leave unreadable documents out instead of stopping")
-    _add_calls(one)
+    add_calls(one)
 
     one = actions.add_parser("answer", help="answer questions, and write examples", allow_abbrev=False)
     one.set_defaults(verb=answer)
@@ -43,7 +41,7 @@ def add_to(verbs: Any) -> None:
     one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
     one.add_argument("--generator", required=True, metavar="MODEL")
     one.add_argument("--embedder", metavar="MODEL", help="default: the one that the index was made with")
-    one.add_argument("--k", type=_from_one, default=5, metavar="N", help="passages for each question (default: 5)")
+    one.add_argument("--k", type=from_one, default=5, metavar="N", help="passages for each question (default: 5)")
     one.add_argument(
         "--retriever", metavar="bm25|dense|hybrid", help="default: dense where the index has vectors, else bm25"
     )
@@ -54,45 +52,15 @@ def add_to(verbs: Any) -> None:
     one.add_argument("--originals", type=Path, metavar="FILE", help="answered examples that variants may be of")
     one.add_argument("--temperature", type=float, default=0.1, metavar="T", help="default: 0.1")
     one.add_argument("--top-p", type=float, default=0.9, metavar="P", help="default: 0.9")
-    one.add_argument("--max-answer", type=_from_one, default=1024, metavar="N", help="tokens of an answer (default: 1024)")
+    one.add_argument(
+        "--max-answer", type=from_one, default=1024, metavar="N", help="tokens of an answer (default: 1024)"
+    )
     one.add_argument("--seed", type=int, default=0, metavar="N", help="which of several samples to draw")
     one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
     one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the profiles are of (default: hazards)")
-    one.add_argument("--limit", type=_from_one, metavar="N", help="the first N questions only")
+    one.add_argument("--limit", type=from_one, metavar="N", help="the first N questions only")
     one.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
-    _add_calls(one)
-
-
-def _add_calls(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--concurrency", type=_from_one, default=16, metavar="N", help="calls at once, at most (default: 16)")
-    one.add_argument("--timeout", type=_positive, metavar="SECONDS", help="for one attempt of a call (default: 120)")
-    one.add_argument("--max-calls", type=_from_one, metavar="N", help="requests, tries again included")
-    one.add_argument("--max-tokens", type=_from_one, metavar="N", help="of prompts and answers in all")
-    one.add_argument("--max-usd", type=_positive, metavar="DOLLARS")
-    one.add_argument("--cache", type=Path, metavar="FILE", help="the call cache")
-    one.add_argument("--quiet", action="store_true", help="no progress")
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number, found {text}")
-    return int(text)
-
-
-def _from_one(text: str) -> int:
-    if (number := _whole(text)) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text}")
-    return number
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text}")
-    return value
+    add_calls(one)
 
 
 def index(arguments: argparse.Namespace) -> int:
@@ -106,7 +74,7 @@ def index(arguments: argparse.Namespace) -> int:
     chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
     cache = open_cache(arguments.cache)
     try:
-        models = _models(arguments, cache, Given(embedder=arguments.embedder))
+        models = models_of(arguments, cache, Given(embedder=arguments.embedder), ())
         built = finish(
             lambda: rag_index.build(
                 arguments.documents,
@@ -138,6 +106,7 @@ def answer(arguments: argparse.Namespace) -> int:
     """Answers questions from an index, and writes examples."""
     from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
+    from longmark.engine.settings import every_prompt
     from longmark.errors import UserError
     from longmark.models.names import Given
     from longmark.rag import answer as rag_answer
@@ -156,7 +125,7 @@ def answer(arguments: argparse.Namespace) -> int:
         embedder = found.embedder["name"]
     cache = open_cache(arguments.cache)
     try:
-        models = _models(arguments, cache, Given(generator=arguments.generator, embedder=embedder))
+        models = models_of(arguments, cache, Given(generator=arguments.generator, embedder=embedder), every_prompt())
         retriever = Retriever(found, models, arguments.retriever)
         questions = list(Reading(arguments.questions, limit=arguments.limit, skip_bad=arguments.skip_bad))
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
@@ -208,22 +177,3 @@ class _Stages:
             return
         self._what, self._last = what, time.monotonic()
         print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
-
-
-def _models(arguments: argparse.Namespace, cache: Any, given: Any) -> Any:
-    """The models of a verb that is no run, behind a door of their own."""
-    from longmark.domain import load
-    from longmark.metrics import all_prompts
-    from longmark.models.budget import Budget
-    from longmark.models.door import Door, Ledger
-    from longmark.models.handles import Models
-    from longmark.models.names import Opener, price_of
-    from longmark.prompts import PromptBook, from_folder
-    from longmark.rag.generate import PROMPTS
-
-    folder = getattr(arguments, "prompts", None)
-    book = from_folder(folder, [*all_prompts(), *PROMPTS]) if folder else PromptBook()
-    budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
-    door = Door(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-    roles = Opener(cache, arguments.timeout).roles(given)
-    return Models(roles, door, Ledger(), book, domain=load(getattr(arguments, "domain", None)))

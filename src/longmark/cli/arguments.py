@@ -1,0 +1,117 @@
+"""What several verbs share: kinds of arguments, groups of options, exit codes, models for a verb that is no run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longmark.models.cache import CallCache
+    from longmark.models.handles import Models
+    from longmark.models.names import Given
+    from longmark.prompts import Prompt
+
+BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
+MODEL_NAMES = "embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder)"
+
+
+def whole(text: str) -> int:
+    """A whole number from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number, found {text}")
+    return int(text)
+
+
+def from_one(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text}")
+    return int(text)
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    value = _number(text)
+    if value is None or value <= 0:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text}")
+    return value
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    value = _number(text)
+    if value is None or not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, found {text}")
+    return value
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def pairs(given: Sequence[str], form: str) -> dict[str, str]:
+    """`NAME=VALUE` texts as a mapping. form: how one is written, for the message."""
+    from longmark.errors import UserError
+
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or name.strip() in found:
+            raise UserError(f"{text}: expected {form}, each name once")
+        found[name.strip()] = value
+    return found
+
+
+def split(given: Sequence[str]) -> list[str]:
+    """The names in comma-separated texts."""
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def add_input(one: argparse.ArgumentParser) -> None:
+    """Options on the file that a verb reads."""
+    data = one.add_argument_group("input")
+    data.add_argument("--limit", type=from_one, metavar="N", help="the first N examples only")
+    data.add_argument(
+        "--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column that holds a field"
+    )
+    data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
+
+
+def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Options on the calls that a verb makes."""
+    spend = one.add_argument_group("speed and cost")
+    spend.add_argument(
+        "--concurrency", type=from_one, default=16, metavar="N", help="calls at once, at most (default: 16)"
+    )
+    spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="for one attempt of a call (default: 120)")
+    spend.add_argument("--max-calls", type=from_one, metavar="N", help="requests, tries again included")
+    spend.add_argument("--max-tokens", type=from_one, metavar="N", help="of prompts and replies in all")
+    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS")
+    spend.add_argument(
+        "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
+    )
+    spend.add_argument("--quiet", action="store_true", help="no progress")
+    return spend
+
+
+def models_of(arguments: argparse.Namespace, cache: CallCache, given: Given, prompts: Iterable[Prompt]) -> Models:
+    """The models of a verb that is no run, behind a door of their own. prompts: those that --prompts may replace."""
+    from longmark.domain import load
+    from longmark.models.budget import Budget
+    from longmark.models.door import Door, Ledger
+    from longmark.models.handles import Models
+    from longmark.models.names import Opener, price_of
+    from longmark.prompts import PromptBook, from_folder
+
+    folder = getattr(arguments, "prompts", None)
+    book = from_folder(folder, prompts) if folder else PromptBook()
+    budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
+    door = Door(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
+    roles = Opener(cache, arguments.timeout).roles(given)
+    return Models(roles, door, Ledger(), book, domain=load(getattr(arguments, "domain", None)))

@@ -1,0 +1,96 @@
+"""The verbs that make questions: `longmark hazards` samples them, `longmark vary` makes variants of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, models_of, pairs, split
+
+
+def add_to(verbs: Any) -> None:
+    """Adds the verbs to the command line's."""
+    text = "Sample questions of a domain: examples without answers."
+    one = verbs.add_parser("hazards", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=hazards)
+    one.add_argument("--n", type=from_one, required=True, metavar="N", help="how many")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
+    one.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, other questions (default: 0)")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="another domain (default: hazards)")
+
+    text = "Make variants of questions: paraphrases by a model, perturbations by the domain's tables."
+    one = verbs.add_parser("vary", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=vary)
+    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="examples, with their profiles")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
+    one.add_argument("--generator", metavar="MODEL", help="for paraphrases; perturbations need no model")
+    one.add_argument(
+        "--variants", action="append", default=[], metavar="NAME,…", help="which ones (default: all of the domain)"
+    )
+    one.add_argument("--seed", type=int, default=0, metavar="N", help="of the values that perturbations take")
+    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)")
+    add_input(one)
+    add_calls(one)
+
+
+def hazards(arguments: argparse.Namespace) -> int:
+    """Samples questions of a domain."""
+    from longmark.datasets import questions
+    from longmark.domain import load
+    from longmark.engine.progress import counted
+
+    made = questions.write(arguments.out, arguments.n, arguments.seed, load(arguments.domain))
+    print(f"{counted(made, 'question')}: {arguments.out}")
+    return 0
+
+
+def vary(arguments: argparse.Namespace) -> int:
+    """Makes variants of questions."""
+    from longmark.datasets import vary as variants
+    from longmark.domain import load
+    from longmark.engine.progress import counted
+    from longmark.engine.run import finish, open_cache
+    from longmark.engine.settings import every_prompt
+    from longmark.models.names import Given
+    from longmark.records.read import Reading
+
+    domain = load(arguments.domain)
+    names = variants.chosen(domain, split(arguments.variants))
+    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
+    reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
+    examples = list(reading)
+    cache = open_cache(arguments.cache)
+    try:
+        models = models_of(arguments, cache, Given(generator=arguments.generator), every_prompt())
+
+        async def work() -> variants.Varied:
+            given = models if arguments.generator else None
+            try:
+                return await variants.write(
+                    examples,
+                    arguments.out,
+                    given,
+                    domain,
+                    variants=names,
+                    seed=arguments.seed,
+                    at_once=2 * arguments.concurrency,
+                )
+            finally:
+                if models.roles.generator is not None:
+                    await models.roles.generator.close()
+
+        varied = finish(work)
+    finally:
+        cache.close()
+    if reading.bad:
+        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
+    if varied.left_out:
+        print(f"{counted(len(varied.left_out), 'variant')} left out:", file=sys.stderr)
+        for one in varied.left_out:
+            print(f"  {one}", file=sys.stderr)
+    if varied.examples:
+        print(f"{counted(len(varied.examples), 'variant')}: {arguments.out}")
+    return NO_VALUE if models.door.budget.stopped or not varied.examples else 0
