@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmark.models import catalogue
 from longmark.models.leave_one_out import Branch, bound, order, passes, plan
+from longmark.models.llama import LlamaCpp
+from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 
 HEAD, ANSWER = [1, 2, 3], [90, 91]
 CLAIMS = [[11, 12], [21, 22], [31, 32]]
@@ -80,3 +84,30 @@ def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(asked: list
         read += len(sequence) - branch.shared
     assert read == found.evaluated <= sum(map(len, many))
     assert [b.shared for b in found.branches] == sorted((b.shared for b in found.branches), reverse=True)
+
+
+@pytest.mark.embedded
+@pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
+def test_llama_reads_what_is_shared_once_and_the_values_do_not_hang_on_it() -> None:
+    lines = [f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n" for year in (1990, 1995, 2004)]
+    sets = ["".join(line for i, line in enumerate(lines) if i != left) for left in order(3)]
+    asked = [LikelihoodRequest(f"What was done?\n{kept}Answer:", " Levees were raised.") for kept in sets]
+
+    async def use() -> tuple[list[LikelihoodReply], list[LikelihoodReply]]:
+        model = LlamaCpp.embedded("small")
+        try:
+            planned = [await model.likelihood(request) for request in asked]
+            # from the last to the first, so that each finds another part of itself in the cache
+            return planned, [await model.likelihood(request) for request in reversed(asked)][::-1]
+        finally:
+            await model.close()
+
+    planned, other = asyncio.run(use())
+    for one, two in zip(planned, other, strict=True):
+        assert one.logprobs == pytest.approx(two.logprobs, rel=1e-4)
+    read = [reply.tokens.prompt - reply.tokens.cached_prompt for reply in planned]
+    # without the last: only "Answer:" and the answer, and the token at which two lines part; each claim more costs it
+    line = planned[0].tokens.prompt - planned[1].tokens.prompt
+    assert read[1] < line <= read[2] - read[1] + 8
+    assert read[2] + line - 8 <= read[3] <= read[2] + line + 8
+    assert read[0] == planned[0].tokens.prompt

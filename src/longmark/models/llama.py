@@ -40,6 +40,7 @@ CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
 TOP_LOGPROBS = 100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
 _FORCE = 1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
 _BATCH = 256  # prompt tokens evaluated at a time: how soon a cancelled call stops
+_NO_FLASH = 0  # LLAMA_FLASH_ATTN_TYPE_DISABLED
 _CACHE_MIB = 1024  # memory for evaluated prompts other than the last one
 # Without it the grammar lets white space go on for ever, and small models do.
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -185,6 +186,7 @@ class LlamaCpp:
         params.n_ctx = self._context
         params.n_parallel = 1
         params.n_batch = params.n_ubatch = _BATCH
+        params.flash_attn_type = _NO_FLASH  # with it a value hangs on what was cached before: design/leave-one-out.md
         params.cache_ram_mib = _CACHE_MIB
         params.api_keys = [self._key]
         params.hostnames = ["127.0.0.1"]
