@@ -1,0 +1,93 @@
+"""`longmark rag` as its users meet it: the commands, in processes of their own, against a server on loopback."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.program import ended, run, server_process, start, write_jsonl
+
+from longmark.records import Example
+
+pytest.importorskip("bm25s")
+
+PASSAGES = [{"id": f"p{n}", "text": f"Passage {n} tells of the number {n}."} for n in range(30)]
+
+
+def examples(path: Path) -> list[Example]:
+    return [Example.from_json(line) for line in path.read_bytes().splitlines()]
+
+
+def test_from_documents_to_examples(tmp_path: Path):
+    docs, home = tmp_path / "docs", tmp_path / "home"
+    docs.mkdir()
+    write_jsonl(docs / "base.jsonl", PASSAGES)
+    (docs / "bad.txt").write_bytes(b"")
+    questions = write_jsonl(
+        tmp_path / "q.jsonl",
+        [
+            {"id": "o", "question_id": "o", "question": "What of number 7?", "profile": {"hazard": "drought"}},
+            {"id": "o.p", "question": "And number 7?", "variant_of": "o", "variant": "paraphrase"},
+        ],
+    )
+    with server_process() as server:
+        embedder = ["--embedder", f"e@{server.base_url}"]
+        stopped = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--quiet", home=home)
+        assert (stopped.code, stopped.err) == (2, "bad.txt: is empty\n")
+        assert not (tmp_path / "idx").exists()
+        made = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--skip-bad", "--quiet", home=home)
+        assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document left out.\n")
+        assert made.out.startswith("30 documents, 30 passages: ")
+        out = tmp_path / "examples.jsonl"
+        answer = ["rag", "answer", questions, "--index", tmp_path / "idx", "--generator", f"g@{server.base_url}"]
+        done = run(*answer, "--out", out, "--retriever", "hybrid", "--k", "3", home=home)
+        assert done.code == 0, done.err
+        original, variant = examples(out)
+        assert variant.base_answer == original.answer is not None
+        assert [len(one.contexts) for one in (original, variant)] == [3, 3]
+        assert original.system == f"g@{server.base_url}"
+        other = run(*answer, "--out", out, "--embedder", f"other@{server.base_url}", home=home)
+        assert other.code == 2
+        assert "vectors of two models cannot be compared" in other.err
+    for words, said in (
+        (["--out", "x.pdf"], "the suffix tells the format"),
+        (["--out", out, "--k", "0"], "a whole number from 1"),
+        (["--out", out, "--temperature", "9"], "from 0 to 2"),
+        (["--out", out, "--retriever", "best"], "unknown retriever: best"),
+        (["--out", out, "--follow", "paper"], "figure or code"),
+    ):
+        wrong = run(*answer, *words, home=home)
+        assert (wrong.code, said in wrong.err) == (2, True), wrong.err
+
+
+def test_killed_and_run_again(tmp_path: Path):
+    home = tmp_path / "home"
+    base = write_jsonl(tmp_path / "base.jsonl", PASSAGES)
+    questions = write_jsonl(tmp_path / "q.jsonl", [{"question": f"What of the number {n}?"} for n in range(60)])
+    assert run("rag", "index", base, "--out", tmp_path / "idx", home=home).code == 0
+    with server_process("--latency", "0.05") as server:
+        answer = ["rag", "answer", questions, "--index", tmp_path / "idx", "--generator", f"g@{server.base_url}"]
+        answer += ["--concurrency", "4"]
+        killed = tmp_path / "killed.jsonl"
+        for wanted in (8, 24):
+            process = start(*answer, "--out", killed, home=home)
+            while server.counts()["requests"] < wanted and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            assert ended(process).code == -signal.SIGKILL
+            assert not killed.exists()  # whole, or not at all
+        last = run(*answer, "--out", killed, home=home)
+        assert last.code == 0, last.err
+        counts = server.quiet()
+        assert counts["unique"] == 60
+        assert counts["paid_again"] <= 2 * 4  # what was under way when it was killed
+        again = run(*answer, "--out", tmp_path / "again.jsonl", home=home)
+        assert again.code == 0
+        assert server.quiet()["requests"] == counts["requests"]
+        assert (tmp_path / "again.jsonl").read_bytes() == killed.read_bytes()
+    assert [orjson.loads(line)["question"] for line in killed.read_bytes().splitlines()] == [
+        f"What of the number {n}?" for n in range(60)
+    ]
