@@ -18,13 +18,16 @@ from longmark.errors import UserError
 from longmark.stats.results import DIRECTIONS, GREATER, LESS, TWO_SIDED, PermutationTest
 from longmark.stats.samples import Floats, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
-REACHED = 1e-9  # relative to the largest difference: a value this close below the observed one reaches it
-
 _FEWEST = 3
 _EXACT = 20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
 _BYTE = 8
 _SIGNS = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(_BYTE)) & 1)  # 256 patterns x 8 signs
 _CHUNK = 50_000  # patterns that are drawn at once
+
+
+def rounding(spread: float, largest: float) -> float:
+    """How far from equal is still equal: 1e-9 of the widest difference, and what floats of this size cannot tell."""
+    return max(1e-9 * spread, 8 * float(np.finfo(np.float64).eps) * largest)
 
 
 def paired_permutation(
@@ -55,8 +58,9 @@ def paired_permutation(
         numbers, count = cluster_numbers(clusters, keep)
         units = np.bincount(numbers, differences, count).astype(np.float64)
     random, number = generator(seed)
-    largest = float(np.abs(differences).max()) if n else 0.0
-    units = units[np.abs(units) > REACHED * largest]
+    size = np.abs(np.concatenate([left, right])).max(initial=0.0)
+    close = rounding(float(np.abs(differences).max(initial=0.0)), float(size))
+    units = units[np.abs(units) > close]
     exact = len(units) <= _EXACT
     p: float | None = None
     reason: str | None = None
@@ -69,7 +73,7 @@ def paired_permutation(
         if not len(units):
             reason = "all differences are zero, so every pattern of signs gives the same mean"
         sums = _all_sums(units) if exact else _drawn_sums(units, permutations, random)
-        reached = _reached(sums, float(units.sum()), REACHED * largest * n, alternative)
+        reached = _reached(sums, float(units.sum()), close * n, alternative)
         p = reached / looked_at if exact or not plus_one else (reached + 1) / (looked_at + 1)
     return PermutationTest(
         difference=float(differences.mean()) if n else None,
@@ -86,12 +90,12 @@ def paired_permutation(
     )
 
 
-def _reached(sums: Floats, observed: float, rounding: float, alternative: str) -> int:
+def _reached(sums: Floats, observed: float, close: float, alternative: str) -> int:
     if alternative == GREATER:
-        return int(np.count_nonzero(sums >= observed - rounding))
+        return int(np.count_nonzero(sums >= observed - close))
     if alternative == LESS:
-        return int(np.count_nonzero(sums <= observed + rounding))
-    return int(np.count_nonzero(np.abs(sums) >= abs(observed) - rounding))
+        return int(np.count_nonzero(sums <= observed + close))
+    return int(np.count_nonzero(np.abs(sums) >= abs(observed) - close))
 
 
 def _all_sums(units: Floats) -> Floats:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmark.errors import UserError
-from longmark.stats.permutation import REACHED
+from longmark.stats.permutation import rounding
 from longmark.stats.results import PairOfSystems, TukeyTest
 from longmark.stats.samples import Floats, Seed, check_count, generator
 
@@ -63,16 +63,17 @@ def tukey(
         float(column[have].mean()) if have.any() else None for column, have in zip(table.T, there.T, strict=True)
     ]  # fmt: skip
     spreads = np.nanmax(table[used], axis=1) - np.nanmin(table[used], axis=1) if n else np.zeros(0)
-    zero = REACHED * float(spreads.max(initial=0.0))
+    widest_row = float(spreads.max(initial=0.0))
+    zero = rounding(widest_row, float(np.nanmax(np.abs(table), initial=0.0)))
     p: dict[tuple[int, int], float] = {}
     reason, exact, looked_at = None, False, 0
     if n < _FEWEST:
         reason = f"the test needs at least {_FEWEST} rows with scores of {_whose(keep_incomplete)}; there are {n}"
     else:
-        if zero == 0:
+        if widest_row <= zero:
             reason = "in every row all systems have the same score, so every order gives the same means"
         centre = float(np.nanmean(table))
-        sums, exact = _sums(np.where(there, table - centre, np.nan), permutations, random)
+        sums, exact = _sums(np.where(there, table - centre, np.nan), zero, permutations, random)
         looked_at = len(sums)
         present = counts > 0
         shuffled = sums[:, present] / counts[present]
@@ -137,7 +138,7 @@ def _whose(keep_incomplete: bool) -> str:
     return "two systems or more" if keep_incomplete else "every system"
 
 
-def _sums(table: Floats, permutations: int, random: np.random.Generator) -> tuple[Floats, bool]:
+def _sums(table: Floats, zero: float, permutations: int, random: np.random.Generator) -> tuple[Floats, bool]:
     """The sums of each system's scores in shuffled tables (tables x systems), and whether these are all there are.
 
     Rows are shuffled among the systems that have a value; the columns of those are the same before and after.
@@ -148,7 +149,7 @@ def _sums(table: Floats, permutations: int, random: np.random.Generator) -> tupl
     for pattern in np.unique(there, axis=0):
         columns = np.flatnonzero(pattern)
         rows = table[(there == pattern).all(axis=1)][:, columns]
-        moving = np.ptp(rows, axis=1) > 0 if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
+        moving = np.ptp(rows, axis=1) > zero if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
         fixed[columns] += rows[~moving].sum(axis=0)
         if moving.any():
             parts.append((columns, rows[moving]))
