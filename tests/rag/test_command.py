@@ -42,7 +42,15 @@ def test_from_documents_to_examples(tmp_path: Path):
         assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document left out.\n")
         assert made.out.startswith("30 documents, 30 passages: ")
         out = tmp_path / "examples.jsonl"
-        answer = ["rag", "answer", questions, "--index", tmp_path / "idx", "--generator", f"g@{server.base_url}"]
+        answer: list[str | Path] = [
+            "rag",
+            "answer",
+            questions,
+            "--index",
+            tmp_path / "idx",
+            "--generator",
+            f"g@{server.base_url}",
+        ]
         done = run(*answer, "--out", out, "--retriever", "hybrid", "--k", "3", home=home)
         assert done.code == 0, done.err
         original, variant = examples(out)
@@ -52,13 +60,14 @@ def test_from_documents_to_examples(tmp_path: Path):
         other = run(*answer, "--out", out, "--embedder", f"other@{server.base_url}", home=home)
         assert other.code == 2
         assert "vectors of two models cannot be compared" in other.err
-    for words, said in (
+    wrongs: list[tuple[list[str | Path], str]] = [
         (["--out", "x.pdf"], "the suffix tells the format"),
         (["--out", out, "--k", "0"], "a whole number from 1"),
         (["--out", out, "--temperature", "9"], "from 0 to 2"),
         (["--out", out, "--retriever", "best"], "unknown retriever: best"),
         (["--out", out, "--follow", "paper"], "figure or code"),
-    ):
+    ]
+    for words, said in wrongs:
         wrong = run(*answer, *words, home=home)
         assert (wrong.code, said in wrong.err) == (2, True), wrong.err
 
@@ -69,7 +78,15 @@ def test_killed_and_run_again(tmp_path: Path):
     questions = write_jsonl(tmp_path / "q.jsonl", [{"question": f"What of the number {n}?"} for n in range(60)])
     assert run("rag", "index", base, "--out", tmp_path / "idx", home=home).code == 0
     with server_process("--latency", "0.05") as server:
-        answer = ["rag", "answer", questions, "--index", tmp_path / "idx", "--generator", f"g@{server.base_url}"]
+        answer: list[str | Path] = [
+            "rag",
+            "answer",
+            questions,
+            "--index",
+            tmp_path / "idx",
+            "--generator",
+            f"g@{server.base_url}",
+        ]
         answer += ["--concurrency", "4"]
         killed = tmp_path / "killed.jsonl"
         for wanted in (8, 24):

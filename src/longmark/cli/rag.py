@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.cli.arguments import NO_VALUE, add_calls, from_one, models_of, whole
+
+if TYPE_CHECKING:
+    from longmark.models.handles import Models
+
+Done = TypeVar("Done")
 
 
 def add_to(verbs: Any) -> None:
@@ -76,14 +82,17 @@ def index(arguments: argparse.Namespace) -> int:
     try:
         models = models_of(arguments, cache, Given(embedder=arguments.embedder), ())
         built = finish(
-            lambda: rag_index.build(
-                arguments.documents,
-                arguments.out,
-                models=models,
-                chunking=chunking,
-                approximate=arguments.approximate,
-                skip_bad=arguments.skip_bad,
-                tell=(lambda _what, _done, _of: None) if arguments.quiet else _Stages(),
+            lambda: _then_closed(
+                models,
+                rag_index.build(
+                    arguments.documents,
+                    arguments.out,
+                    models=models,
+                    chunking=chunking,
+                    approximate=arguments.approximate,
+                    skip_bad=arguments.skip_bad,
+                    tell=(lambda _what, _done, _of: None) if arguments.quiet else _Stages(),
+                ),
             )
         )
     finally:
@@ -127,24 +136,31 @@ def answer(arguments: argparse.Namespace) -> int:
     try:
         models = models_of(arguments, cache, Given(generator=arguments.generator, embedder=embedder), every_prompt())
         retriever = Retriever(found, models, arguments.retriever)
-        questions = list(Reading(arguments.questions, limit=arguments.limit, skip_bad=arguments.skip_bad))
+        reading = Reading(arguments.questions, limit=arguments.limit, skip_bad=arguments.skip_bad)
+        questions = list(reading)
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
         stages = _Stages(len(questions))
         answered = finish(
-            lambda: rag_answer.write(
-                questions,
-                arguments.out,
+            lambda: _then_closed(
                 models,
-                retriever,
-                k=arguments.k,
-                how=how,
-                follow=arguments.follow,
-                originals=originals,
-                on_answer=(lambda: None) if arguments.quiet else stages.one_more,
+                rag_answer.write(
+                    questions,
+                    arguments.out,
+                    models,
+                    retriever,
+                    k=arguments.k,
+                    how=how,
+                    follow=arguments.follow,
+                    originals=originals,
+                    at_once=2 * arguments.concurrency,
+                    on_answer=(lambda: None) if arguments.quiet else stages.one_more,
+                ),
             )
         )
     finally:
         cache.close()
+    if reading.bad:
+        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
     for left_out in answered.left_out:
         print(f"left out: {left_out}", file=sys.stderr)
     for count, what in (
@@ -157,6 +173,16 @@ def answer(arguments: argparse.Namespace) -> int:
     if answered.examples:
         print(f"{counted(len(answered.examples), 'answer')}: {arguments.out}")
     return NO_VALUE if answered.stopped or not answered.examples else 0
+
+
+async def _then_closed(models: Models, work: Awaitable[Done]) -> Done:
+    """Waits for the work, and closes what the models have open."""
+    try:
+        return await work
+    finally:
+        for model in (models.roles.generator, models.roles.embedder):
+            if model is not None:
+                await model.close()
 
 
 class _Stages:
