@@ -13,7 +13,7 @@ by Holm, and a hypothesis is supported where that is at most alpha.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,11 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
         f"{file}:{item_node.start_mark.line + 1}: [{i}]{what}"
         for i, (item, item_node) in enumerate(zip(content, node.value, strict=True))
         for what in (*_repeated(item_node), *_mistakes(item))
-    ] + [f"{file}: the name {name} is there twice" for i, name in enumerate(names) if name in names[:i]]
+    ] + [
+        f"{file}: the name {name} is there twice"
+        for i, name in enumerate(names)
+        if _is_name(name) and name in names[:i]
+    ]
     if wrong:
         raise BadInput(wrong)
     return tuple(
@@ -153,9 +157,9 @@ def _mistakes(item: Any) -> Iterator[str]:
         if key in item and item[key] not in known:
             yield f".{key}: is {', '.join(known[:-1])} or {known[-1]}, not {_kind(item[key])}"
     if "metrics" in item:
-        yield from _in_list(item["metrics"], ".metrics", "names of metrics", _is_name)
+        yield from _in_list(item["metrics"], ".metrics", "names of metrics", "the name of a metric", _is_name)
     if "pairs" in item:
-        yield from _in_list(item["pairs"], ".pairs", "pairs of systems, as [[a, b]]", _is_pair)
+        yield from _in_list(item["pairs"], ".pairs", "pairs of systems", "two different systems, as [a, b]", _is_pair)
 
 
 def _repeated(node: yaml.Node) -> Iterator[str]:
@@ -165,13 +169,13 @@ def _repeated(node: yaml.Node) -> Iterator[str]:
         yield from (f".{key}: is there twice" for i, key in enumerate(keys) if key in keys[:i])
 
 
-def _in_list(value: Any, where: str, of: str, fits: Any) -> Iterator[str]:
+def _in_list(value: Any, where: str, of: str, each: str, fits: Callable[[Any], bool]) -> Iterator[str]:
     if not isinstance(value, list) or not value:
         yield f"{where}: expected a list of {of}, found {_kind(value)}"
         return
     for i, one in enumerate(value):
         if not fits(one):
-            yield f"{where}[{i}]: expected {of}, found {_kind(one)}{_quotes(one)}"
+            yield f"{where}[{i}]: expected {each}, found {_kind(one)}{_quotes(one)}"
         elif one in value[:i]:
             yield f"{where}[{i}]: {_kind(one)} is there twice"
 
