@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
@@ -41,7 +41,8 @@ def test_scripts_without_spaces():
     assert cut(text, 10, 0) == ["干旱使土壤收缩。", "管道因此断裂。", "热浪使铁轨弯曲。"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
+@example("a漢 a", 2, 1)
 @given(st.text("ab .\n漢。é", max_size=300), st.integers(1, 40), st.integers(0, 20))
 def test_nothing_is_lost_nothing_is_too_long_and_overlaps_are_kept(text: str, size: int, overlap: int):
     overlap = min(overlap, size // 2)

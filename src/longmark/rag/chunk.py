@@ -114,15 +114,18 @@ class Chunker:
         size, overlap = self._chunking.size, self._chunking.overlap
         ruler = self._ruler(text)
         start, length = _skip_space(text, 0), len(text.rstrip())
-        end = start
+        fresh = start  # where what no passage holds yet begins; each passage goes beyond it
         while start < length:
             furthest = length if size == 0 else min(ruler.after(start, size), length)
-            least = max(start + (furthest - start) // 2, start + 1, end)  # each passage goes beyond the last
+            if furthest <= fresh and start < fresh:
+                start = fresh  # what would be shared leaves no room
+                continue
+            least = max(start + (furthest - start) // 2, fresh)
             end = furthest if furthest == length else _break(text, least, furthest)
             yield Passage(start, start + len(text[start:end].rstrip()))
             if end >= length:
                 return
-            start = _next_start(text, start, end, ruler.before(end, overlap))
+            start, fresh = _next_start(text, start, end, ruler.before(end, overlap)), _skip_space(text, end)
 
 
 def _break(text: str, least: int, furthest: int) -> int:
