@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -116,16 +116,7 @@ def _again(request: ChatRequest, text: str, error: str) -> ChatRequest:
         Message("assistant", text or "(nothing)"),
         Message("user", f"I could not use that reply: {error}. Reply again, only in the form that the task asks for."),
     )
-    return ChatRequest(
-        messages=request.messages + more,
-        temperature=request.temperature,
-        top_p=request.top_p,
-        max_tokens=request.max_tokens,
-        sample=request.sample,
-        logprobs=request.logprobs,
-        schema=request.schema,
-        schema_name=request.schema_name,
-    )
+    return replace(request, messages=request.messages + more)
 
 
 # Readers ---------------------------------------------------------------------------------------------------------
