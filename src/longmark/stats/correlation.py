@@ -120,7 +120,7 @@ def correlation(
         half = NormalDist().inv_cdf((1 + level) / 2) * _normal_error(r, len(a), kind)
     else:
         error = float(np.linalg.norm(_deviations(a, b, kind)))
-        if math.isnan(error):
+        if not math.isfinite(error):
             return result(r, None, None, "without one of its pairs a column has one value only")
         half = t_quantile(level, len(a) - 1) * error / (1 - r * r)
     z = math.atanh(r)
@@ -193,7 +193,7 @@ def correlation_difference(
     low = high = p = reason = None
     if len(t) <= 4:
         reason = "an interval needs at least 5 items"
-    elif math.isnan(error):
+    elif not math.isfinite(error):
         reason = "without one of its items a column has one value only"
     elif error < 1e-12:
         reason = "the two metrics follow the target alike in every item"
@@ -254,14 +254,19 @@ def _deviations(a: Floats, b: Floats, kind: str) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         pearson = kind == "pearson"
         left_out = _pearson_without_one(_scaled(a), _scaled(b)) if pearson else _ranks_without_one(a, b, kind)
-    return np.asarray(math.sqrt((n - 1) / n) * (left_out.mean() - left_out))
+        return np.asarray(math.sqrt((n - 1) / n) * (left_out.mean() - left_out))
 
 
 def _pearson_without_one(a: Floats, b: Floats) -> Floats:
-    """Centred columns: leaving i out lowers a sum of products by a_i b_i n / (n - 1)."""
+    """Centred columns: leaving i out lowers a sum of products by a_i b_i n / (n - 1). NaN: a column is left flat."""
     grown = len(a) / (len(a) - 1)
-    products = (a * b).sum() - grown * a * b
-    return np.asarray(products / np.sqrt(((a * a).sum() - grown * a * a) * ((b * b).sum() - grown * b * b)))
+
+    def spread(column: Floats) -> Floats:
+        total = (column * column).sum()
+        rest = total - grown * column * column
+        return np.where(rest > 1e-12 * total, rest, np.nan)
+
+    return np.asarray(((a * b).sum() - grown * a * b) / np.sqrt(spread(a) * spread(b)))
 
 
 def _ranks_without_one(a: Floats, b: Floats, kind: str) -> Floats:

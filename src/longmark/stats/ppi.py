@@ -4,8 +4,9 @@
 
 The second term takes out the judge's bias, whatever it is, so the mean estimates that of the human labels had all items
 been labelled, *provided the labelled items are a random sample of all*. The better the judge follows the people, the
-narrower the interval; λ (Angelopoulos, Duchi & Zrnic 2023, PPI++) weighs the judge by how well it does, between 0 (human labels
-alone) and 1 (Angelopoulos et al. 2023). For a difference between two systems give the differences. Units: the labels'.
+narrower the interval. λ (Angelopoulos, Duchi & Zrnic 2023, PPI++) weighs the judge by how well it does, from 0 (human
+labels alone) to 1 (Angelopoulos et al. 2023). For a difference between two systems give the differences. Units: the
+labels'.
 
 Deviation: the interval takes Student's t with (labelled - 1) degrees of freedom and variances with divisor n - 1, since
 labels are few; `method="normal"` gives the published one (normal quantile, divisor n).
