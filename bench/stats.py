@@ -1,6 +1,6 @@
 """What the resampling statistics cost beside their peers, in one run, and whether they keep what they promise.
 
-`python -m bench.stats [--simulate [--runs 4000]]`
+`python -m bench.stats [--simulate [--runs 3000]]`
 
 CPU seconds, the best of three runs (slow peers run once), the ratio to ours, and the memory that ours needs:
 
@@ -10,7 +10,7 @@ CPU seconds, the best of three runs (slow peers run once), the ratio to ours, an
     BCa                  10,000 resamples of n = 1,200; SciPy's `bootstrap`, vectorised
 
 --simulate counts, under the null hypothesis, how often each test and correction finds something at .05, and how often
-intervals at .95 cover the mean, beside the binomial 99 % interval for the runs made. The bootstrap's coverage is not
+intervals at .95 cover the mean, beside the binomial 99.9 % interval for the runs made. The bootstrap's coverage is not
 exact in small samples: that is shown, not hidden.
 """
 
@@ -121,7 +121,7 @@ def null_tables(random: np.random.Generator, runs: int, n: int, k: int, five: bo
 
 def said(name: str, found: int, runs: int, share: float, at_most: bool = False) -> None:
     """at_most: the share is a bound, as where ties leave few values for p or where tests hang together."""
-    low, high = stats.binom.interval(0.99, runs, share)
+    low, high = stats.binom.interval(0.999, runs, share)
     verdict = "within" if (at_most or low <= found) and found <= high else "OUTSIDE"
     expected = f"at most {high / runs:.4f}" if at_most else f"{low / runs:.4f} to {high / runs:.4f}"
     print(f"{name:52} {found / runs:.4f}   {verdict} {expected} of {share:.3g}", flush=True)
@@ -166,21 +166,22 @@ def simulate(runs: int) -> None:
                 covered[method] += (interval.low or 0) <= 4 / 6 <= (interval.high or 0)
         for method, found in covered.items():
             said(f"{method}, n = {n}", found, runs, 0.95)
-    clusters = np.repeat(np.arange(60), 5).tolist()
-    both = {"without clusters": 0, "60 clusters of 5": 0}
-    for _ in range(runs):
-        values = np.repeat(random.normal(0, 1, 60), 5) + random.normal(0, 0.5, 300)
-        for name, given in zip(both, (None, clusters), strict=True):
-            interval = bootstrap_mean(values, clusters=given, resamples=1_000, seed=random)
-            both[name] += (interval.low or 0) <= 0 <= (interval.high or 0)
-    for name, found in both.items():
-        said(f"BCa on clustered values, {name}", found, runs, 0.95)
+    for count in (10, 20, 60):
+        clusters = np.repeat(np.arange(count), 5).tolist()
+        both = dict.fromkeys(("without clusters", f"{count} clusters of 5"), 0)
+        for _ in range(runs):
+            values = np.repeat(random.normal(0, 1, count), 5) + random.normal(0, 0.5, 5 * count)
+            for name, given in zip(both, (None, clusters), strict=True):
+                interval = bootstrap_mean(values, clusters=given, resamples=1_000, seed=random)
+                both[name] += (interval.low or 0) <= 0 <= (interval.high or 0)
+        for name, found in both.items():
+            said(f"BCa on values in {count} clusters, {name}", found, runs, 0.95)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulate", action="store_true")
-    parser.add_argument("--runs", type=int, default=4_000)
+    parser.add_argument("--runs", type=int, default=3_000)
     given = parser.parse_args()
     costs()
     if given.simulate:
