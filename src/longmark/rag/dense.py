@@ -35,7 +35,7 @@ _ROWS = 1 << 15  # of vectors multiplied at a time
 _SPARE = 8  # candidates beyond k whose cosines may be equal but for rounding
 _DECIMALS = 6  # float32 products of one pair agree so far, in whatever order they are summed
 _CANDIDATES = 20  # of the approximate search, for each passage that is wanted
-_PROBED = 1 / 32  # share of the inverted lists that are read for a question
+_PROBED = 1 / 16  # share of the inverted lists that are read for a question
 _TRAINING = 40  # vectors for each list that its place is learnt from
 
 
