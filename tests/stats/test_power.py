@@ -79,6 +79,15 @@ def test_the_test_that_will_be_used_is_run():
     assert len(calls) == 40
     assert {n for n, _ in calls} == {30}
     assert np.mean([d for _, d in calls]) == pytest.approx(0.5, abs=0.02)
+    # Differences 1 -1 1 -1 have s² = 4/3: what is drawn lies sqrt(4/3), not 1, about the difference asked for.
+    drawn: set[float] = set()
+
+    def collect(first: np.ndarray, second: np.ndarray, random: np.random.Generator) -> float:
+        drawn.update((first - second).round(9).tolist())
+        return 1.0
+
+    power([1, -1, 1, -1], [0, 0, 0, 0], 5, test=collect, simulations=20)
+    assert sorted(drawn) == pytest.approx([5 - math.sqrt(4 / 3), 5 + math.sqrt(4 / 3)])
     by_t = power(FIRST, SECOND, 0.03, n=100, test=t_test, simulations=400)
     assert found(by_t) == pytest.approx(by_t.normal, abs=0.07)
     assert power(FIRST, SECOND, 0.03, simulations=10).test == SIGN_FLIP

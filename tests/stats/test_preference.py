@@ -19,16 +19,16 @@ DATA = Path(__file__).parents[3] / "shared" / "data" / "llmbar" / "Natural_ChatG
 
 
 def test_with_and_without_ties_by_hand():
-    # right, tie = tie, tie for b, a for tie, wrong; the sixth lacks. All: 2 of 5; where people decided: 1 of 3 (a tie
-    # is wrong there); where both decided: 1 of 2.
-    people = ["a", "tie", "b", "tie", "a", None]
-    metric = ["a", "tie", "tie", "a", "b", "b"]
+    # right, tie = tie, tie for b, a for tie, wrong, tie for a; the seventh lacks. All: 2 of 6; where people decided: 1
+    # of 4 (a tie is wrong there); where both decided: 1 of 2.
+    people = ["a", "tie", "b", "tie", "a", "a", None]
+    metric = ["a", "tie", "tie", "a", "b", "tie", "b"]
     found = preference_agreement(people, metric)
-    assert (found.all.count, found.all.n) == (2, 5)
-    assert (found.without_ties.count, found.without_ties.n) == (1, 3)
+    assert (found.all.count, found.all.n) == (2, 6)
+    assert (found.without_ties.count, found.without_ties.n) == (1, 4)
     assert (found.both_decided.count, found.both_decided.n) == (1, 2)
-    assert (found.reference_ties.count, found.other_ties.count) == (2, 2)
-    assert (found.n, found.missing) == (5, 1)
+    assert (found.reference_ties.count, found.other_ties.count) == (2, 3)
+    assert (found.n, found.missing) == (6, 1)
 
 
 def test_wilsons_interval_by_hand():

@@ -32,7 +32,6 @@ def bootstrap_of_sums(features: Any, formula: Formula, *, level: float, resample
         counts = np.bincount(cells.ravel(), minlength=len(drawn) * items).reshape(len(drawn), items)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.asarray(formula(counts.astype(np.float64) @ features))
-        values[~np.isfinite(values)] = np.nan
         return values if index.ndim > 1 else values[0]
 
     return bootstrap([np.arange(items)], of, level=level, resamples=resamples, seed=seed)
