@@ -64,7 +64,7 @@ def _corrected(p: Floats, method: str) -> Floats:
     elif method == HOLM:
         corrected = np.maximum.accumulate((m - ranks + 1) * rising)
     else:
-        corrected = np.minimum.accumulate((m * rising / ranks)[::-1])[::-1]
+        corrected = np.minimum.accumulate((rising * (m / ranks))[::-1])[::-1]  # m / ranks first: never below p by rounding
     result = np.empty(m)
     result[order] = np.minimum(corrected, 1.0)
     return result
