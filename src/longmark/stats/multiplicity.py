@@ -64,7 +64,8 @@ def _corrected(p: Floats, method: str) -> Floats:
     elif method == HOLM:
         corrected = np.maximum.accumulate((m - ranks + 1) * rising)
     else:
-        corrected = np.minimum.accumulate((rising * (m / ranks))[::-1])[::-1]  # m / ranks first: never below p by rounding
+        raised = rising * (m / ranks)  # in this order rounding cannot take it below p
+        corrected = np.minimum.accumulate(raised[::-1])[::-1]
     result = np.empty(m)
     result[order] = np.minimum(corrected, 1.0)
     return result
