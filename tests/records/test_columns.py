@@ -29,6 +29,8 @@ SAME = [
     {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "ground_truths": ["r"], "ground_truth": "r"},
     {"user_input": "q", "response": "a", "retrieved_contexts": ["c1", "c2"], "reference": "r"},
     {"input": "q", "actual_output": "a", "retrieval_context": ["c1", "c2"], "expected_output": "r"},
+    {"userInput": "q", "actualOutput": "a", "retrievalContext": ["c1", "c2"], "expectedOutput": "r"},
+    {"Query": "q", "RESPONSE": "a", "RetrievedContexts": ["c1", "c2"], "groundTruth": "r"},
     {"query": "q", "response": "a", "retrieved_context": [{"text": "c1"}, {"text": "c2"}], "gt_answer": "r"},
     {"Question": "q", "Answer": "a", "Retrieved Contexts": ["c1", "", None, " ", "c2"], "Ground-Truth": "r"},
 ]
@@ -51,6 +53,8 @@ def test_deepeval_context_is_the_ideal_one_beside_a_retrieval_context() -> None:
     both = read({"input": "q", "actual_output": "a", "retrieval_context": ["found"], "context": ["ideal"]})
     assert both.contexts == (Context(text="found"),)
     assert both.meta == {"context": ["ideal"]}
+    camel = read({"input": "q", "actualOutput": "a", "retrievalContext": ["found"], "Context": ["ideal"]})
+    assert (camel.contexts, camel.meta) == (both.contexts, {"Context": ["ideal"]})
     none_found = read({"input": "q", "actual_output": "a", "retrieval_context": None, "context": ["ideal"]})
     assert none_found.contexts == ()
     assert read({"input": "q", "context": ["only"]}).contexts == (Context(text="only"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_csv(tmp_path: Path) -> None:
     )
     items = list(examples(written(tmp_path, "a.csv", content)))
     assert [item.line for item in items] == [2, 3, 5, 7]
-    assert items[2] == Bad(5, "2 cells for 4 columns; quote cells that hold commas")
+    assert items[2] == Bad(5, "2 cells for 4 columns; they are separated by commas, as the names in the first line are")
     good = [item.example for item in items if isinstance(item, Good)]
     assert [example.id for example in good] == ["1", "2", "4"]
     assert [example.answer for example in good] == [None, "=A1", ""]
@@ -84,6 +85,41 @@ def test_csv_that_is_broken_in_places(tmp_path: Path) -> None:
 
 def test_tsv(tmp_path: Path) -> None:
     assert lines(written(tmp_path, "a.tsv", "question\tanswer\na, b\tc\n")) == [(2, "a, b")]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("question;answer;contexts", 'a, b;"c;d";e'),
+        ("Frage;Antwort;question", "x;y;a, b"),
+        ("question\tanswer\tcontexts", "a, b\tc;d\te"),
+        ('"question";"answer, contexts, meta"', '"a, b";c'),
+        ('"question";answer;"two\nlines, or, more"', '"a, b";c;d'),
+        ("question;notes, dates, places", "a, b;c"),  # one known name against none, though commas are more
+    ],
+)
+def test_the_names_of_the_columns_tell_what_separates_them(tmp_path: Path, header: str, row: str) -> None:
+    line = 2 + header.count("\n")
+    assert lines(written(tmp_path, "a.csv", f"\ufeff{header}\r\n{row}\r\n")) == [(line, "a, b")]
+    assert lines(written(tmp_path, "a.tsv", f"{header}\n{row}")) == [(line, "a, b")]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("hint", ["sep={}", '"SEP={}"'])
+def test_the_first_line_may_be_excels_hint(tmp_path: Path, mark: str, hint: str) -> None:
+    content = f'\ufeff{hint.format(mark)}\r\nquestion{mark}"a;b,c"\r\na{mark}x\r\nshort\r\n'
+    found = lines(written(tmp_path, "a.csv", content))
+    assert found[0] == (3, "a")
+    assert found[1][0] == 4
+    assert found[1][1].startswith("1 cell for 2 columns; they are separated by ")
+
+
+def test_cells_separated_otherwise_than_the_names(tmp_path: Path) -> None:
+    assert lines(written(tmp_path, "a.csv", "question;answer\na,b\na;b;c\nd;e\n")) == [
+        (2, "1 cell for 2 columns; they are separated by semicolons, as the names in the first line are"),
+        (3, "3 cells for 2 columns; quote cells that hold semicolons"),
+        (4, "d"),
+    ]
 
 
 def test_json_documents(tmp_path: Path) -> None:
@@ -134,8 +170,13 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.json", b"3", "expected a list of records"),
         ("a.jsonl", b"\xff\xfe{\x00", "is UTF-16"),
         ("a.csv", b"\xff\xfeq\x00", "is UTF-16"),
-        ("a.csv", b"question;answer\na;b\n", "separated by semicolons"),
-        ("a.csv", b"question\tanswer\na\tb\n", "save it with tabs as .tsv"),
+        ("a.jsonl", '{"question": "日本語の質問"}'.encode("utf-16-le"), "looks like UTF-16; save it as UTF-8"),
+        ("a.csv", "Übung,question\na,b\n".encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
+        ("a.json", '[{"question": "a"}]'.encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
+        ("a.jsonl", b'{"question": "a"}\n' + b"\x00" * 4096, "is full of NUL bytes"),
+        ("a.csv", b"question;answer,contexts\na;b,c\n", "has commas and semicolons between the names"),
+        ("a.csv", b"sep=;\nanswer;answer\na;b\n", "the column answer is there twice"),
+        ("a.csv", b"sep=;\n", "must name the columns"),
         ("a.csv", b"answer,answer\na,b\n", "the column answer is there twice"),
         ("a.csv", b"\na,b\n", "must name the columns"),
         ("a.parquet", b"PAR1 not really", "cannot be read as Parquet"),
@@ -151,6 +192,13 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
         Reading(tmp_path / "none.jsonl")
     with pytest.raises(UserError, match="is a folder"):
         Reading(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a thing of POSIX")
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    with pytest.raises(UserError, match="is a pipe or a device"):
+        Reading(tmp_path / "a.jsonl")
 
 
 def test_mapped_column_that_no_record_has(tmp_path: Path) -> None:
@@ -179,10 +227,11 @@ def test_bad_input_names_each_record_and_the_first_use_of_an_id(tmp_path: Path) 
     ]
 
 
-def test_equal_records_without_ids_are_repeated_ids(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.jsonl", '{"question": "x"}\n' * 2)
-    with pytest.raises(BadInput, match="already used in line 1"):
+def test_equal_records_without_ids(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"question": "x"}\n{"question": "y"}\n{"question": "x", "id": ""}\n')
+    with pytest.raises(BadInput) as caught:
         list(Reading(path))
+    assert str(caught.value) == f"{path}:3: the same record as line 1; give them ids if both are meant"
 
 
 def test_only_the_first_fifty_are_named(tmp_path: Path) -> None:
@@ -202,9 +251,17 @@ def test_skip_bad_goes_on_with_the_rest(tmp_path: Path) -> None:
     assert [example.question for example in reading] == ["x", "y"]  # it can be read again
     limited = Reading(path, skip_bad=True, limit=1)
     assert [example.question for example in limited] == ["x"]
-    nothing_good = Reading(written(tmp_path, "b.jsonl", '{"question": 5}\n'), skip_bad=True)
-    with pytest.raises(BadInput):
-        list(nothing_good)
+
+
+def test_skip_bad_where_no_record_is_good(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"question": 5}\n' * 60)
+    with pytest.raises(BadInput) as caught:
+        list(Reading(path, skip_bad=True))
+    assert str(caught.value).splitlines()[-2:] == [
+        "… and 10 more",
+        f"{path}: no record is left without the bad ones (all 60 are bad)",
+    ]
+    assert (len(caught.value.lines), caught.value.total) == (50, 60)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

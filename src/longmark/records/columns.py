@@ -1,10 +1,12 @@
 """From a raw record (a dict, whatever tool wrote it) to an `Example`, or to all that is wrong with it.
 
-Names are compared without case, with `-` and spaces as `_`. A mapping `our field -> column` goes before them.
+Names are compared without case, with `-` and spaces as `_`, and `userInput` is `user_input`. A mapping `our field ->
+column` goes before them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -43,6 +45,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 """Each field and the columns that are understood as it. Ragas, DeepEval and RAGChecker use these names."""
 
 _FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _ALIASES = {"reference": "references", "context": "contexts"}
 _MARKED = frozenset({"question", "answer", "contexts", "references"})
 _LABELS = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level"})
@@ -123,12 +126,13 @@ class Columns:
         for field, column in self._column_of.items():
             if column in record:
                 yield field, column, record[column]
-        retrieval = "retrieval_context" in record
+        retrieval = any(_known_name(column) == "retrieval_context" for column in record)
         for column, raw in record.items():
             if column in self._mapped:
                 continue
-            known = _field_of(column)
-            if known is None or known in self._column_of or (retrieval and column == "context"):
+            name = _known_name(column)
+            known = field_of(column)
+            if known is None or known in self._column_of or (retrieval and name == "context"):
                 if not (missing(raw) or (self._cells and raw == "")):
                     rest[column] = raw
             else:
@@ -150,9 +154,17 @@ class Columns:
         return _json_object(field, raw)
 
 
+def field_of(column: str) -> str | None:
+    """The field that a column is understood as, by its name alone."""
+    name = _known_name(column)
+    return None if name is None else _FIELD_OF[name]
+
+
 @lru_cache(maxsize=4096)
-def _field_of(column: str) -> str | None:
-    return _FIELD_OF.get(column.strip().lower().replace(" ", "_").replace("-", "_"))
+def _known_name(column: str) -> str | None:
+    """The name out of NAMES that a column's name stands for."""
+    words = column.strip().replace(" ", "_").replace("-", "_")
+    return next((name for name in (words.lower(), _HUMP.sub("_", words).lower()) if name in _FIELD_OF), None)
 
 
 def _made(fields: dict[str, Any]) -> Example:

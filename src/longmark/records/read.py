@@ -81,6 +81,17 @@ def _check_mapping(path: Path, columns: Columns) -> None:
         raise UserError(f"--map: no record of {path} has the column {names}; look at the names in the file")
 
 
+class _NoneLeft(BadInput):
+    """Bad records were to be left out, and there are no others."""
+
+    def __init__(self, name: str, lines: list[str], total: int) -> None:
+        super().__init__(lines, total)
+        self._summary = f"{name}: no record is left without the bad ones (all {total:,} are bad)"
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self._summary}"
+
+
 class Checked:
     """Records that were read, checked: iterate to the end before anything is done with them.
 
@@ -115,15 +126,23 @@ class Checked:
                         self.good += 1
                         yield item.example
                         continue
-                    item = Bad(item.line, f'id: "{item.example.id}" was already used in line {first}')
+                    item = Bad(item.line, _repeated(item.example, first))
                 self._note(item)
-        if self.bad and not (self._skip_bad and self.good):
+        if self.bad and self._skip_bad and not self.good:
+            raise _NoneLeft(self.name, self.bad_lines, self.bad)
+        if self.bad and not self._skip_bad:
             raise BadInput(self.bad_lines, self.bad)
 
     def _note(self, bad: Bad) -> None:
         self.bad += 1
         if len(self.bad_lines) < BAD_SHOWN:
             self.bad_lines.append(f"{self.name}:{bad.line}: {bad.message}")
+
+
+def _repeated(example: Example, first: int) -> str:
+    if "id" in example.model_fields_set:
+        return f'id: "{example.id}" was already used in line {first}'
+    return f"the same record as line {first}; give them ids if both are meant"
 
 
 class Reading(Checked):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import datetime
 import decimal
@@ -15,11 +16,13 @@ from typing import Any
 import orjson
 
 from longmark.errors import MissingExtra, UserError
+from longmark.records.columns import field_of
 
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format."""
 
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
+_HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
 LONGEST_CELL = 1 << 28  # characters of a CSV cell; Python's own limit is 131,072
 _PARQUET_BATCH = 128  # records: with a megabyte of contexts each, still little memory
 
@@ -41,6 +44,8 @@ def kind_of(path: Path) -> str:
         raise UserError(f"{path} is a folder; name the file with the records")
     if not path.exists():
         raise UserError(f"there is no file {path}")
+    if not path.is_file():
+        raise UserError(f"{path} is a pipe or a device, which cannot be read twice; save the records in a file first")
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
@@ -53,6 +58,8 @@ def kind_of(path: Path) -> str:
 def records(path: Path, kind: str) -> Records:
     """Every record of a file. Raises UserError where the file as a whole cannot be read."""
     try:
+        if kind != "parquet":
+            _check_encoding(path)
         if kind == "jsonl":
             yield from _jsonl(path)
         elif kind == "json":
@@ -94,7 +101,7 @@ def _int(digits: str) -> int | float:
 def _jsonl(path: Path) -> Records:
     with path.open("rb") as file:
         for number, raw in enumerate(file, 1):
-            line = _without_mark(path, raw) if number == 1 else raw
+            line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
             if not line.strip():
                 continue
             try:
@@ -106,7 +113,7 @@ def _jsonl(path: Path) -> Records:
 
 
 def _json(path: Path) -> Records:
-    raw = _without_mark(path, path.read_bytes())
+    raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
         document = parse_json(raw)
     except ValueError as error:
@@ -125,18 +132,22 @@ def _json(path: Path) -> Records:
     yield from enumerate(document, 1)
 
 
-def _csv(path: Path, delimiter: str) -> Records:
+def _csv(path: Path, usual: str) -> Records:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    with path.open("rb") as file:
-        _without_mark(path, file.read(4))
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        first = file.readline()
+        hint = _HINT.fullmatch(first.rstrip("\r\n"))
+        if hint is None:
+            file.seek(0)
+        before = 1 if hint is None else 2  # the number of the line that names the columns
         try:
-            names = _header(path, next(rows, []), delimiter)
+            delimiter = _delimiter(path, first, usual) if hint is None else hint[1]
+            rows = csv.reader(file, delimiter=delimiter, strict=True)
+            names = _header(path, next(rows, []))
         except csv.Error as error:
-            raise UserError(f"{path}:1: the names of the columns cannot be read: {error}") from None
+            raise UserError(f"{path}:{before}: the names of the columns cannot be read: {error}") from None
         while True:
-            line = rows.line_num + 1
+            line = rows.line_num + before
             try:
                 cells = next(rows)
             except StopIteration:
@@ -147,28 +158,53 @@ def _csv(path: Path, delimiter: str) -> Records:
             if not cells:
                 continue
             if len(cells) != len(names):
-                yield (
-                    line,
-                    Unreadable(
-                        f"{len(cells)} cells for {len(names)} columns; quote cells that hold {_name(delimiter)}"
-                    ),
-                )
+                yield line, Unreadable(_miscounted(len(cells), len(names), delimiter))
                 continue
             yield line, dict(zip(names, cells, strict=True))
 
 
-def _header(path: Path, cells: list[str], delimiter: str) -> list[str]:
+def _delimiter(path: Path, line: str, usual: str) -> str:
+    """What separates the columns that a line names: it gives the most names we know, and then the most names.
+
+    One that leaves quotes where none may be comes last. Raises UserError where two are equally good.
+    """
+
+    def names_of(mark: str) -> tuple[bool, int, int]:
+        names = next(csv.reader([line], delimiter=mark), [])
+        return _is_csv(line, mark), sum(field_of(name) is not None for name in names), len(names)
+
+    counts = {mark: names_of(mark) for mark in (",", ";", "\t")}
+    most = max(counts.values())
+    best = [mark for mark, count in counts.items() if count == most]
+    if len(best) == 1:
+        return best[0]
+    if most[-1] > 1:
+        raise UserError(
+            f"{path}: the first line has {' and '.join(map(_name, best))} between the names of the columns; "
+            f"use one of them, and quote names that hold the other"
+        )
+    return usual
+
+
+def _is_csv(line: str, delimiter: str) -> bool:
+    try:
+        next(csv.reader([line], delimiter=delimiter, strict=True), None)
+    except csv.Error:
+        return False
+    return True
+
+
+def _miscounted(cells: int, names: int, delimiter: str) -> str:
+    counts = f"{cells} cell{'' if cells == 1 else 's'} for {names} column{'' if names == 1 else 's'}"
+    if cells > names:
+        return f"{counts}; quote cells that hold {_name(delimiter)}"
+    return f"{counts}; they are separated by {_name(delimiter)}, as the names in the first line are"
+
+
+def _header(path: Path, cells: list[str]) -> list[str]:
     names = [name.strip() or f"column_{number}" for number, name in enumerate(cells, 1)]
     if not any(cell.strip() for cell in cells):
         raise UserError(f"{path}: the first line must name the columns")
-    if len(names) == 1:
-        other = next((mark for mark in (",", ";", "\t") if mark != delimiter and mark in names[0]), None)
-        if other:
-            suffix = ".tsv" if other == "\t" else ".csv"
-            raise UserError(
-                f"{path}: the columns seem to be separated by {_name(other)}; "
-                f"save it with {_name(',' if other == ';' else other)} as {suffix}"
-            )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UserError(f"{path}: the column {', '.join(twice)} is there twice; rename one")
@@ -176,7 +212,7 @@ def _header(path: Path, cells: list[str], delimiter: str) -> list[str]:
 
 
 def _name(delimiter: str) -> str:
-    return {",": "commas", ";": "semicolons", "\t": "tabs"}[delimiter]
+    return {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}[delimiter]
 
 
 def _parquet(path: Path) -> Records:
@@ -218,8 +254,11 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _without_mark(path: Path, start: bytes) -> bytes:
-    """The bytes without a UTF-8 byte order mark. Raises UserError for UTF-16."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+def _check_encoding(path: Path) -> None:
+    """Raises UserError for UTF-16: by its byte order mark, or by the NUL bytes that are half of its Latin letters."""
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise UserError(f"{path} is UTF-16; save it as UTF-8")
-    return start.removeprefix(b"\xef\xbb\xbf")
+    if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
+        raise UserError(f"{path} is full of NUL bytes and looks like UTF-16; save it as UTF-8")
