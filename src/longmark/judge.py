@@ -88,6 +88,8 @@ async def ask(
         logprobs=reader.logprobs,
         schema=reader.schema,
     )
+    if reader.logprobs and judge.model.capabilities.logprobs == 0:
+        raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring reads.")
     replies: list[str] = []
     while True:
         reply = await judge.chat(request)

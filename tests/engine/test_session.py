@@ -228,6 +228,75 @@ def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
     assert judge.requests == []
 
 
+def test_an_empty_answer_is_0_whatever_the_judge_can_do(tmp_path: Path):
+    judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
+    given = [{"id": "a", "question": "What?", "answer": ""}, {"id": "b", "question": "What?", "answer": "It."}]
+    marked(tmp_path / "r", given, settings_of(judge, QR, scoring="expected"))
+    assert [(row.value, row.status) for row in rows_of(tmp_path / "r")] == [(0.0, "ok"), (None, "unsupported")]
+
+
+def test_damaged_examples_of_an_earlier_session_are_marked_again(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    path = tmp_path / "r" / "examples.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"garbage\n" + b"".join(lines[1:]))
+    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "1", "2"]
+    assert len(judge.requests) == 3  # the reply was in the cache
+
+
+def test_what_a_killed_process_left_half_written_is_no_stranger(tmp_path: Path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / ".manifest.json.new").write_text("{")
+    (tmp_path / "r" / ".examples.jsonl.new").write_text("{")
+    assert marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
+
+
+def test_a_metric_without_any_example_is_named(tmp_path: Path):
+    variant = {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0", "variant": "paraphrase"}
+    result = marked(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
+    assert rows_of(tmp_path / "r") == []
+    assert result.unvalued == (QR,)
+
+
+def test_metrics_in_another_order_are_the_same_run(tmp_path: Path):
+    judge = FakeChat("80")
+    marked(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
+    marked(tmp_path / "r", records(2), settings_of(judge, FKGL, QR))
+    assert len(judge.requests) == 2
+    assert [row.metric for row in rows_of(tmp_path / "r")] == [FKGL, QR] * 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"limit": 0},
+        {"limit": True},
+        {"concurrency": 0},
+        {"concurrency": "4"},
+        {"budget": Budget(max_calls=-1)},
+        {"budget": Budget(max_usd=0.0)},
+        {"retry": "unparsable"},
+        {"retry": ["ok"]},
+        {"retry": ["unparseable"]},
+    ],
+)
+def test_wrong_numbers_are_mistakes_of_the_user(tmp_path: Path, wrong: dict[str, Any]):
+    with pytest.raises(UserError):
+        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR), **wrong)
+    assert not (tmp_path / "r").exists()
+
+
+def test_one_judge_under_two_names_is_one_judge():
+    from longmark.models.names import Given, Opener
+
+    with pytest.raises(UserError, match="given twice"):
+        Opener().roles(Given(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"]))
+    with pytest.raises(UserError, match="expected its name or a backend"):
+        Opener().roles(Given(judges=[5]))  # type: ignore[list-item]
+
+
 def test_a_refusal_is_a_status(tmp_path: Path):
     judge = FakeChat(lambda _request: ChatReply("", refusal="I would rather not"))
     marked(tmp_path / "r", records(1), settings_of(judge, QR))

@@ -173,6 +173,19 @@ def test_a_wrong_key_is_asked_with_once(cache: CallCache):
     assert len(model.requests) == 1
 
 
+def test_a_spent_quota_is_asked_once(cache: CallCache):
+    model = FakeChat(lambda _request: RequestRefused("no quota left", 429))
+
+    async def call() -> None:
+        door = Door(cache)
+        for i in range(3):
+            with pytest.raises(RequestRefused, match="no quota"):
+                await door.chat(model, asking(str(i)), Ledger())
+
+    asyncio.run(call())
+    assert len(model.requests) == 1
+
+
 def test_a_wait_beyond_the_longest_is_a_refusal(cache: CallCache):
     model = FakeChat(lambda _request: RateLimited("come back tomorrow", 429, 86_400.0 * 100))
     with pytest.raises(RateLimited):
@@ -317,7 +330,10 @@ def test_the_cache_is_listed_and_cleared_by_model(cache: CallCache):
 
     asyncio.run(fill())
     assert [(line.model, line.replies) for line in cache.lines()] == [("one", 3), ("two", 3)]
+    cache.remember("one", "no-logprobs")
+    cache.remember("two", "no-logprobs")
     assert cache.clear("one") == 3
+    assert (cache.known("one", "no-logprobs"), cache.known("two", "no-logprobs")) == (False, True)
     assert [line.model for line in cache.lines()] == ["two"]
 
 

@@ -107,6 +107,8 @@ class RunFolder:
                     "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
                     (n - 1, example.id, example.content_hash(), example.variant_of is not None, example.variant),
                 )
+            file.flush()
+            os.fsync(file.fileno())
         return n
 
     def adopt(self) -> Changes:
@@ -118,7 +120,10 @@ class RunFolder:
         if self.examples_path.exists():
             with open(self.examples_path, "rb") as file:
                 for line in file:
-                    example = Example.from_json(line)
+                    try:
+                        example = Example.from_json(line)
+                    except ValueError:  # damaged: as if it had not been there, and its rows are made again
+                        continue
                     self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?)", (example.id, example.content_hash()))
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
         changed = self._count("earlier JOIN examples USING (id) WHERE earlier.content != examples.content")
@@ -218,13 +223,13 @@ class RunFolder:
         self._rewrite_rows()
 
     def unvalued(self) -> list[str]:
-        """The values of which no example has one."""
-        query = "SELECT m FROM rows GROUP BY m HAVING max(status = 'ok') = 0"
-        return [self._values[m] for (m,) in self._db.execute(query)]
+        """The values that no example has, be it for want of a value or of any example that they are for."""
+        valued = {m for (m,) in self._db.execute("SELECT DISTINCT m FROM rows WHERE status = 'ok'")}
+        return [value for m, value in enumerate(self._values) if m not in valued]
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""
-        fresh = self.path / "rows.jsonl.new"
+        fresh = self.path / ".rows.jsonl.new"
         with open(self.rows_path, "rb") as old, open(fresh, "wb") as new:
             for (offset,) in self._db.execute("SELECT offset FROM rows ORDER BY n, m"):
                 old.seek(offset)
@@ -250,7 +255,7 @@ class RunFolder:
         return found
 
     def write_manifest(self, manifest: dict[str, object]) -> None:
-        fresh = self.path / "manifest.json.new"
+        fresh = self.path / ".manifest.json.new"
         fresh.write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
         os.replace(fresh, self.manifest_path)
 

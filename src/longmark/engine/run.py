@@ -20,6 +20,7 @@ from longmark.domain import load
 from longmark.engine.session import CONCURRENCY, Options, RunResult, execute
 from longmark.engine.settings import Settings, check, choose, every_prompt, parameters
 from longmark.engine.source import Given
+from longmark.errors import UserError
 from longmark.home import home
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
@@ -64,6 +65,10 @@ def run(
     for the folder `out`. Works inside a running event loop too (a notebook): it then runs in a thread of its own, and
     the caller waits. Errors: `errors.UserError` and its kinds, all of them before any call.
     """
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise UserError(f"timeout: expected a number of seconds above 0, found {timeout!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise UserError(f"seed: expected a whole number, found {seed!r}")
     call_cache = open_cache(cache)
     try:
         settings = make_settings(

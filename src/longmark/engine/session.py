@@ -52,6 +52,22 @@ class Options:
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
 
+    def __post_init__(self) -> None:
+        numbers = {
+            "limit": self.limit,
+            "concurrency": self.concurrency,
+            "max_calls": self.budget.max_calls,
+            "max_tokens": self.budget.max_tokens,
+        }
+        for name, value in numbers.items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise UserError(f"{name}: expected a whole number from 1, found {value!r}")
+        usd = self.budget.max_usd
+        if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
+            raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
+        if isinstance(self.retry, str):
+            raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -143,6 +159,7 @@ async def dry_run(
     options: Options,
 ) -> Estimate:
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
+    _check_budget(settings, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
@@ -188,7 +205,7 @@ def _check_budget(settings: Settings, budget: Budget) -> None:
 def _tell_unsupported(settings: Settings, options: Options) -> None:
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
-            options.tell(f"No row of {chosen.name} will have a value: {why}")
+            options.tell(f"{chosen.name} will have no value wherever it takes a call: {why}")
 
 
 def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:

@@ -40,7 +40,7 @@ class Settings:
     def fixed(self) -> dict[str, Any]:
         """As the manifest holds them and a resumed run compares them."""
         return {
-            "metrics": [value for chosen in self.selected for value in chosen.values],
+            "metrics": sorted(value for chosen in self.selected for value in chosen.values),
             "params": {c.name: given for c in self.selected if (given := dataclasses.asdict(self.params[c.name]))},
             "models": self.models_used(),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
@@ -134,8 +134,8 @@ def check(settings: Settings) -> None:
 
 
 def unsupported(settings: Settings, chosen: Selected) -> str | None:
-    """Why no example can get a value from this metric with these models, or None. Said before the run, and in the
-    rows."""
+    """Why a metric's calls cannot be made with these models, or None. Said before the run; in the rows the call itself
+    says it, so that an example which needs no call (an empty answer) has its value all the same."""
     reads_tokens = settings.scoring == "expected" and "expected" in chosen.metric.scorings
     if reads_tokens or chosen.metric.logprobs:
         lacking = [judge.name for judge in settings.roles.judges if judge.capabilities.logprobs == 0]

@@ -9,7 +9,7 @@ from typing import Any
 
 from longmark import __version__
 from longmark.engine.folder import RunFolder
-from longmark.engine.settings import RETRIED, Settings, unsupported
+from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import ModelError, NoScore, OverBudget, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score, full_name
@@ -64,7 +64,6 @@ class Work:
         self._on_row = on_row
         self._stop = False
         self._signatures = {chosen.name: self._signature(chosen) for chosen in settings.selected}
-        self._unsupported = {chosen.name: unsupported(settings, chosen) for chosen in settings.selected}
 
     def stop(self) -> None:
         """Begins nothing new; calls under way are waited for and stored, rows that need more calls are left out."""
@@ -139,8 +138,6 @@ class Work:
         if lacking:
             reason = " ".join(_MISSING.get(name, f"The example has no {name}.") for name in lacking)
             raise NoScore("missing_input", reason)
-        if (why := self._unsupported[chosen.name]) is not None:
-            raise NoScore("unsupported", why)
 
     def _row(self, example: Example, chosen: Selected, value: str, result: Score | NoScore, usage: Usage) -> Row:
         gap = result if isinstance(result, NoScore) else None

@@ -109,12 +109,16 @@ class CallCache:
         return [CacheLine(*line) for line in self._do(query)]
 
     def clear(self, model: str | None = None) -> int:
-        """Deletes the replies of one model, or all of them with what was learnt of endpoints; how many there were."""
+        """Deletes the replies of one model, or all, with what was learnt of their endpoints; how many there were."""
         if model is None:
             count = self._do("DELETE FROM calls").rowcount
             self._do("DELETE FROM facts")
         else:
             count = self._do("DELETE FROM calls WHERE model = ?", (model,)).rowcount
+            name = model.removeprefix("openai:")  # facts are kept by model and base URL
+            self._do(
+                "DELETE FROM facts WHERE endpoint = ? OR endpoint LIKE ?", (name, f"{name}@https://api.openai.com/%")
+            )
         self._do("VACUUM")
         return count
 

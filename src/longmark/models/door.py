@@ -288,7 +288,8 @@ class Door:
                 limiter.rate_limited(wait)
             else:
                 self.counts.faults += 1
-            if failure.http_status in _SAME_FOR_EVERY_CALL:
+            spent = failure.http_status == 429 and not failure.retryable
+            if spent or failure.http_status in _SAME_FOR_EVERY_CALL:
                 limiter.closed = (str(failure), failure.http_status)
             if not failure.retryable or attempt >= limiter.attempts or wait > LONGEST_WAIT:
                 if failure.retryable:
@@ -334,7 +335,9 @@ class Door:
         ledger.usage.add(usage)
 
 
-_SAME_FOR_EVERY_CALL = (401, 404)  # a wrong key, an unknown model or path: asking more often changes nothing
+# A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
+# changes nothing.
+_SAME_FOR_EVERY_CALL = (401, 402, 404)
 
 
 def _most(*texts: str, completion: int = 0) -> Tokens:

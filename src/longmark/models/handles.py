@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from longmark.domain import Domain, load
+from longmark.errors import NoScore
 from longmark.models.door import Door, Ledger
 from longmark.models.protocols import (
     Chat,
@@ -90,10 +91,16 @@ class Models:
         return await self.door.rerank(_given(self.roles.reranker, "reranker"), query, documents, self.ledger)
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
-        return await self.door.likelihood(_given(self.roles.lm, "lm"), request, self.ledger)
+        return await self.door.likelihood(self._lm(), request, self.ledger)
 
     async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
-        return await self.door.likelihoods(_given(self.roles.lm, "lm"), requests, self.ledger)
+        return await self.door.likelihoods(self._lm(), requests, self.ledger)
+
+    def _lm(self) -> LanguageModel:
+        lm = _given(self.roles.lm, "lm")
+        if lm.capabilities.prompt_logprobs is False:
+            raise NoScore("unsupported", f"{lm.name} cannot give the log-probabilities of a given text.")
+        return lm
 
 
 def _given(model: Model | None, role: str) -> Model:

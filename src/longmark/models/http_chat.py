@@ -18,6 +18,8 @@ from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 
 _SCHEMA_WORDS = ("response_format", "response format", "json_schema", "json schema", "structured output")
+_FEWER = (10, 5, 2)  # how many log-probabilities a token are asked for in turn where an endpoint says: too many
+_LIMIT_WORDS = ("max", "at most", "less than", "greater", "exceed", "between", "<=", "too many", "up to")
 _FILTERED = ("content_filter", "content_policy_violation")
 
 
@@ -71,6 +73,10 @@ class HttpChat:
     def _knows(self, fact: str) -> bool:
         return self.endpoint.knows(self.identity, fact)
 
+    def _most_logprobs(self) -> int:
+        """The most candidates a token that this model was found to give; more than any call asks for at first."""
+        return next((n for n in reversed(_FEWER) if self._knows(f"top-logprobs:{n}")), 1000)
+
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         limit = "max_completion_tokens" if self._knows("max-completion-tokens") else "max_tokens"
         body: dict[str, Any] = {
@@ -85,7 +91,7 @@ class HttpChat:
             body["seed"] = request.sample
         if request.logprobs:
             body["logprobs"] = True
-            body["top_logprobs"] = request.logprobs
+            body["top_logprobs"] = min(request.logprobs, self._most_logprobs())
         if request.schema is not None and not self._knows("text-only"):
             schema = {"name": request.schema_name, "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -99,7 +105,9 @@ def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
     if "response_format" in body and refusal.names(*_SCHEMA_WORDS):
         return "text-only"
     if "logprobs" in body and refusal.names("logprobs"):
-        return "no-logprobs"
+        fewer = [n for n in _FEWER if n < body["top_logprobs"]]
+        too_many = fewer and any(word in refusal.said for word in _LIMIT_WORDS)
+        return f"top-logprobs:{fewer[0]}" if too_many else "no-logprobs"
     if "seed" in body and refusal.names("seed") and re.search(r"\bseed\b", refusal.said):
         return "no-seed"
     return None

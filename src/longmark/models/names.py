@@ -64,15 +64,17 @@ class Opener:
     def roles(self, given: Given, called: Collection[str] = ROLES) -> Roles:
         """The models of a run: those of the roles that are called. UserError for a name that names nothing, or nothing
         that can play the role."""
-        for name in given.judges:
-            if list(given.judges).count(name) > 1:
-                raise UserError(f"--judge {name} was given twice: a jury is of different judges")
 
         def one(role: str, name: Name | None) -> Any:
             return self.open(role, name) if name is not None and role in called else None
 
+        judges = tuple(one("judge", name) for name in given.judges) if "judge" in called else ()
+        names = [judge.name for judge in judges]
+        for name in names:
+            if names.count(name) > 1:
+                raise UserError(f"--judge {name} was given twice: a jury is of different judges")
         return Roles(
-            judges=tuple(one("judge", name) for name in given.judges) if "judge" in called else (),
+            judges=judges,
             generator=one("generator", given.generator),
             embedder=one("embedder", given.embedder),
             reranker=one("reranker", given.reranker),
@@ -82,6 +84,8 @@ class Opener:
     def open(self, role: str, name: Name) -> Any:
         """The backend of a name in a role; a backend is itself."""
         if not isinstance(name, str):
+            if not hasattr(name, "identity") or not hasattr(name, "capabilities"):
+                raise UserError(f"a model as {role}: expected its name or a backend, found {name!r}")
             return name
         chats = role in ("judge", "generator", "lm")
         key = ("chat" if chats and not (role == "lm" and "@" in name) else role, name)
