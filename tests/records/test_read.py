@@ -259,7 +259,7 @@ def test_skip_bad_where_no_record_is_good(tmp_path: Path) -> None:
         list(Reading(path, skip_bad=True))
     assert str(caught.value).splitlines()[-2:] == [
         "… and 10 more",
-        f"{path}: no record is left without the bad ones (all 60 are bad)",
+        f"{path}: no record is left without the bad ones (60 of 60 bad)",
     ]
     assert (len(caught.value.lines), caught.value.total) == (50, 60)
 

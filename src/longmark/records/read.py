@@ -86,7 +86,7 @@ class _NoneLeft(BadInput):
 
     def __init__(self, name: str, lines: list[str], total: int) -> None:
         super().__init__(lines, total)
-        self._summary = f"{name}: no record is left without the bad ones (all {total:,} are bad)"
+        self._summary = f"{name}: no record is left without the bad ones ({total:,} of {total:,} bad)"
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self._summary}"
