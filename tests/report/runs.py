@@ -16,11 +16,13 @@ CORRECTNESS = "ccrs.answer_correctness"
 EASE = "score.readability.reading_ease"
 GRADE = "score.readability.grade_level"
 
+READABILITY = "How hard the answer is to read, from the lengths of its sentences and words."
+
 METRICS: dict[str, dict[str, Any]] = {
     RELEVANCE: {"bounds": [0, 1], "higher_is_better": True, "summary": "Does the answer answer the question?"},
     CORRECTNESS: {"bounds": [0, 1], "higher_is_better": True, "summary": "Agreement with the reference."},
-    EASE: {"bounds": [None, None], "higher_is_better": True, "summary": "Flesch reading ease."},
-    GRADE: {"bounds": [None, None], "higher_is_better": None, "summary": "Flesch-Kincaid grade level."},
+    EASE: {"bounds": [None, None], "higher_is_better": True, "summary": READABILITY},
+    GRADE: {"bounds": [None, None], "higher_is_better": None, "summary": READABILITY},
 }
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!-- \u2028\u2029 & {{script}} ]]> \u202e"
@@ -109,6 +111,11 @@ def manifest(system: str = "first", **more: Any) -> dict[str, Any]:
         ],
     }
     return {**found, **more}
+
+
+def killed() -> dict[str, Any]:
+    """A session as it stays in the manifest where its process was killed."""
+    return {"started": "2026-11-21T22:05:00Z", "ended": None}
 
 
 def write_run(folder: Path, examples: list[Example], rows: list[Row], described: dict[str, Any] | None = None) -> Path:
@@ -222,6 +229,19 @@ def hostile(folder: Path) -> Path:
     return write_run(folder, [example], rows, described)
 
 
+def long_names(folder: Path) -> list[Path]:
+    """Two runs by judges with addresses, of systems with long names; the first has a session that was killed."""
+    runs = []
+    for place, name in enumerate(("answers_of_the_small_model_with_dense_retrieval", "without retrieval, 2026-11-21")):
+        run = made_up(folder / str(place), 40, place, name)
+        described = manifest(name)
+        described["fixed"]["models"] = {"judge": ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1"]}
+        described["sessions"] += [killed()] if place == 0 else []
+        (run / "manifest.json").write_bytes(orjson.dumps(described))
+        runs.append(run)
+    return runs
+
+
 def main(folder: Path) -> None:
     from longmark.report.html import write_report
 
@@ -231,6 +251,7 @@ def main(folder: Path) -> None:
         "systems": [
             made_up(folder / name / name, 40, seed, name) for seed, name in enumerate(("alpha", "beta", "gamma"))
         ],
+        "names": long_names(folder / "names"),
         "many": [made_up(folder / "many" / "first", 2500)],
         "hostile": [hostile(folder / "hostile" / "run")],
     }

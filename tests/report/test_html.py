@@ -12,8 +12,10 @@ from tests.report.runs import (
     GRADE,
     HOSTILE,
     METRICS,
+    READABILITY,
     RELEVANCE,
     hostile,
+    killed,
     made_up,
     manifest,
     row,
@@ -105,6 +107,7 @@ def test_the_policy_lets_only_the_pages_own_script_and_style_run(tmp_path):
 def test_the_page_says_what_was_marked_and_by_which_model(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
     assert "<title>3 answers of first, marked by embedded:judge</title>" in found.source
+    assert '<meta name="generator" content="longmark 0.1.0">' in found.source
     for text in [RELEVANCE, "95 % interval (Student's t)", "embedded:judge", "3.14.5", "sha256:5f5f", "52f2e2f"]:
         assert text in found.text
     assert "with uncommitted changes" in found.text
@@ -221,7 +224,8 @@ def test_an_example_that_was_marked_again_shows_its_last_mark(tmp_path):
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     run = made_up(tmp_path / "run", 3)
     out = tmp_path / "report.html"
-    out.write_text("the page of yesterday")
+    write_report([run], out)
+    yesterday = out.read_bytes()
 
     def broken(*_args):
         raise RuntimeError("the disk is full")
@@ -229,8 +233,85 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(html, "_data", broken)
     with pytest.raises(RuntimeError):
         write_report([run], out)
-    assert out.read_text() == "the page of yesterday"
+    assert out.read_bytes() == yesterday
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run"]
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "run/rows.jsonl", "report", "new.json"])
+def test_only_a_web_page_is_written(tmp_path, name):
+    run = made_up(tmp_path / "run", 3)
+    (tmp_path / "questions.jsonl").write_text("{}")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UserError, match=r"does not end in \.html or \.htm; .*\.html"):
+        write_report([run], tmp_path / name)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("content", ["", "<!doctype html><title>mine</title>", "longmark"])
+def test_no_file_is_replaced_that_is_no_report(tmp_path, content):
+    run = made_up(tmp_path / "run", 3)
+    (tmp_path / "mine.html").write_text(content)
+    with pytest.raises(UserError, match="not a longmark report; give another --out, or move the file"):
+        write_report([run], tmp_path / "mine.html")
+    assert (tmp_path / "mine.html").read_text() == content
+
+
+@pytest.mark.parametrize("name", ["report.html", "REPORT.HTM"])
+def test_a_report_replaces_a_report_whatever_its_texts(tmp_path, name):
+    write_report([hostile(tmp_path / "hostile")], tmp_path / name)
+    write_report([made_up(tmp_path / "run", 3)], tmp_path / name)
+    assert "3 answers of first" in (tmp_path / name).read_text("utf-8")
+
+
+def test_the_heading_has_the_models_names_without_their_addresses(tmp_path):
+    run = made_up(tmp_path / "run", 3)
+    names = ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1", "k@http://127.0.0.1:8733/v1"]
+    (run / "manifest.json").write_bytes(json.dumps(manifest(fixed={"models": {"judge": names}})).encode())
+    found = page(tmp_path, run)
+    assert "<title>3 answers of first, marked by m and k (at 2 addresses)</title>" in found.source
+    for name in names:
+        assert name in found.text.split("How it was made")[-1]
+
+
+def test_a_sentence_that_values_share_stands_once_under_their_familys_name(tmp_path):
+    found = page(tmp_path, made_up(tmp_path / "run", 3))
+    spread = found.text.split("drawn as points.")[1].split("Calls and cost")[0]
+    assert spread.count(READABILITY) == 1
+    assert f"score.readability: {READABILITY}" in spread
+    assert "Agreement with the reference. 0 to 1" in " ".join(spread.split()), "a sentence of one value is its own"
+    assert spread.count("no bounds, ") == 2
+
+
+def test_every_cell_of_the_summary_has_its_label_for_a_narrow_screen(tmp_path):
+    found = page(tmp_path, made_up(tmp_path / "run", 3))
+    cells = [a for _, a in found.elements if a.get("role") == "cell"]
+    labels = ["System", "Mean", "95 % interval (Student's t)", None, "With a value", "Why the rest have none"]
+    assert [cell.get("data-label") for cell in cells] == labels * 4
+    roles = [a.get("role") for tag, a in found.elements if tag in ("th", "table")]
+    assert roles.count("rowheader") == 4
+    assert roles.count("table") == 1
+
+
+def test_a_reason_that_only_some_rows_give_is_called_so(tmp_path):
+    rows = [row(str(i), RELEVANCE, None, reason=r) for i, r in enumerate(["Quota.", "Quota.", "Timeout."])]
+    assert "3 unparsable, mostly: Quota." in page(tmp_path, write_run(tmp_path / "run", [], rows)).text
+
+
+def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
+    run = made_up(tmp_path / "run", 3)
+    described = manifest()
+    described["sessions"].append(killed())
+    (run / "manifest.json").write_bytes(json.dumps(described).encode())
+    text = page(tmp_path, run).text
+    assert "1 session has no end on record" in text
+    assert "4 min 00 s" in text, "180.4 + 60 seconds"
+    assert text.count("in 2 of 3 sessions") == 2, "time and cost"
+    assert "$0.0146" in text
+    assert "–" * 8 + "no end on record" in text, "a line without figures: six counts, cost and time"
+    (run / "manifest.json").write_bytes(json.dumps(manifest(sessions=[killed()])).encode())
+    alone = page(tmp_path, run).text
+    assert "The figures above are those of the rows instead, as first paid" in alone
+    assert "0.0 s" not in alone
 
 
 def test_what_cannot_be_done_is_said(tmp_path):

@@ -39,7 +39,7 @@ def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
     assert cell.mean == pytest.approx(0.5)
     assert (cell.n, cell.scored) == (6, 2)
-    assert cell.gaps == (Gap("unparsable", 3, "Prose."), Gap("refused", 1, "It declined."))
+    assert cell.gaps == (Gap("unparsable", 3, "Prose.", 2), Gap("refused", 1, "It declined.", 1))
 
 
 def test_fewer_than_two_values_have_no_interval(tmp_path):

@@ -5,7 +5,7 @@ from rich.console import Console
 from tests.report.runs import EASE, RELEVANCE, manifest, row, write_run
 
 from longmark.report.summary import summarise
-from longmark.report.table import as_csv, as_markdown, as_text, print_table
+from longmark.report.table import as_csv, as_markdown, as_text, gaps_in_words, print_table
 
 
 def summary(tmp_path, system="first"):
@@ -24,6 +24,17 @@ def test_plain_text_has_one_line_for_each_metric_and_system(tmp_path):
         assert text in relevance
     assert ease.split() == [EASE, "first", "61.2", "–", "1", "/", "1"]
     assert head.index("system") == relevance.index("first")
+
+
+def test_the_reason_of_some_rows_is_not_shown_as_that_of_all(tmp_path):
+    reasons = ["Quota.", "Quota.", "Timeout."]
+    rows = [row(f"e{i}", RELEVANCE, None, status="model_error", reason=r) for i, r in enumerate(reasons)]
+    rows += [row(f"u{i}", RELEVANCE, None, reason=r) for i, r in enumerate(["Prose.", "No number."])]
+    rows += [row("r", RELEVANCE, None, status="refused", reason="It declined.")]
+    (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
+    assert gaps_in_words(cell) == (
+        "3 model_error (mostly: Quota); 2 unparsable (among others: No number); 1 refused (It declined)"
+    )
 
 
 def test_a_pipe_gets_the_plain_text(tmp_path):

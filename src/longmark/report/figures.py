@@ -55,7 +55,7 @@ def _lane(spread: Distribution, at: Callable[[float], float], y: float, places: 
     text = f"median {fixed(spread.median, places)} · mean {fixed(spread.mean, places)}"
     parts = [f'<text class="lane-number" x="{WIDTH - _RIGHT}" y="{y + 12}" text-anchor="end">{text}</text>']
     if named:
-        name = spread.system if len(spread.system) <= 18 else spread.system[:17] + "…"
+        name = spread.system if len(spread.system) <= 15 else spread.system[:14] + "…"
         parts.append(f'<text class="lane" x="{_LEFT}" y="{y + 12}">{escape(name)}</text>')
     if spread.n >= _FEW:
         least, q1, q3, greatest = at(spread.least), at(spread.q1), at(spread.q3), at(spread.greatest)

@@ -2,6 +2,7 @@
 
 The page asks for nothing: its policy forbids every request, and only its own script and style sheet run. Foreign text
 is escaped in the HTML, and in the embedded JSON `<`, `>`, `&` and the two Unicode line separators stand as escapes.
+No file is replaced that is not an earlier report.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from longmark.report.selection import LOWEST, MOST, Selection, Shown, load, sele
 from longmark.report.summary import Summary, summary_of
 
 _SCRIPTS = ("evidence.js", "examples.js")
+_SUFFIXES = (".html", ".htm")
+_MARK = b'<meta name="generator" content="longmark'
+"""Stands in the first _HEAD bytes of every report."""
+_HEAD = 4096
 _ESCAPES = {
     b"<": b"\\u003c",
     b">": b"\\u003e",
@@ -39,8 +44,10 @@ def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int 
     """Writes the page of one or several run folders to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more.
-    Errors: UserError where a run is no run folder, is given twice, or `out` cannot be written.
+    Errors: UserError where a run is no run folder or is given twice, or where `out` cannot be written, does not end in
+    .html or .htm, or is a file that is not an earlier report.
     """
+    _refuse_to_destroy(out)
     folders = [run.resolve() for run in runs]
     if not folders:
         raise UserError("report: give at least one run folder")
@@ -141,10 +148,33 @@ def _made(manifests: Sequence[Manifest]) -> str:
     return f"longmark {', '.join(versions)}" if versions else "longmark"
 
 
+def _refuse_to_destroy(out: Path) -> None:
+    """The only file that a report may take the place of is an earlier report."""
+    try:
+        if out.is_dir():
+            raise UserError(f"report: {out} is a folder; give a file, as in --out {out / 'report.html'}")
+        if out.suffix.lower() not in _SUFFIXES:
+            raise UserError(
+                f"report: {out} does not end in .html or .htm; give a web page's name, as in "
+                f"--out {out.with_suffix('.html')}"
+            )
+        if out.exists() and not _is_report(out):
+            raise UserError(
+                f"report: {out} is there already and is not a longmark report; give another --out, or move the file"
+            )
+    except OSError as error:
+        raise UserError(f"report: cannot look at {out} ({error.strerror}); give another --out") from error
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(_HEAD)
+
+
 def _write(out: Path, parts: Iterator[bytes]) -> None:
     """There is never half a page."""
-    if out.is_dir():
-        raise UserError(f"report: {out} is a folder; give a file, as in --out {out / 'report.html'}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -18,10 +18,27 @@ def usage(index: MarkIndex, manifests: Sequence[Manifest]) -> str:
     """Calls, cost, cache and reuse: of the sessions in tiles, of each metric as a table."""
     spent = index.spent()
     sessions = [session for manifest in manifests for session in manifest.sessions]
-    parts = [_tiles(sessions or [_as_session(spent)], paid_now=bool(sessions))]
+    recorded = [session for session in sessions if _recorded(session)]
+    parts = [_tiles(recorded or [_as_session(spent)], len(sessions) if recorded else 0)]
+    if len(recorded) < len(sessions):
+        parts.append(_cut_off(len(sessions) - len(recorded), bool(recorded)))
     if any(entry.calls for entry in spent):
         parts.append(_by_metric(spent))
     return "".join(parts)
+
+
+def _recorded(session: dict[str, Any]) -> bool:
+    """A session's figures are written when it ends; one whose process was killed has only its start."""
+    return isinstance(session.get("seconds"), int | float)
+
+
+def _cut_off(count: int, others: bool) -> str:
+    have, its = ("has", "its") if count == 1 else ("have", "their")
+    instead = "do not hold" if others else "are those of the rows instead, as first paid, without"
+    return (
+        f"<p class='notice'><strong>Note.</strong> {plural(count, 'session')} {have} no end on record: the process was "
+        f"killed or is still at work. The figures above {instead} {its} requests, cost and time.</p>"
+    )
 
 
 def _total(sessions: Iterable[dict[str, Any]], key: str) -> float:
@@ -36,7 +53,9 @@ def _as_session(spent: Sequence[Spent]) -> dict[str, Any]:
     return {**sums, "usd": sum(known) if len(known) == len(spent) else None}
 
 
-def _tiles(sessions: Sequence[dict[str, Any]], paid_now: bool) -> str:
+def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> str:
+    """of: how many sessions there were in all, 0 where the figures are those of the rows."""
+    during = plural(of, "session") if len(sessions) == of else f"{whole(len(sessions))} of {plural(of, 'session')}"
     calls, cached = _total(sessions, "calls"), _total(sessions, "from_cache")
     prompt, reused = _total(sessions, "prompt_tokens"), _total(sessions, "cached_prompt_tokens")
     known = all(isinstance(session.get("usd"), int | float) for session in sessions)
@@ -44,14 +63,13 @@ def _tiles(sessions: Sequence[dict[str, Any]], paid_now: bool) -> str:
         ("Model calls", whole(calls), f"{whole(cached)} from the call cache ({share(cached, calls)})"),
         ("Prompt tokens", whole(prompt), f"{share(reused, prompt)} reused by prefix sharing ({whole(reused)})"),
         ("Completion tokens", whole(_total(sessions, "completion_tokens")), "written by the models"),
-        ("Cost", dollars(_total(sessions, "usd") if known else None), "paid" if paid_now else "as first paid"),
+        ("Cost", dollars(_total(sessions, "usd") if known else None), f"paid in {during}" if of else "as first paid"),
     ]
-    if paid_now:
+    if of:
         requests, retries = _total(sessions, "requests"), _total(sessions, "retries")
         limited = _total(sessions, "rate_limited")
         tiles.append(("Requests", whole(requests), f"{whole(retries)} retries, {whole(limited)} rate-limited"))
-        time = duration(_total(sessions, "seconds"))
-        tiles.append(("Time", time, f"in {plural(len(sessions), 'session')}"))
+        tiles.append(("Time", duration(_total(sessions, "seconds")), f"in {during}"))
     return (
         "<dl class='tiles'>"
         + "".join(
@@ -169,15 +187,10 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> str:
         return ""
     lines = []
     for session in sessions:
-        figures = "".join(f'<td class="number">{whole(_total([session], key))}</td>' for key in _SESSION_FIGURES)
-        usd = session.get("usd")
-        paid = dollars(usd if isinstance(usd, int | float) else None)
-        ended = session.get("stopped") or ("end" if session.get("ended") else "not recorded")
-        lines.append(
-            f"<tr><td>{text(session.get('started') or 'not recorded')}</td>{figures}"
-            f'<td class="number">{paid}</td><td class="number">{duration(_total([session], "seconds"))}</td>'
-            f"<td>{text(ended)}</td></tr>"
-        )
+        ended = session.get("stopped") or ("end" if session.get("ended") else "no end on record")
+        figures = _session_figures(session) if _recorded(session) else ["–"] * (len(_SESSION_FIGURES) + 2)
+        cells = "".join(f'<td class="number">{figure}</td>' for figure in figures)
+        lines.append(f"<tr><td>{text(session.get('started') or 'not recorded')}</td>{cells}<td>{text(ended)}</td></tr>")
     heads = "".join(
         f'<th scope="col" class="number">{name.replace("_", " ").capitalize()}</th>' for name in _SESSION_FIGURES
     )
@@ -187,3 +200,9 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> str:
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
     return f"<details><summary>{plural(len(sessions), 'session')}</summary>{scrolling('Sessions', table)}</details>"
+
+
+def _session_figures(session: dict[str, Any]) -> list[str]:
+    usd = session.get("usd")
+    paid = dollars(usd if isinstance(usd, int | float) else None)
+    return [*(whole(_total([session], key)) for key in _SESSION_FIGURES), paid, duration(_total([session], "seconds"))]

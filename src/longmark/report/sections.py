@@ -16,7 +16,7 @@ from longmark.report.manifest import Manifest, MetricFacts
 from longmark.report.numbers import fixed, whole
 from longmark.report.selection import Selection
 from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
-from longmark.report.table import interval_in_words
+from longmark.report.table import how_many, interval_in_words
 
 _SYSTEMS_SHOWN = 6
 
@@ -54,7 +54,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[str, str]:
-    """What was marked and by which model, and by which metrics: two lines of plain text."""
+    """What was marked and by which model, and by which metrics: two lines of plain text. Of a model's name it has the
+    part before the address; the whole name stands with the settings."""
     models: dict[str, None] = {}
     metrics: dict[str, None] = {}
     for manifest in manifests:
@@ -64,7 +65,7 @@ def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[
         metrics.update(dict.fromkeys(manifest.metrics()))
     systems = [_upright(name) for name in summary.systems]
     by_whom = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
-    judges = f"marked by {listed([_upright(name) for name in models])}" if models else "marked without a model"
+    judges = f"marked by {listed(_short_names(models))}" if models else "marked without a model"
     answers = f"{plural(total, 'answer')} of {by_whom}" if systems else "No answers yet"
     names = list(summary.metrics) or list(metrics)
     on = (
@@ -73,6 +74,15 @@ def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[
         else "The run has no rows yet."
     )
     return f"{answers}, {judges}", on
+
+
+def _short_names(models: Iterable[str]) -> list[str]:
+    """`m` for `m@http://host/v1`; `m (at 2 addresses)` where models share that name."""
+    counts: dict[str, int] = {}
+    for name in models:
+        short = _upright(name.split("@")[0]) or _upright(name)
+        counts[short] = counts.get(short, 0) + 1
+    return [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
 
 
 def _upright(name: str) -> str:
@@ -104,33 +114,54 @@ def notices(manifests: Sequence[Manifest]) -> str:
 
 
 def summary_table(summary: Summary) -> str:
-    """One line for each metric and system, with the mean and its interval drawn between the metric's bounds."""
+    """One line for each metric and system, with the mean and its interval drawn between the metric's bounds.
+
+    On a narrow screen the style sheet makes a card of each metric, where a cell's `data-label` stands before it; the
+    roles keep it a table for a screen reader.
+    """
     lines = []
     for metric in summary.metrics:
         cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
         ends = _ends(facts, cells)
         for i, cell in enumerate(cells):
-            first = f'<th scope="rowgroup" rowspan="{len(cells)}">{metric_name(metric)}</th>' if i == 0 else ""
+            span = f'scope="rowgroup" role="rowheader" rowspan="{len(cells)}"'
+            first = f"<th {span}>{metric_name(metric)}</th>" if i == 0 else ""
             where = ""
             if ends is not None and cell.mean is not None:
-                span = f"{interval_in_words(cell, places)}" if cell.interval else "no interval"
-                words = f"mean {fixed(cell.mean, places)}, {span}, on an axis from {ends[0]:g} to {ends[1]:g}"
+                range_ = interval_in_words(cell, places) if cell.interval else "no interval"
+                words = f"mean {fixed(cell.mean, places)}, {range_}, on an axis from {ends[0]:g} to {ends[1]:g}"
                 left, right = (f'<span class="end">{end:g}</span>' for end in ends)
                 where = f"{left}{interval(cell, ends, words)}{right}"
             lines.append(
-                f"<tr>{first}<td>{text(cell.system)}</td>"
-                f'<td class="number strong">{fixed(cell.mean, places)}</td>'
-                f'<td class="ends">{interval_in_words(cell, places)}</td><td class="axis-cell">{where}</td>'
-                f'<td class="number">{whole(cell.scored)} / {whole(cell.n)}</td><td class="why">{_gaps(cell)}</td></tr>'
+                f'<tr role="row">{first}{_cell("system", "System", text(cell.system))}'
+                + _cell("number strong", "Mean", fixed(cell.mean, places))
+                + _cell("ends", INTERVAL_NAME, interval_in_words(cell, places))
+                + _cell("axis-cell", "", where)
+                + _cell("number", "With a value", f"{whole(cell.scored)} / {whole(cell.n)}")
+                + _cell("why", "Why the rest have none", _gaps(cell))
+                + "</tr>"
             )
-        lines.append("</tbody><tbody>")
+        lines.append(_NEXT_GROUP)
+    column = '<th scope="col" role="columnheader"'
     head = (
-        '<th scope="col">Metric</th><th scope="col">System</th><th scope="col" class="number">Mean</th>'
-        f'<th scope="col" colspan="2">{INTERVAL_NAME}</th>'
-        '<th scope="col" class="number">With a value</th><th scope="col">Why the rest have none</th>'
+        f'{column}>Metric</th>{column}>System</th>{column} class="number">Mean</th>'
+        f'{column} colspan="2">{INTERVAL_NAME}</th>'
+        f'{column} class="number">With a value</th>{column}>Why the rest have none</th>'
     )
-    body = "".join(lines).removesuffix("</tbody><tbody>")
-    return scrolling("Summary", f"<table class='summary'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    body = "".join(lines).removesuffix(_NEXT_GROUP)
+    return scrolling(
+        "Summary",
+        f'<table class="summary" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{body}</tbody></table>',
+    )
+
+
+_NEXT_GROUP = '</tbody><tbody role="rowgroup">'
+
+
+def _cell(kind: str, label: str, content: str) -> str:
+    named = f' data-label="{escape(label)}"' if label else ""
+    return f'<td class="{kind}" role="cell"{named}><div>{content}</div></td>'
 
 
 def scrolling(label: str, table: str) -> str:
@@ -150,16 +181,12 @@ def _ends(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, float] | No
 def _gaps(cell: Cell) -> str:
     if not cell.gaps:
         return '<span class="none">none missing</span>' if cell.n else ""
-    reasons = [
-        f"<p class='gap'>{_gap(gap)}: {text(gap.reason)}</p>"
-        if len(cell.gaps) > 1
-        else f"{_gap(gap)}: {text(gap.reason)}"
-        for gap in cell.gaps
-    ]
+    reasons = [f"{_gap(gap)}{', ' if gap.several else ''}{how_many(gap)}: {text(gap.reason)}" for gap in cell.gaps]
     if len(reasons) == 1:
         return reasons[0]
     heads = ", ".join(_gap(gap) for gap in cell.gaps)
-    return f"<details><summary>{heads}</summary>{''.join(reasons)}</details>"
+    folded = "".join(f"<p class='gap'>{reason}</p>" for reason in reasons)
+    return f"<details><summary>{heads}</summary>{folded}</details>"
 
 
 def _gap(gap: Gap) -> str:
@@ -169,13 +196,28 @@ def _gap(gap: Gap) -> str:
 
 def cards(index: MarkIndex, summary: Summary) -> str:
     """A card for each metric: histograms by system, box plots, the numbers of both."""
-    return "".join(_card(index, summary, metric) for metric in summary.metrics)
+    sentences = _sentences(summary)
+    return "".join(_card(index, summary, metric, sentences[metric]) for metric in summary.metrics)
 
 
-def _card(index: MarkIndex, summary: Summary, metric: str) -> str:
+def _sentences(summary: Summary) -> dict[str, str]:
+    """What the card of each metric says of it. A sentence that all values of a family share is the family's: it stands
+    once, under the family's name."""
+    sharing: dict[tuple[str, str], list[str]] = {}
+    for name in summary.metrics:
+        family = name.rpartition(".")[0]
+        sharing.setdefault((family or name, summary.facts[name].summary), []).append(name)
+    found = dict.fromkeys(summary.metrics, "")
+    for (family, sentence), names in sharing.items():
+        if sentence:
+            found[names[0]] = text(sentence) if len(names) == 1 else f"{code(family)}: {text(sentence)}"
+    return found
+
+
+def _card(index: MarkIndex, summary: Summary, metric: str, sentence: str) -> str:
     facts, places, cells = summary.facts[metric], summary.decimals(metric), summary.of(metric)
     seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-    head = f"<h3>{metric_name(metric)}</h3><p class='about'>{_about(facts)}</p>"
+    head = f"<h3>{metric_name(metric)}</h3><p class='about'>{sentence} {_limits(facts)}</p>"
     if not seen:
         return f"<article class='card'>{head}<p>No answer has a value.</p></article>"
     edges = bin_edges(facts, min(seen), max(seen))
@@ -204,11 +246,11 @@ def _card(index: MarkIndex, summary: Summary, metric: str) -> str:
     )
 
 
-def _about(facts: MetricFacts) -> str:
+def _limits(facts: MetricFacts) -> str:
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
     limits = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
     better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    return f"{text(facts.summary)} <span>{limits}, {better[facts.higher_is_better]}</span>"
+    return f"<span>{limits}, {better[facts.higher_is_better]}</span>"
 
 
 def _histogram(metric: str, spread: Distribution, tallest: int, named: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
@@ -24,11 +24,17 @@ MAX_UNSCORED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Rows without a value that share a status: how many, and the reason most of them give."""
+    """Rows without a value that share a status: how many, the most frequent reason, how many of them give it."""
 
     status: str
     count: int
     reason: str
+    giving: int
+
+    @property
+    def several(self) -> bool:
+        """The rows give different reasons."""
+        return self.giving < self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,8 @@ def _gaps(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
     for metric, system, status, reason, count in index.gaps():
         gaps = found.setdefault((metric, system), {})
         before = gaps.get(status)
-        gaps[status] = Gap(status, count + before.count, before.reason) if before else Gap(status, count, reason)
+        # the most frequent reason comes first
+        gaps[status] = replace(before, count=before.count + count) if before else Gap(status, count, reason, count)
     return {key: tuple(sorted(gaps.values(), key=lambda gap: -gap.count)) for key, gaps in found.items()}
 
 

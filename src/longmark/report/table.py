@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
-from longmark.report.summary import INTERVAL_NAME, Cell, Summary
+from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,8 +80,19 @@ def as_csv(summary: Summary) -> str:
 
 
 def gaps_in_words(cell: Cell) -> str:
-    """`2 unparsable (no number in the reply); 1 refused (…)`: each status once, with the reason most rows give."""
-    return "; ".join(f"{gap.count} {gap.status} ({_line(gap.reason).rstrip('.')})" for gap in cell.gaps)
+    """`2 unparsable (no number in the reply); 5 model_error (mostly: …)`: each status once, with its most frequent
+    reason."""
+    return "; ".join(
+        f"{gap.count} {gap.status} ({how_many(gap)}{': ' if gap.several else ''}{_line(gap.reason).rstrip('.')})"
+        for gap in cell.gaps
+    )
+
+
+def how_many(gap: Gap) -> str:
+    """Nothing where all rows give the gap's reason, else `mostly` where more than half do, else `among others`."""
+    if not gap.several:
+        return ""
+    return "mostly" if 2 * gap.giving > gap.count else "among others"
 
 
 def interval_in_words(cell: Cell, places: int) -> str:
