@@ -1,17 +1,17 @@
 """What the resampling statistics cost beside their peers, in one run, and whether they keep what they promise.
 
-`python -m bench.stats [--simulate [--runs 3000]]`
+`python -m bench.stats [costs] [levels] [coverage] [--runs 3000]`
 
-CPU seconds, the best of three runs (slow peers run once), the ratio to ours, and the memory that ours needs:
+costs: CPU seconds, the best of three runs (slow peers run once), the ratio to ours, and the memory that ours needs:
 
     Tukey HSD            10,000 permutations of 4,719 x 6; `plain`: shuffled by argsort of random keys, in chunks of
                          tables; `listing`: row by row in Python, as the paper prints it, reckoned from 30 permutations
     paired permutation   10,000 sign patterns of n = 1,200; SciPy's `permutation_test`, vectorised
     BCa                  10,000 resamples of n = 1,200; SciPy's `bootstrap`, vectorised
 
---simulate counts, under the null hypothesis, how often each test and correction finds something at .05, and how often
-intervals at .95 cover the mean, beside the binomial 99.9 % interval for the runs made. The bootstrap's coverage is not
-exact in small samples: that is shown, not hidden.
+levels: how often, under the null hypothesis, each test and correction finds something at .05, beside the binomial
+99.9 % interval for the runs made. coverage: how often intervals at .95 hold the mean; in small samples the bootstrap's
+is not exact, and that is shown.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def listing_tukey(table: np.ndarray, permutations: int) -> np.ndarray:
     return np.array(found)
 
 
-def costs() -> None:
+def costs(_runs: int) -> None:
     random = np.random.default_rng(0)
     table = np.clip(random.normal(0.7, 0.2, (4_719, 1)) + random.normal(0, 0.15, (4_719, 6)), 0, 1)
     a = random.random(1_200)
@@ -127,7 +127,7 @@ def said(name: str, found: int, runs: int, share: float, at_most: bool = False) 
     print(f"{name:52} {found / runs:.4f}   {verdict} {expected} of {share:.3g}", flush=True)
 
 
-def simulate(runs: int) -> None:
+def levels(runs: int) -> None:
     random = np.random.default_rng(1)
     print(f"{runs:,} runs each; under the null hypothesis the share with p <= {ALPHA}")
     for n, five in product((12, 60), (False, True)):
@@ -156,7 +156,11 @@ def simulate(runs: int) -> None:
                 print(f"{name:52} {found / runs:.4f}   (nothing is promised)")
             else:
                 said(name, found, runs, ALPHA, at_most=True)
-    print("share of .95 intervals that hold the mean")
+
+
+def coverage(runs: int) -> None:
+    random = np.random.default_rng(2)
+    print(f"{runs:,} runs each; share of .95 intervals that hold the mean")
     for n in (20, 60, 300):
         covered = dict.fromkeys((BCA, PERCENTILE), 0)
         for _ in range(runs):
@@ -178,14 +182,18 @@ def simulate(runs: int) -> None:
             said(f"BCa on values in {count} clusters, {name}", found, runs, 0.95)
 
 
+PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "coverage": coverage}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulate", action="store_true")
+    parser.add_argument("parts", nargs="*", metavar="costs|levels|coverage", help="all of them, if none is named")
     parser.add_argument("--runs", type=int, default=3_000)
     given = parser.parse_args()
-    costs()
-    if given.simulate:
-        simulate(given.runs)
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    for name in given.parts or PARTS:
+        PARTS[name](given.runs)
 
 
 if __name__ == "__main__":
