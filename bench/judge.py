@@ -161,13 +161,11 @@ def hostile(judge: str) -> None:
         **hostile_answers.HOSTILE,
     }
     given = [record(key, case, answer) for key, answer in answers.items()]
-    wanted = [metric, "ccrs.answer_correctness"]
-    by_scoring = {scoring: marks(given, wanted, judge, scoring) for scoring in ("text", "expected")}
-    heads = [f"{name.split('.')[1]}, {scoring}" for name in wanted for scoring in by_scoring]
-    print(f"| answer | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
+    by_scoring = {scoring: marks(given, [metric], judge, scoring) for scoring in ("text", "expected")}
+    print(f"| answer | {' | '.join(by_scoring)} |\n|---|{'---:|' * len(by_scoring)}")
     for key in answers:
-        values = [by_scoring[scoring][key, name] for name in wanted for scoring in by_scoring]
-        print(f"| {key} | {' | '.join('none' if v is None else f'{v:.2f}' for v in values)} |")
+        values = [by_scoring[scoring][key, metric] for scoring in by_scoring]
+        print(f"| {key} | {' | '.join('none' if v is None else f'{v:.2f}' for v in values)} |", flush=True)
 
 
 def main() -> None:

@@ -34,9 +34,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine",),
     ("study",),
     ("demo",),
-    ("cli", "cli_rag"),
+    ("cli", "__main__"),
 )
-SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli", "cli_rag"))
+SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli", "__main__"))
 # the other way through: records <- stats <- metaeval <- report <- cli
 ON_THE_SIDE = frozenset(name for layer in SIDE[:3] for name in layer)
 BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})

@@ -96,7 +96,7 @@ def test_a_folder_replaces_prompts(tmp_path: Path):
     [
         ("nosuch.txt", b"x", "unknown prompt"),
         ("p.txt", b"", "empty"),
-        ("p.txt", b"\xff\xfe", "utf-8"),
+        ("p.txt", b"\xff\xfe", "save it as UTF-8"),
         ("p.txt", b"Grade it", "fields must be exactly"),
         ("p.txt", b"Grade $n of $m", "fields must be exactly"),
         ("p.txt", b"Grade $n for 5$ each", "write \\$\\$"),

@@ -111,7 +111,10 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
         try:
             prompt = replace(ours[path.stem], text=path.read_text(encoding="utf-8").strip())
             missing, extra = ours[path.stem].fields - prompt.fields, prompt.fields - ours[path.stem].fields
-        except ValueError as error:  # not UTF-8, or a stray $
+        except UnicodeDecodeError:
+            wrong.append(f"{path.name}: is not in UTF-8; save it as UTF-8")
+            continue
+        except ValueError as error:  # a stray $
             wrong.append(f"{path.name}: {error}")
             continue
         if not prompt.text:

@@ -116,3 +116,8 @@ def test_what_is_no_base_url(base_url: str) -> None:
 
 def test_a_base_url_loses_its_closing_slash() -> None:
     assert check_base_url("http://localhost:8000/v1/") == "http://localhost:8000/v1"
+
+
+def test_a_base_url_that_goes_too_far_is_told_where_it_ends():
+    with pytest.raises(UserError, match=r"stands before /chat/completions: http://localhost:8000/v1$"):
+        check_base_url("http://localhost:8000/v1/chat/completions/")

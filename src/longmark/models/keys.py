@@ -112,7 +112,11 @@ def check_base_url(base_url: str) -> str:
             f"the base URL at {parts.scheme}://{parts.netloc} goes on after `?` or `#`: leave that out, and set "
             f"{variables_for(base_url)[0]} if it held a key"
         )
-    return base_url.rstrip("/")
+    base_url = base_url.rstrip("/")
+    for path in ("/chat/completions", "/completions", "/embeddings", "/rerank"):
+        if base_url.endswith(path):
+            raise UserError(f"the base URL stands before {path}: {base_url.removesuffix(path)}")
+    return base_url
 
 
 def _split(base_url: str) -> SplitResult:

@@ -13,6 +13,7 @@ Nothing is called and nothing is loaded here; a model's file must be there, an e
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.models import prices
+from longmark.models import catalogue, prices
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import ROLES, Roles
@@ -112,7 +113,9 @@ class Opener:
         endpoint = _AT_ENDPOINT.fullmatch(name)
         if endpoint is None:
             shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
-            raise UserError(f"--{role} {shown}: {NO_SCHEME if '@' in name else FORMS}")
+            near = difflib.get_close_matches(name, ("embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1)
+            maybe = f"did you mean {near[0]}? " if near else ""
+            raise UserError(f"--{role} {shown}: {maybe}{NO_SCHEME if '@' in name else FORMS}")
         return self._endpoint_model(role, endpoint["model"], endpoint["base_url"])
 
     def _openai(self, role: str, model: str) -> Any:
@@ -171,8 +174,6 @@ def price_of(model: Backend) -> Price:
 
 
 def _embedded(role: str, name: str) -> Any:
-    from longmark.models import catalogue
-
     name = name or EMBEDDED_FOR.get(role, "")
     if not name:
         raise UserError(f"--{role} embedded: no model that ships with longmark can be a {role}; name an endpoint")
