@@ -21,7 +21,7 @@ from longmark.report.table import print_table
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
 MODELS = Given(judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small")
-PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 3}  # fewer than usual: it is a demo
+PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}  # fewer than usual: it is a demo
 
 
 def run_demo(out: Path) -> int:
