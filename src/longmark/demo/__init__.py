@@ -1,6 +1,7 @@
 """Three short examples with two variants, written for this, and what `longmark demo` does with them.
 
-One answer is right, one is wrong, one is beside the point; how far the marks tell them apart shows what the judge is
+One answer is right, one is wrong, one is beside the point and was given without passages, so that metrics which need
+some have a reason in its place; how far the marks tell them apart shows what the judge is
 worth. The judge is the embedded one, read by `expected` scoring, since a model of its size writes poor numbers
 (docs/judges.md says what it can and cannot do).
 """
