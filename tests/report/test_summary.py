@@ -166,3 +166,11 @@ def test_an_unknown_metric_is_refused_with_the_nearest():
         parse_conditions(["ccr>=0.5"], METRICS)
     with pytest.raises(UserError, match="too large"):
         parse_conditions(["ccrs>=1e999"], METRICS)
+
+
+def test_a_value_that_others_stand_under_is_tested_alone() -> None:
+    names = ["score.specificity", "score.specificity.hazard", "ccrs.information_recall"]
+    (one,) = parse_conditions(["score.specificity>=0.5"], names)
+    assert [name for name in names if one.selects(name)] == ["score.specificity"]
+    (family,) = parse_conditions(["score>=0.5"], names)
+    assert [name for name in names if family.selects(name)] == names[:2]

@@ -139,12 +139,13 @@ class Condition:
     metric: str
     sign: str
     limit: float
+    alone: bool = False  # the name is that of one value, which others may stand under (`score.specificity`)
 
     def __str__(self) -> str:
         return f"{self.metric}{self.sign}{self.limit:g}"
 
     def selects(self, metric: str) -> bool:
-        return metric == self.metric or metric.startswith(self.metric + ".")
+        return metric == self.metric or (not self.alone and metric.startswith(self.metric + "."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[C
                 f"--fail-under {expression!r}: expected METRIC>=NUMBER or METRIC<=NUMBER, "
                 "as in 'ccrs.question_relevance>=0.8' (in quotes, for > redirects)"
             )
-        condition = Condition(match[1], match[2], float(match[3]))
+        condition = Condition(match[1], match[2], float(match[3]), alone=match[1] in names)
         if not any(condition.selects(name) for name in names):
             raise UnknownName("metric in --fail-under", condition.metric, names)
         if not math.isfinite(condition.limit):
