@@ -26,6 +26,8 @@ from pathlib import Path
 import orjson
 from bench import bare
 
+import longmark
+
 QUESTION = "Is the levee at the bend safe for another thirty years?"
 
 
@@ -39,11 +41,10 @@ def write_examples(path: Path, count: int) -> None:
 
 def child(name: str, folder: Path, base_url: str, concurrency: int, count: int) -> None:
     """One measured process: prints CPU seconds, wall seconds, memory in MB and what came out."""
+    run = longmark.run  # imported before the clock starts, as the clients of the loops are
     began = time.perf_counter()
     if name.startswith("engine"):
-        import longmark
-
-        result = longmark.run(
+        result = run(
             folder / "examples.jsonl",
             "ccrs.question_relevance",
             judges=[f"judge@{base_url}"],
