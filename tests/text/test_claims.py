@@ -15,7 +15,7 @@ from longmark.models.fake import FakeChat
 from longmark.models.handles import Models, Roles
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
-from longmark.text.claims import PIECE, claim_calls, claims, fact_calls, facts
+from longmark.text.claims import PIECE, Fact, claim_calls, claims, fact_calls, facts
 
 
 def models(tmp_path: Path, *judges: FakeChat) -> Models:
@@ -81,9 +81,35 @@ def test_thirty_thousand_words(tmp_path: Path):
 def test_short_passages_share_a_call_and_a_long_one_takes_several(tmp_path: Path):
     judge = FakeChat(said("Dams hold water.", "dams hold water.", key="facts"))
     found = asyncio.run(facts(models(tmp_path, judge), ["One passage.", "Another.", "A long one. " * 500]))
-    assert found == ["Dams hold water."]
+    assert found == [Fact("Dams hold water.", (1, 2, 3))]
     assert len(judge.requests) == fact_calls(["One passage.", "Another.", "A long one. " * 500]) == 2
     assert "One passage.\n\nAnother." in judge.requests[0].messages[1].content
+
+
+def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known(tmp_path: Path):
+    short, long = "Dams hold water. Levees  hold\nrivers.", "Sand is dry. " * 500
+    judge = FakeChat(
+        lambda request: (
+            said("levees hold rivers", "Water is held.", "Sand moves.", key="facts")
+            if "Dams" in request.messages[1].content
+            else said("Sand is dry.", "Sand moves.", key="facts")
+        )
+    )
+    found = asyncio.run(facts(models(tmp_path, judge), [short, " ", "Dams hold water.", long]))
+    # The first call holds the passages 1 and 3 and the beginning of 4 (2 is blank), the second only the rest of 4:
+    # a sentence of 1 is of 1; what no passage says in these words is of any that was shown; the second call has one.
+    assert len(judge.requests) == 2
+    assert found == [
+        Fact("levees hold rivers", (1,)),
+        Fact("Water is held.", (1, 3, 4)),
+        Fact("Sand moves.", (1, 3, 4)),
+        Fact("Sand is dry.", (4,)),
+    ]
+
+
+def test_of_a_single_passage_every_fact_is_certain(tmp_path: Path):
+    judge = FakeChat(said("Anything.", key="facts"))
+    assert asyncio.run(facts(models(tmp_path, judge), ["Some text."])) == [Fact("Anything.", (1,))]
 
 
 def test_what_cannot_be_read_is_no_list(tmp_path: Path):

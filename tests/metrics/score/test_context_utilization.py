@@ -72,6 +72,7 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     assert shown["confidence"] == pytest.approx(0.40657, abs=1e-5)
     assert [claim["delta"] for claim in shown["claims"]] == pytest.approx([0.10538, -0.09002, 0.0], abs=1e-5)
     assert (shown["most_needed"], shown["most_distracting"]) == (FACTS[0], FACTS[1])
+    assert [claim["passages"] for claim in shown["claims"]] == [[1], [1], [1]]
     # the fake's entropies are twice the distance of the log-probability from 0
     assert shown["entropy"] == pytest.approx(1.8)
     assert [claim["entropy_without"] for claim in shown["claims"]] == pytest.approx([2.4, 1.4, 1.8])

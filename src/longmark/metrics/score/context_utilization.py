@@ -8,7 +8,8 @@
 f is equation 4; appendix B.2 tells of proxies. C are the unique facts that the first judge finds in the passages. The
 proxy (`--lm`) is given the question and the facts, and is made to say the answer: the same tokens every time, whatever
 it would have said itself. The evidence has every fact with its delta, the one needed most (the greatest delta above 0)
-and the most distracting one (the least below 0). The second measure of confidence, the mean entropy of the proxy's
+and the most distracting one (the least below 0), and the passages that it can come from (numbers from 1; `text.claims`
+says how they are known: one number is certain). The second measure of confidence, the mean entropy of the proxy's
 distribution over the answer's positions (nats, lower is surer), is in the evidence where the proxy gives it (`hf:`);
 llama.cpp and vLLM do not.
 No value (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough: what
@@ -34,7 +35,7 @@ from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.text.claims import FACTS, fact_calls, facts
+from longmark.text.claims import FACTS, Fact, fact_calls, facts
 
 # The facts come last, a line each, so that two sets begin with the same tokens up to where they part.
 PROXY = Prompt(
@@ -85,7 +86,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
         )
         raise NoScore("undefined", reason, {"claims": len(known)})
     left_out = order(len(known))
-    sets = [[fact for i, fact in enumerate(known) if i != left] for left in left_out]
+    sets = [[fact.text for i, fact in enumerate(known) if i != left] for left in left_out]
     if params.documents:
         sets.append([" ".join(passage.split()) for passage in passages])
     found = await confidences(models, example.question or "", sets, answer, chat=params.chat)
@@ -139,13 +140,14 @@ def _confidence(reply: LikelihoodReply) -> Confidence:
     return Confidence(math.exp(math.fsum(reply.logprobs) / count), entropy)
 
 
-def _evidence(known: Sequence[str], whole: Confidence, without: Sequence[Confidence]) -> dict[str, Any]:
+def _evidence(known: Sequence[Fact], whole: Confidence, without: Sequence[Confidence]) -> dict[str, Any]:
     deltas = [whole.f - left.f for left in without]
     needed = max(range(len(known)), key=deltas.__getitem__)
     distracting = min(range(len(known)), key=deltas.__getitem__)
     claims = [
         {
-            "claim": fact,
+            "claim": fact.text,
+            "passages": list(fact.passages),
             "delta": delta,
             "relative": delta / whole.f if whole.f else None,
             "confidence_without": left.f,
@@ -156,8 +158,8 @@ def _evidence(known: Sequence[str], whole: Confidence, without: Sequence[Confide
     return {
         "confidence": whole.f,
         "entropy": whole.entropy,
-        "most_needed": known[needed] if deltas[needed] > 0 else None,
-        "most_distracting": known[distracting] if deltas[distracting] < 0 else None,
+        "most_needed": known[needed].text if deltas[needed] > 0 else None,
+        "most_distracting": known[distracting].text if deltas[distracting] < 0 else None,
         "claims": claims,
     }
 
