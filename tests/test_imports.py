@@ -23,7 +23,7 @@ SOURCE = ROOT / "src" / "longmark"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("longmark", "errors", "home", "together"),
     ("records",),
-    ("domain",),
+    ("domain", "tables"),
     ("models",),  # protocols, backends, door
     ("prompts",),
     ("models.handles", "models.rerank_embedded"),  # the door with the prompts; a backend that asks by a prompt
@@ -36,16 +36,29 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("demo",),
     ("cli", "__main__"),
 )
-SIDE: tuple[tuple[str, ...], ...] = (("stats",), ("metaeval",), ("report",), ("demo",), ("cli", "__main__"))
-# the other way through: records <- stats <- metaeval <- report <- cli
-ON_THE_SIDE = frozenset(name for layer in SIDE[:3] for name in layer)
-BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})
+SIDE: tuple[tuple[str, ...], ...] = (
+    ("stats",),
+    ("report",),
+    ("compare",),
+    ("metaeval",),
+    ("study",),
+    ("demo",),
+    ("cli", "__main__"),
+)
+# the other way through: records <- stats <- report <- compare <- metaeval <- study <- cli; a study runs the engine too
+ON_THE_SIDE = frozenset(name for layer in SIDE[:4] for name in layer)
+BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "tables", "text"})
 
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
     | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf"}
 )
-NEED_ARRAYS = ("stats.", "metaeval.")  # what only the extra `stats` runs may import NumPy and SciPy as a module
+NEED_ARRAYS = (
+    "stats.",
+    "compare.",
+    "metaeval.",
+    "study.",
+)  # what only the extra `stats` runs may import NumPy and SciPy as a module
 ARRAYS = frozenset({"numpy", "scipy"})
 
 

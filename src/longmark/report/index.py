@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from longmark.records import Row
+import orjson
+
+from longmark.records import Row, Signature, Usage
 from longmark.records.write import read_rows
 from longmark.report.manifest import MetricFacts
 
@@ -44,16 +46,21 @@ SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the rows of one metric and system cost when first paid; usd: None where a price is not known."""
+    """What the rows of one metric and system cost when first paid."""
 
     metric: str
     system: str
-    calls: int
-    from_cache: int
-    prompt_tokens: int
-    cached_prompt_tokens: int
-    completion_tokens: int
-    usd: float | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The value of one example; metric and system by their numbers."""
+
+    metric: int
+    system: int
+    question_id: str
+    value: float | None
 
 
 class MarkIndex:
@@ -65,6 +72,7 @@ class MarkIndex:
         self._runs: list[Path] = []
         self._systems: dict[tuple[int, str], int] = {}
         self._metrics: dict[str, int] = {}
+        self._signatures: dict[tuple[int, str], dict[bytes, Signature]] = {}
         self._sorted = False
 
     def __enter__(self) -> MarkIndex:
@@ -100,6 +108,7 @@ class MarkIndex:
     def _add(self, run: int, example: int, row: Row) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
         usage = row.usage
+        self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         self._db.execute(
             "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -116,8 +125,24 @@ class MarkIndex:
     def systems(self) -> list[str]:
         """A label for each system: its name, and the run's too where several runs have a system of that name."""
         names = [name for _, name in self._systems]
-        folders = _shortest_names(self._runs)
+        folders = shortest_names(self._runs)
         return [name if names.count(name) == 1 else f"{name} ({folders[run]})" for run, name in self._systems]
+
+    def runs_and_names(self) -> list[tuple[int, str]]:
+        """The run of each system, by its place, and the system's own name."""
+        return list(self._systems)
+
+    def signatures(self, run: int, metric: str) -> list[Signature]:
+        """The different signatures of a run's rows of a metric: one, unless the folder holds rows that are outdated."""
+        return list(self._signatures.get((run, metric), {}).values())
+
+    def marks(self) -> Iterator[Mark]:
+        """Every row's mark, by metric and system, in the order of the examples."""
+        query = (
+            "SELECT metric, marks.system, question_id, value FROM marks JOIN examples ON number = example "
+            "ORDER BY metric, marks.system, example"
+        )
+        return (Mark(*found) for found in self._db.execute(query))
 
     def values(self) -> Iterator[tuple[int, int, float]]:
         """(metric, system, value) of every row with a value."""
@@ -148,15 +173,19 @@ class MarkIndex:
             )
         )
 
-    def spent(self) -> list[Spent]:
-        """What was paid for each metric and system, in order of appearance."""
-        names, labels = self.metrics, self.systems()
+    def usages(self) -> Iterator[tuple[int, int, Usage]]:
+        """What was paid for each (metric, system), in order of appearance."""
         query = (
             "SELECT metric, system, SUM(calls), SUM(from_cache), SUM(prompt_tokens), SUM(cached_prompt_tokens), "
             "SUM(completion_tokens), CASE WHEN COUNT(usd) = COUNT(*) THEN SUM(usd) END "
             "FROM marks GROUP BY metric, system ORDER BY metric, system"
         )
-        return [Spent(names[row[0]], labels[row[1]], *row[2:]) for row in self._db.execute(query)]
+        return ((metric, system, Usage(*sums)) for metric, system, *sums in self._db.execute(query))
+
+    def spent(self) -> list[Spent]:
+        """`usages` with the names of metrics and the labels of systems."""
+        names, labels = self.metrics, self.systems()
+        return [Spent(names[metric], labels[system], usage) for metric, system, usage in self.usages()]
 
     def example_count(self) -> int:
         return int(self._db.execute("SELECT COUNT(*) FROM examples").fetchone()[0])
@@ -194,7 +223,7 @@ class MarkIndex:
         return run, name, question, system
 
 
-def _shortest_names(folders: list[Path]) -> list[str]:
+def shortest_names(folders: list[Path]) -> list[str]:
     """The folders' names, with as much of what stands before them as tells them apart."""
     longest = max((len(folder.parts) for folder in folders), default=1)
     names: list[str] = []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
 import orjson
 
+from longmark.records import Usage
 from longmark.report.index import MarkIndex, Spent
 from longmark.report.manifest import Manifest
 from longmark.report.numbers import dollars, duration, share, whole
@@ -19,10 +21,10 @@ def usage(index: MarkIndex, manifests: Sequence[Manifest]) -> str:
     spent = index.spent()
     sessions = [session for manifest in manifests for session in manifest.sessions]
     recorded = [session for session in sessions if _recorded(session)]
-    parts = [_tiles(recorded or [_as_session(spent)], len(sessions) if recorded else 0)]
+    parts = [_tiles(recorded or [_as_session([entry.usage for entry in spent])], len(sessions) if recorded else 0)]
     if len(recorded) < len(sessions):
         parts.append(_cut_off(len(sessions) - len(recorded), bool(recorded)))
-    if any(entry.calls for entry in spent):
+    if any(entry.usage.calls for entry in spent):
         parts.append(_by_metric(spent))
     return "".join(parts)
 
@@ -46,11 +48,11 @@ def _total(sessions: Iterable[dict[str, Any]], key: str) -> float:
     return sum(value for value in values if isinstance(value, int | float))
 
 
-def _as_session(spent: Sequence[Spent]) -> dict[str, Any]:
-    keys = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
-    known = [entry.usd for entry in spent if entry.usd is not None]
-    sums: dict[str, Any] = {key: sum(getattr(entry, key) for entry in spent) for key in keys}
-    return {**sums, "usd": sum(known) if len(known) == len(spent) else None}
+def _as_session(usages: Sequence[Usage]) -> dict[str, Any]:
+    total = Usage()
+    for usage in usages:
+        total.add(usage)
+    return asdict(total)
 
 
 def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> str:
@@ -83,10 +85,11 @@ def _by_metric(spent: Sequence[Spent]) -> str:
     heads = ("Calls", "From cache", "Prompt tokens", "Reused", "Completion tokens", "Cost")
     lines = []
     for entry in spent:
+        usage = entry.usage
         figures = (
-            *(whole(entry.calls), whole(entry.from_cache), whole(entry.prompt_tokens)),
-            share(entry.cached_prompt_tokens, entry.prompt_tokens),
-            *(whole(entry.completion_tokens), dollars(entry.usd)),
+            *(whole(usage.calls), whole(usage.from_cache), whole(usage.prompt_tokens)),
+            share(usage.cached_prompt_tokens, usage.prompt_tokens),
+            *(whole(usage.completion_tokens), dollars(usage.usd)),
         )
         cells = "".join(f'<td class="number">{figure}</td>' for figure in figures)
         lines.append(f'<tr><th scope="row">{metric_name(entry.metric)}</th><td>{text(entry.system)}</td>{cells}</tr>')

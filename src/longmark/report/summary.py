@@ -100,7 +100,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
     moments: dict[tuple[int, int], Moments] = {}
     for metric, system, value in index.values():
         moments.setdefault((metric, system), Moments()).add(value)
-    gaps = _gaps(index)
+    gaps = gaps_of(index)
     counts = index.counts()
     cells = []
     for name in facts:
@@ -113,7 +113,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
     return Summary(tuple(cells), facts, tuple(systems))
 
 
-def _gaps(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
+def gaps_of(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
     """The gaps of each (metric, system), the most frequent status first."""
     found: dict[tuple[int, int], dict[str, Gap]] = {}
     for metric, system, status, reason, count in index.gaps():

@@ -1,0 +1,1 @@
+"""Marks of several runs or systems side by side: which is better, by how much, with what certainty."""

@@ -1,0 +1,81 @@
+"""The marks of several runs, paired by question."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from tests.report.runs import manifest, row, write_run
+
+from longmark.compare.marks import read_marks
+from longmark.errors import UserError
+from longmark.records import Example, Usage
+
+METRIC = "ccrs.question_relevance"
+
+
+def mark(example, question, value, system="first", metric=METRIC, **more):
+    return row(example, metric, value, question_id=question, system=system, **more)
+
+
+def test_runs_are_paired_by_question(tmp_path):
+    one = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5), mark("b", "q2", None)], manifest())
+    two = write_run(tmp_path / "two", [], [mark("z", "q2", 0.25), mark("y", "q3", 1.0)], manifest())
+    marks = read_marks([one, two])
+    assert (marks.by, marks.systems, marks.questions) == ("run", ("one", "two"), ("q1", "q2", "q3"))
+    found = [[None if math.isnan(x) else x for x in line] for line in marks.matrix(METRIC)]
+    assert found == [[0.5, None], [None, 0.25], [None, 1.0]]
+    assert marks.rows(METRIC, "one") == 2
+    assert [(gap.status, gap.count) for gap in marks.gaps(METRIC, "one")] == [("unparsable", 1)]
+    assert marks.gaps(METRIC, "two") == ()
+    assert marks.matrix("none such").shape == (3, 2)
+
+
+def test_systems_of_one_run_and_of_several_are_told_apart_by_name(tmp_path):
+    other = "score.readability.reading_ease"
+    one = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5, "x"), mark("b", "q1", 0.7, "y")])
+    two = write_run(tmp_path / "two", [], [mark("a", "q1", 60.0, "x", other)])
+    assert read_marks([one]).systems == ("x", "y")
+    marks = read_marks([one, two], by="system")
+    assert (marks.systems, marks.metrics) == (("x", "y"), (METRIC, other))
+    assert marks.matrix(other)[0, 0] == 60.0
+
+
+def test_several_answers_to_a_question_count_once_by_their_mean(tmp_path):
+    rows = [mark("a", "q1", 0.2), mark("b", "q1", 0.6), mark("c", "q1", None), mark("d", "q2", 0.1)]
+    marks = read_marks([write_run(tmp_path / "one", [], rows)])
+    # (0.2 + 0.6) / 2; the answer without a value does not count
+    assert marks.matrix(METRIC)[:, 0].tolist() == [pytest.approx(0.4), 0.1]
+    assert marks.repeated == {(METRIC, "first"): 1}
+    assert marks.rows(METRIC, "first") == 4
+
+
+def test_marks_that_cannot_be_paired_are_refused(tmp_path):
+    two_systems = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5, "x"), mark("b", "q1", 0.7, "y")])
+    other = write_run(tmp_path / "two", [], [mark("a", "q1", 0.1, "x")])
+    with pytest.raises(UserError, match=r"one holds marks of several systems .*\(x and y on q1\).*--by system"):
+        read_marks([two_systems, other])
+    with pytest.raises(UserError, match=r"the system x has marks on the same question \(q1\) in two runs"):
+        read_marks([two_systems, other], by="system")
+    with pytest.raises(UserError, match="given twice"):
+        read_marks([other, tmp_path / "two" / ".." / "two"])
+    with pytest.raises(UserError, match="run or system"):
+        read_marks([other], by="judge")
+    empty = write_run(tmp_path / "three", [], [])
+    with pytest.raises(UserError, match=re.escape("there are no rows")):
+        read_marks([empty])
+
+
+def test_gaps_usage_signatures_and_question_texts_come_along(tmp_path):
+    reason = "The judge gave nothing."
+    paid = Usage(calls=2, prompt_tokens=10, usd=0.5)
+    rows = [mark("a", "q1", 0.5, "x", usage=paid), mark("b", "q2", None, "x", usage=paid, reason=reason)]
+    one = write_run(tmp_path / "one", [Example(id="a", question_id="q1", question="Why?")], rows, manifest())
+    two = write_run(tmp_path / "two", [], [mark("c", "q3", None, "x")], manifest())
+    marks = read_marks([one, two], by="system")
+    assert [(gap.count, gap.giving) for gap in marks.gaps(METRIC, "x")] == [(2, 1)]
+    assert marks.usage(METRIC, "x") == Usage(calls=4, prompt_tokens=20, usd=1.0)
+    assert marks.question_texts(["q1", "q2"]) == {"q1": "Why?"}
+    assert [len(of_run) for of_run in marks.signatures[METRIC]] == [1, 1]
+    assert marks.facts[METRIC].lo == 0
