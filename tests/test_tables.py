@@ -58,8 +58,12 @@ def test_csv_and_json_hold_unrounded_figures_and_nothing_for_none():
     assert lines[2] == ["50 %\n{x}", "3", "", "", "", ""]
     data = orjson.loads(as_json(TABLE))
     assert data["rows"][2] == {
-        **{"system": "one end", "n": 7, "mean": -0.0004},
-        **{"interval_low": None, "interval_high": 1.0, "p": 0.0456},
+        "system": "one end",
+        "n": 7,
+        "mean": -0.0004,
+        "interval_low": None,
+        "interval_high": 1.0,
+        "p": 0.0456,
     }
     assert data["title"] == "Means & ends"
 
