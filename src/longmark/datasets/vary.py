@@ -53,11 +53,13 @@ PROMPTS = (PROMPT,)
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A variant that was not made. question_id: of the original; reason: a sentence, or what the model was told."""
+    """A variant that was not made. question_id: of the original; reason: a sentence, or what the model was told; again:
+    the model gave no reply, so that asking once more may help."""
 
     question_id: str
     variant: str
     reason: str
+    again: bool = False
 
     def __str__(self) -> str:
         return f"{self.question_id} {self.variant}: {self.reason}"
@@ -116,7 +118,8 @@ async def vary(
             try:
                 done[number] = await _variant(example, name, models, domain, seed)
             except (NoScore, ModelError, OverBudget, NotMade) as error:
-                done[number] = LeftOut(example.question_id, name, _reason(error))
+                no_reply = isinstance(error, ModelError | OverBudget)
+                done[number] = LeftOut(example.question_id, name, _reason(error), again=no_reply)
             on_variant()
 
     try:

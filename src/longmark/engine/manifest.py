@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -79,22 +79,23 @@ def _git(folder: Path, *words: str) -> str:
 
 def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) -> None:
     """SettingsChanged, with each difference on a line, where a folder was made with other settings."""
-    differences = list(_differences("", earlier["fixed"], settings.fixed()))
-    if differences:
+    found = list(differences("", earlier["fixed"], settings.fixed()))
+    if found:
         raise SettingsChanged(
             "\n".join(
                 (
                     f"{folder} holds a run with other settings; name another --out, or give the same settings:",
-                    *differences,
+                    *found,
                 )
             )
         )
 
 
-def _differences(path: str, before: Any, after: Any) -> Any:
+def differences(path: str, before: Any, after: Any) -> Iterator[str]:
+    """A line for each setting that differs, under the path of its names."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            yield from _differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+            yield from differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list):
         gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
         if gone or added:

@@ -26,6 +26,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.door import Counts, Door
+from longmark.models.handles import Roles
 from longmark.models.names import price_of
 from longmark.records import STATUSES, Row
 
@@ -97,7 +98,7 @@ async def execute(
 ) -> RunResult:
     """Marks examples into the folder `out`. Raises UserError before any call, and whatever is broken in longmark."""
     retry = _statuses(options.retry)
-    _check_budget(settings, options.budget)
+    check_budget(settings.roles, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     with _disk_errors(out), RunFolder(out, values) as folder:
@@ -159,7 +160,7 @@ async def dry_run(
     options: Options,
 ) -> Estimate:
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
-    _check_budget(settings, options.budget)
+    check_budget(settings.roles, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
@@ -189,11 +190,10 @@ def _statuses(retry: Collection[str]) -> frozenset[str]:
     return RETRIED | frozenset(retry)
 
 
-def _check_budget(settings: Settings, budget: Budget) -> None:
+def check_budget(roles: Roles, budget: Budget) -> None:
     """UserError where dollars are limited and a model's price is not known: the limit could not be kept."""
     if budget.max_usd is None:
         return
-    roles = settings.roles
     used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
     for model in used:
         if model is not None and price_of(model).__name__ == "unknown":

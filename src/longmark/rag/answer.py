@@ -36,10 +36,12 @@ META = "rag"  # under which an example's `meta` says how it was answered
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A question without an answer. id: of its line; reason: a sentence."""
+    """A question without an answer. id: of its line; reason: a sentence; again: the model gave no reply, so that asking
+    once more may help."""
 
     id: str
     reason: str
+    again: bool = False
 
     def __str__(self) -> str:
         return f"{self.id}: {self.reason}"
@@ -180,10 +182,11 @@ class _Work:
             generated = await generate(self._models, line.question or "", texts, profile, self._how)
         except OverBudget as error:
             self.stopped = True
-            return LeftOut(line.id, str(error))
+            return LeftOut(line.id, str(error), again=True)
         except (ModelError, NoAnswer) as error:
-            return LeftOut(line.id, f"{self._system}: {error}")
+            return LeftOut(line.id, f"{self._system}: {error}", again=isinstance(error, ModelError))
         told = {
+            "generator": self._system,
             "finish": generated.finish,
             "prompt": generated.prompt,
             "retriever": self._retriever.method if hits is not None else "the original's passages",
