@@ -1,13 +1,30 @@
-"""The page of a study-like verb: sections with a sentence, a figure and its tables, in one file that opens offline."""
+"""The page of a study-like verb: sections with a sentence, a figure and its tables, in one file that opens offline.
+
+It has the look and the rules of the report of a run (`html.py`), and no script at all. The same document gives the same
+bytes on the same machine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from longmark.tables import Table
+import longmark
+from longmark.report.markup import flat, line, pairs, plural, scrolling, text, upright
+from longmark.report.numbers import whole
+from longmark.report.page import head, refuse_to_destroy, template, write_page
+from longmark.tables import Cell, Column, Table, cell_text
+
+MOST_ROWS = 500
+"""Rows of a table on the page; the files of the table have all of them."""
+_LONG = 24
+"""A table of more rows scrolls inside its frame, its head staying in sight."""
+_OF_THE_ARRAYS = ("numpy", "scipy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +54,138 @@ class Document:
 
 
 def write_document(document: Document, path: Path) -> None:
-    """Writes the page, whole or not at all. UserError as `longmark.report.html.write_report` has it."""
-    raise NotImplementedError
+    """Writes the page, whole or not at all.
+
+    Errors: UserError where `path` cannot be written, does not end in .html or .htm, or is a file that is not an earlier
+    page of longmark.
+    """
+    refuse_to_destroy(path)
+    write_page(path, _page(document))
+
+
+def _page(document: Document) -> Iterator[bytes]:
+    names = _anchors(document.sections)
+    fill = {
+        **head(),
+        "title": line(upright(document.title)),
+        "kind": text(document.kind),
+        "heading": text(document.title),
+        "lede": text(document.lede),
+        "notices": "".join(f'<p class="notice"><strong>Note.</strong> {text(said)}</p>' for said in document.notices),
+        "contents": _contents(document.sections, names),
+        "settings": _settings(document.settings),
+        "made": line(f"longmark {longmark.__version__}"),
+    }
+    for part, is_text in template("document.html"):
+        if is_text:
+            yield part.encode()
+        elif part == "sections":
+            for section, name in zip(document.sections, names, strict=True):
+                yield _section(section, name).encode("utf-8", "replace")
+        else:
+            yield fill[part].encode("utf-8", "replace")
+
+
+def _anchors(sections: Sequence[Section]) -> list[str]:
+    """A name for each section's address: its title's letters and digits, numbered where two would be alike."""
+    names: list[str] = []
+    for section in sections:
+        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in section.title.casefold())
+        name = "-".join(plain.split())[:60].strip("-") or "part"
+        taken = {*names, "settings", "content"}
+        names.append(
+            name if name not in taken else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in taken)
+        )
+    return names
+
+
+def _contents(sections: Sequence[Section], names: Sequence[str]) -> str:
+    links = [f'<a href="#{name}">{text(section.title)}</a>' for section, name in zip(sections, names, strict=True)]
+    return "".join([*links, '<a href="#settings">How it was made</a>'])
+
+
+def _section(section: Section, name: str) -> str:
+    tables = list(section.tables)
+    alone = len(tables) == 1 and tables[0].title == section.title
+    shown = tables[:1] if section.figure else tables
+    folded = tables[len(shown) :]
+    parts = [f'<section id="{name}">\n<h2>{text(section.title)}</h2>\n']
+    if section.says:
+        parts.append(f'<p class="says">{text(section.says)}</p>\n')
+    if section.figure:
+        parts.append(f'<div class="drawings">{section.figure}</div>\n')
+    parts += [_titled(table, "" if alone else f"<h3>{text(table.title)}</h3>") for table in shown]
+    for table in folded:
+        words = f"{text(table.title)} ({plural(len(table.rows), 'row')})"
+        parts.append(f"<details><summary>{words}</summary>{_titled(table, '')}</details>\n")
+    if section.note:
+        parts.append(f'<p class="about after">{text(section.note)}</p>\n')
+    return "".join([*parts, "</section>\n"])
+
+
+def _titled(table: Table, heading: str) -> str:
+    note = f'<p class="about">{text(table.note)}</p>' if table.note else ""
+    return f'<div class="tabled">{heading}{note}{_table(table)}</div>\n'
+
+
+def _table(table: Table) -> str:
+    if not table.rows:
+        return '<p class="none">No rows.</p>'
+    kinds = [' class="number"' if table.is_numeric(i) else "" for i in range(len(table.columns))]
+    heads = "".join(
+        f'<th scope="col"{kind}>{text(column.name)}</th>' for column, kind in zip(table.columns, kinds, strict=True)
+    )
+    rows = "".join(f"<tr>{_row(row, table.columns, kinds)}</tr>" for row in table.rows[:MOST_ROWS])
+    drawn = f'<table class="figures"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    framed = scrolling(table.title, drawn)
+    if len(table.rows) > _LONG:
+        framed = framed.replace('class="scroll"', 'class="scroll long"', 1)
+    if len(table.rows) <= MOST_ROWS:
+        return framed
+    return (
+        f'<p class="about">The first {whole(MOST_ROWS)} of {plural(len(table.rows), "row")}; all of them are in '
+        f"<code>tables/{line(table.name)}.csv</code>, beside this page.</p>{framed}"
+    )
+
+
+def _row(row: Sequence[Cell], columns: Sequence[Column], kinds: Sequence[str]) -> str:
+    cells = []
+    for i, (cell, column, kind) in enumerate(zip(row, columns, kinds, strict=True)):
+        shown = text(cell) if isinstance(cell, str) else escape(cell_text(cell, column))
+        tag = 'th scope="row"' if i == 0 else "td"
+        cells.append(f"<{tag}{kind}>{shown}</{tag[:2]}>")
+    return "".join(cells)
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    facts = [
+        *((name, _value(value)) for name, value in settings.items()),
+        ("longmark", text(longmark.__version__)),
+        ("Python", text(platform.python_version())),
+        ("Packages", pairs(_arrays(), "none beyond longmark’s own")),
+    ]
+    rows = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "" or value == [] or value == {}:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return pairs(flat(dict(value)), "none")
+    if isinstance(value, list | tuple):
+        return f"<ul class='pairs'>{''.join(f'<li>{_value(entry)}</li>' for entry in value)}</ul>"
+    return text(value)
+
+
+def _arrays() -> dict[str, Any]:
+    """Versions of the packages that did the arithmetic, where they are installed."""
+    found = {}
+    for name in _OF_THE_ARRAYS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -12,8 +12,8 @@ import orjson
 from longmark.records import Usage
 from longmark.report.index import MarkIndex, Spent
 from longmark.report.manifest import Manifest
+from longmark.report.markup import code, flat, metric_name, pairs, plural, scrolling, text
 from longmark.report.numbers import dollars, duration, share, whole
-from longmark.report.sections import code, metric_name, plural, scrolling, text
 
 
 def usage(index: MarkIndex, manifests: Sequence[Manifest]) -> str:
@@ -120,10 +120,10 @@ def _manifest(manifest: Manifest) -> str:
             "Examples",
             text(data.get("source") or "not recorded") + _read(examples if isinstance(examples, dict) else {}),
         ),
-        ("Models", _pairs({role: ", ".join(names) for role, names in manifest.models.items()}, "no model")),
+        ("Models", pairs({role: ", ".join(names) for role, names in manifest.models.items()}, "no model")),
         ("Metrics", _listing(fixed.get("metrics"))),
-        ("Parameters", _pairs(_flat(fixed.get("params")), "all as declared")),
-        ("Prompts", _pairs(_flat(fixed.get("prompts")), "no prompt")),
+        ("Parameters", pairs(flat(fixed.get("params")), "all as declared")),
+        ("Prompts", pairs(flat(fixed.get("prompts")), "no prompt")),
         ("Scoring", text(fixed.get("scoring") or "not recorded")),
         ("Seed", text(fixed.get("seed", "not recorded"))),
         ("longmark", text(data.get("longmark") or "not recorded")),
@@ -134,7 +134,7 @@ def _manifest(manifest: Manifest) -> str:
         ("Ended", text(data.get("finished") or "not yet")),
     ]
     rows = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
-    packages = _pairs(_flat(environment.get("packages")), "not recorded")
+    packages = pairs(flat(environment.get("packages")), "not recorded")
     raw = escape(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode())
     return (
         f"<article class='manifest'><h3>Run {text(manifest.folder.name)}</h3><dl class='facts'>{rows}</dl>"
@@ -162,24 +162,6 @@ def _listing(value: Any) -> str:
     if not isinstance(value, list) or not value:
         return "not recorded"
     return " ".join(metric_name(str(name)) for name in value)
-
-
-def _flat(value: Any, before: str = "") -> dict[str, Any]:
-    """{"a": {"b": 1}} as {"a.b": 1}."""
-    found: dict[str, Any] = {}
-    for key, entry in (value if isinstance(value, dict) else {}).items():
-        found.update(_flat(entry, f"{before}{key}.") if isinstance(entry, dict) else {f"{before}{key}": entry})
-    return found
-
-
-def _pairs(values: dict[str, Any], none: str) -> str:
-    if not values:
-        return none
-    lines = (
-        f"<li>{code(name)} {text(value if isinstance(value, str) else orjson.dumps(value).decode())}</li>"
-        for name, value in values.items()
-    )
-    return f"<ul class='pairs'>{''.join(lines)}</ul>"
 
 
 _SESSION_FIGURES = ("rows", "calls", "from_cache", "requests", "retries", "rate_limited")

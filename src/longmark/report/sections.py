@@ -13,44 +13,13 @@ from longmark.report.distribution import Distribution, bin_edges, distribution
 from longmark.report.figures import boxes, edge_texts, histogram, interval
 from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, MetricFacts
+from longmark.report.markup import code, listed, metric_name, plural, scrolling, text, upright
 from longmark.report.numbers import fixed, whole
 from longmark.report.selection import Selection
 from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
 from longmark.report.table import how_many, interval_in_words
 
 _SYSTEMS_SHOWN = 6
-
-
-_BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-
-
-def text(foreign: object) -> str:
-    """Foreign text inside a line, kept from turning the direction of what stands beside it."""
-    return f"<bdi>{line(foreign)}</bdi>"
-
-
-def line(foreign: object) -> str:
-    """Foreign text, escaped, without line ends: a paragraph separator would end the isolation of its direction."""
-    return escape(" ".join(str(foreign).splitlines()))
-
-
-def code(foreign: object) -> str:
-    return f"<code>{line(foreign)}</code>"
-
-
-def metric_name(name: str) -> str:
-    """A metric's name with its family set back."""
-    family, dot, last = name.rpartition(".")
-    return f'<code class="metric"><span>{line(family + dot)}</span><wbr>{line(last)}</code>'
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    return f"{whole(count)} {one if count == 1 else many or one + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[str, str]:
@@ -63,15 +32,13 @@ def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[
         for role in sorted(roles, key=lambda role: (role != "judge", role)):
             models.update(dict.fromkeys(roles[role]))
         metrics.update(dict.fromkeys(manifest.metrics()))
-    systems = [_upright(name) for name in summary.systems]
+    systems = [upright(name) for name in summary.systems]
     by_whom = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
     judges = f"marked by {listed(_short_names(models))}" if models else "marked without a model"
     answers = f"{plural(total, 'answer')} of {by_whom}" if systems else "No answers yet"
     names = list(summary.metrics) or list(metrics)
     on = (
-        f"On {plural(len(names), 'metric')}: {', '.join(map(_upright, names))}."
-        if names
-        else "The run has no rows yet."
+        f"On {plural(len(names), 'metric')}: {', '.join(map(upright, names))}." if names else "The run has no rows yet."
     )
     return f"{answers}, {judges}", on
 
@@ -80,14 +47,9 @@ def _short_names(models: Iterable[str]) -> list[str]:
     """`m` for `m@http://host/v1`; `m (at 2 addresses)` where models share that name."""
     counts: dict[str, int] = {}
     for name in models:
-        short = _upright(name.split("@")[0]) or _upright(name)
+        short = upright(name.split("@")[0]) or upright(name)
         counts[short] = counts.get(short, 0) + 1
     return [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
-
-
-def _upright(name: str) -> str:
-    """A name for a title, where nothing can isolate it: without the marks that turn the direction of writing."""
-    return " ".join(name.translate(_BIDI).split())
 
 
 def notices(manifests: Sequence[Manifest]) -> str:
@@ -162,11 +124,6 @@ _NEXT_GROUP = '</tbody><tbody role="rowgroup">'
 def _cell(kind: str, label: str, content: str) -> str:
     named = f' data-label="{escape(label)}"' if label else ""
     return f'<td class="{kind}" role="cell"{named}><div>{content}</div></td>'
-
-
-def scrolling(label: str, table: str) -> str:
-    """A table that scrolls inside its own frame, by keyboard too."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
 
 
 def _ends(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, float] | None:
