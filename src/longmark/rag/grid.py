@@ -1,0 +1,164 @@
+"""Retrievers x readers: every system of a grid answers the same questions, into a file of its own (CCRS, section 3.2).
+
+A system is a retriever with a reader, the model that writes the answers; it is called `bm25 + llama3` and its file
+`bm25__llama3.jsonl`. A reader is called like its model, without the address; `LABEL=MODEL` gives it another label.
+
+The paper's systems: BM25 and a dense retriever, three readers, the best 20 passages, temperature 0, answers of at most
+2,048 tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import UserError
+from longmark.models.handles import Models
+from longmark.rag import answer as answers
+from longmark.rag import dense
+from longmark.rag.answer import Answered
+from longmark.rag.index import Index
+from longmark.rag.retrieve import Retriever
+from longmark.records import Example
+
+K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048
+
+_LABELLED = re.compile(r"(?P<label>\w[\w .+-]*)=(?P<model>.+)")
+_AT_ENDPOINT = re.compile(r"(?P<model>.+?)@https?://.+")
+_NO_FILE_NAME = re.compile(r"[^\w.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A model that writes answers. label: as tables and files call it; model: its name on the command line."""
+
+    label: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A retriever with a reader. answered: None where the budget ended before it was its turn."""
+
+    retriever: str
+    reader: str
+    file: Path
+    answered: Answered | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.retriever} + {self.reader}"
+
+    @property
+    def complete(self) -> bool:
+        """It has answers, and the budget left none out."""
+        return self.answered is not None and bool(self.answered.examples) and not self.answered.stopped
+
+
+class Remembering(Retriever):
+    """A retriever that looks for each question once, however many readers ask."""
+
+    def __init__(self, index: Index, models: Models | None = None, method: str | None = None) -> None:
+        super().__init__(index, models, method)
+        self._found: dict[tuple[str, int], dense.Found] = {}
+
+    async def _ranked(self, questions: Sequence[str], k: int) -> list[dense.Found]:
+        fresh = [question for question in dict.fromkeys(questions) if (question, k) not in self._found]
+        if fresh:
+            for question, found in zip(fresh, await super()._ranked(fresh, k), strict=True):
+                self._found[question, k] = found
+        return [self._found[question, k] for question in questions]
+
+
+def readers_of(given: Iterable[str]) -> tuple[Reader, ...]:
+    """Readers from `MODEL` or `LABEL=MODEL` each. UserError where two would have the same label or file."""
+    found: list[Reader] = []
+    for text in given:
+        labelled = _LABELLED.fullmatch(text.strip())
+        model = labelled["model"] if labelled else text.strip()
+        one = Reader(labelled["label"].strip() if labelled else _label(model), model)
+        if any(_file_part(one.label) == _file_part(other.label) for other in found):
+            raise UserError(f"--reader: two readers are called {one.label}; tell them apart, as --reader LABEL=MODEL")
+        found.append(one)
+    return tuple(found)
+
+
+def _label(model: str) -> str:
+    """A model's name without what says where it is: the label of a reader that has none."""
+    endpoint = _AT_ENDPOINT.fullmatch(model)
+    if endpoint is not None:
+        return endpoint["model"]
+    scheme, colon, rest = model.partition(":")
+    return (Path(rest).stem if scheme == "gguf" else rest) if colon and rest else model
+
+
+def _file_part(label: str) -> str:
+    return _NO_FILE_NAME.sub("-", label).casefold()
+
+
+def file_of(out: Path, retriever: str, label: str) -> Path:
+    """The file of a system; what no file name should hold becomes a hyphen."""
+    return out / f"{retriever}__{_NO_FILE_NAME.sub('-', label)}.jsonl"
+
+
+def retriever_names(given: Iterable[str]) -> tuple[str, ...]:
+    """The methods that were named. UserError where there is none, or one twice."""
+    found = tuple(given)
+    if not found:
+        raise UserError("--retrievers: name at least one, as --retrievers bm25,dense")
+    for name in found:
+        if found.count(name) > 1:
+            raise UserError(f"--retrievers: {name} is named twice; name each once")
+    return found
+
+
+async def write(
+    questions: Sequence[Example],
+    out: Path,
+    readers: Mapping[str, Models],
+    retrievers: Sequence[Retriever],
+    *,
+    on_answer: Callable[[System], None] = lambda _system: None,
+    **options: Any,
+) -> tuple[System, ...]:
+    """Answers the questions with every retriever and reader, each into its file in `out`; the systems in that order.
+
+    readers: label -> models with the reader as generator, which is closed after its last answer. A question's own
+    `system` gives way to that of the grid. Once the budget has ended, the systems that are left are not begun.
+    on_answer: called after each question; options: those of `longmark.rag.answer.answer`.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {out} ({error.strerror}); give another --out") from error
+    done: list[System] = []
+    stopped = False
+    for label, models in readers.items():
+        for retriever in retrievers:
+            system = System(retriever.method, label, file_of(out, retriever.method, label))
+            if not stopped:
+                system = await _one(system, questions, models, retriever, on_answer, options)
+                stopped = system.answered is not None and system.answered.stopped
+            done.append(system)
+        if models.roles.generator is not None:
+            await models.roles.generator.close()
+    order = [retriever.method for retriever in retrievers]
+    return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
+
+
+async def _one(
+    system: System,
+    questions: Sequence[Example],
+    models: Models,
+    retriever: Retriever,
+    on_answer: Callable[[System], None],
+    options: Mapping[str, Any],
+) -> System:
+    asked = [question.model_copy(update={"system": system.name}) for question in questions]
+    answered = await answers.write(
+        asked, system.file, models, retriever, on_answer=lambda: on_answer(system), **options
+    )
+    return System(system.retriever, system.reader, system.file, answered)
