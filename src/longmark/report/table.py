@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
@@ -80,11 +80,16 @@ def as_csv(summary: Summary) -> str:
 
 
 def gaps_in_words(cell: Cell) -> str:
+    """Why rows of a cell have no value, as `reasons_in_words`."""
+    return reasons_in_words(cell.gaps)
+
+
+def reasons_in_words(gaps: Iterable[Gap]) -> str:
     """`2 unparsable (no number in the reply); 5 model_error (mostly: …)`: each status once, with its most frequent
     reason."""
     return "; ".join(
         f"{gap.count} {gap.status} ({how_many(gap)}{': ' if gap.several else ''}{_line(gap.reason).rstrip('.')})"
-        for gap in cell.gaps
+        for gap in gaps
     )
 
 

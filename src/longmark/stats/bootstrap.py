@@ -121,6 +121,31 @@ def bootstrap(
     return settings.interval(estimate, resampled, jackknife)
 
 
+def bca_interval(
+    estimate: float,
+    resampled: Floats,
+    jackknife: Floats,
+    *,
+    n: int,
+    missing: int,
+    level: float,
+    resamples: int,
+    seed: int | None,
+) -> Interval:
+    """The BCa interval of a statistic that was resampled elsewhere.
+
+    resampled: its values on the resamples; jackknife: with each of the n rows left out; NaN where it has none. Gives
+    what `bootstrap` gives for the same numbers. UserError for a level outside (0, 1).
+    """
+    _check(level, BCA, resamples)
+    settings = _Settings(n, missing, None, level, BCA, resamples, seed)
+    if n < _FEWEST:
+        return settings.none(_finite(estimate), _too_few(n, None))
+    if np.isnan(estimate):
+        return settings.none(None, "the statistic has no value on these rows")
+    return settings.interval(estimate, resampled, jackknife)
+
+
 def _reduced(values: Floats, resamples: int) -> Floats:
     if np.shape(values) != (resamples,):
         raise ValueError(f"a statistic reduces the last axis: of {resamples} resamples it gave {np.shape(values)}")

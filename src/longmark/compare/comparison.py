@@ -1,0 +1,204 @@
+"""`compare`: the marks of several runs, or of several systems, paired by question and tested against each other.
+
+Errors: UserError where there are not two systems, they share no question or their marks were made in different ways;
+UnknownName for a metric or system that there is none of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from longmark import __version__
+from longmark.compare import signatures
+from longmark.compare.family import corrected
+from longmark.compare.marks import BY_RUN, Marks, read_marks
+from longmark.compare.metric import How, describe, tests_of
+from longmark.compare.results import Comparison, MetricComparison
+from longmark.errors import UnknownName, UserError
+from longmark.report.numbers import share
+from longmark.stats.hypotheses import Hypothesis, decide
+from longmark.stats.samples import check_count
+
+DRAWS = 10_000
+_FEWEST_RESAMPLES, _FEWEST_TABLES = 1_000, 2_000
+_MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
+_SHUFFLED = 4e9  # values of all tables of Tukey tests with eight systems or more, about as long
+_LISTED = 7  # systems up to which a table is drawn from lists, and fast
+_LOST = 0.05  # share of questions left out from which a notice says so
+
+
+def compare(
+    runs: Sequence[str | Path],
+    *,
+    by: str | None = None,
+    metrics: Sequence[str] = (),
+    systems: Sequence[str] = (),
+    alpha: float = 0.05,
+    level: float = 0.95,
+    seed: int = 0,
+    draws: int | None = None,
+    allow_different_judges: bool = False,
+    hypotheses: Sequence[Hypothesis] = (),
+) -> Comparison:
+    """Compares run folders.
+
+    by: `run` or `system`; None: by run where several are given, else by system. metrics: names or families, systems:
+    names; all where none is given. draws: tables of a test and resamples of an interval; None: 10,000, fewer where the
+    table is huge. hypotheses: to be decided over these systems (`stats.hypotheses.load_hypotheses`).
+    """
+    if not 0 < alpha < 1:
+        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
+    if not 0 < level < 1:
+        raise UserError(f"a confidence level lies between 0 and 1, as 0.95 does; found {level}")
+    if draws is not None:
+        check_count(draws, "draws")
+    marks = read_marks([Path(run) for run in runs], by)
+    places = _systems(marks, systems)
+    wanted = _metrics(marks, metrics)
+    chosen, left_out = _comparable(marks, wanted, places)
+    differing = signatures.differences(marks, chosen)
+    if differing and not allow_different_judges:
+        raise UserError(_refusal(differing))
+    how = _how(marks, chosen, len(places), alpha, level, seed, draws)
+    tested = {metric: tests_of(marks, metric, places, how) for metric in chosen}
+    p = corrected({metric: one.p_of_metric for metric, one in tested.items()})
+    found = [describe(marks, one, p[metric], how) for metric, one in tested.items()]
+    found = _with_texts(marks, found)
+    return Comparison(
+        runs=tuple(str(run) for run in runs),
+        by=marks.by,
+        systems=tuple(marks.systems[place] for place in places),
+        metrics=tuple(found),
+        alpha=alpha,
+        level=level,
+        seed=seed,
+        permutations=how.permutations,
+        resamples=how.resamples,
+        comparisons=sum(one is not None for column in p.values() for one in column),
+        differing=differing,
+        notices=tuple(_notices(marks, found, differing)),
+        left_out=tuple(left_out),
+        hypotheses=decide(hypotheses, {metric: one.tukey for metric, one in tested.items()}, alpha),
+        claims=tuple(hypotheses),
+        longmark=__version__,
+    )
+
+
+def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
+    for name in wanted:
+        if name not in marks.systems:
+            raise UnknownName("system", name, marks.systems, f"The systems are {', '.join(marks.systems)}.")
+    places = [i for i, name in enumerate(marks.systems) if not wanted or name in wanted]
+    if len(places) < 2:
+        only = marks.systems[places[0]]
+        where = "run" if marks.by == BY_RUN else "system"
+        raise UserError(
+            f"a comparison needs two systems or more; there is one {where}: {only}. Give another run, or a run that "
+            "marks several systems (the examples' field `system`, --by system)"
+        )
+    return places
+
+
+def _metrics(marks: Marks, wanted: Sequence[str]) -> list[str]:
+    for name in wanted:
+        if not any(metric == name or metric.startswith(name + ".") for metric in marks.metrics):
+            raise UnknownName("metric", name, marks.metrics, f"The runs have {', '.join(marks.metrics)}.")
+    return [
+        metric
+        for metric in marks.metrics
+        if not wanted or any(metric == name or metric.startswith(name + ".") for name in wanted)
+    ]
+
+
+def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The metrics that two systems or more have values of, and for the others why they are left out."""
+    chosen, left_out, shared = [], [], False
+    for metric in wanted:
+        there = ~np.isnan(marks.matrix(metric)[:, list(places)])
+        having = [marks.systems[place] for i, place in enumerate(places) if there[:, i].any()]
+        if len(having) > 1:
+            chosen.append(metric)
+            shared = shared or bool((there.sum(axis=1) > 1).any())
+        else:
+            left_out.append(
+                (metric, f"only {having[0]} has a value of it" if having else "no system has a value of it")
+            )
+    if not chosen:
+        raise UserError(
+            "there is nothing to compare: no metric has values of two systems. "
+            + "; ".join(f"{metric}: {why}" for metric, why in left_out)
+        )
+    if not shared:
+        raise UserError(
+            "the systems have no question in common: rows are paired by `question_id`, which examples without one get "
+            "from their question's text. Mark answers to the same questions, or give these the same `question_id`"
+        )
+    return chosen, left_out
+
+
+def _refusal(differing: Sequence[str]) -> str:
+    return "\n".join(
+        (
+            "the marks were not all made in the same way, so what differs may be the marking and not the systems:",
+            *(f"  {line}" for line in differing),
+            "Mark them again in one way, or give --allow-different-judges: then a notice stands above the figures.",
+        )
+    )
+
+
+def _how(
+    marks: Marks, metrics: Sequence[str], systems: int, alpha: float, level: float, seed: int, draws: int | None
+) -> How:
+    """As many draws as asked for; else 10,000, or as many of them as a huge table leaves time for."""
+    permutations = resamples = draws or DRAWS
+    if draws is None:
+        values = len(marks.questions) * len(metrics)
+        resamples = int(min(DRAWS, max(_FEWEST_RESAMPLES, _MULTIPLICATIONS / (values * systems**2))))
+        if systems > _LISTED:
+            permutations = int(min(DRAWS, max(_FEWEST_TABLES, _SHUFFLED / (values * systems))))
+    return How(level, alpha, len(metrics), permutations, resamples, seed)
+
+
+def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricComparison]:
+    texts = marks.question_texts({one.question_id for metric in found for one in metric.apart})
+    return [
+        replace(metric, apart=tuple(replace(one, text=texts.get(one.question_id)) for one in metric.apart))
+        for metric in found
+    ]
+
+
+def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequence[str]) -> list[str]:
+    """What a reader must know first, the gravest first."""
+    notices = []
+    if differing:
+        notices.append(
+            "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
+            + " · ".join(differing)
+        )
+    notices += [
+        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
+        for manifest in marks.manifests
+        if manifest.data and not manifest.ended
+    ]
+    if len(seeds := signatures.seeds(marks, [one.metric for one in found])) > 1:
+        notices.append(f"The runs were made with different seeds ({', '.join(map(str, seeds))}).")
+    for one in found:
+        lost = one.questions - one.common
+        if lost > _LOST * one.questions:
+            worst = max(one.systems, key=lambda system: (system.lacking, system.alone))
+            notices.append(
+                f"{one.metric}: {lost} of {one.questions} questions ({share(lost, one.questions)}) are left out, for "
+                f"not every system has a value there; {worst.system} lacks the most ({worst.lacking})."
+            )
+        if one.absent:
+            notices.append(f"{one.metric}: no value of {', '.join(one.absent)}; the others are compared without.")
+        if repeated := [system.system for system in one.systems if system.repeated]:
+            notices.append(
+                f"{one.metric}: {', '.join(repeated)} answered some questions more than once; the mean of the values "
+                "counts, as one."
+            )
+    return notices

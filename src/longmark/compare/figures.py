@@ -1,0 +1,93 @@
+"""The figures of a comparison: rankings with groups, differences with intervals, questions won."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longmark.compare.results import MetricComparison, PairOnMetric
+from longmark.compare.words import direction
+from longmark.report.plots import ForestRow, Ranked, Stack, forest, groups, stacked
+
+MOST_PAIRS = 30
+"""Pairs drawn for a metric; of more, those of the first system with each other one."""
+
+
+def rankings(metrics: Sequence[MetricComparison]) -> str:
+    """The systems of each metric, the best first, with bars over those that cannot be told apart."""
+    return "".join(
+        groups(
+            [Ranked(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems],
+            _bars(one),
+            f"{one.metric} ({direction(one)} is better)" if one.facts.higher_is_better is not None else one.metric,
+        )
+        for one in metrics
+    )
+
+
+def differences(metrics: Sequence[MetricComparison]) -> str:
+    """Each pair's difference with its interval; beside it the corrected p."""
+    return "".join(
+        forest(
+            [
+                ForestRow(_label(p), p.difference.estimate, p.difference.low, p.difference.high, _p(p))
+                for p in _drawn(one)
+            ],
+            _titled(one),
+        )
+        for one in metrics
+    )
+
+
+def wins(metrics: Sequence[MetricComparison]) -> str:
+    """On how many questions the first of a pair wins, ties and loses; or is higher, equal and lower."""
+    return "".join(
+        stacked(
+            [
+                Stack(_label(p), tuple(zip(outcomes(one), (p.won, p.ties, p.lost), strict=True)))
+                for p in _drawn(one)
+                if p.won + p.ties + p.lost
+            ],
+            _titled(one),
+        )
+        for one in metrics
+    )
+
+
+def outcomes(one: MetricComparison) -> tuple[str, str, str]:
+    """What the three parts are called, from the view of the first system."""
+    return ("first higher", "equal", "first lower") if one.facts.higher_is_better is None else ("won", "tied", "lost")
+
+
+def _bars(one: MetricComparison) -> list[tuple[int, int]]:
+    """The runs of neighbours that a group holds: with one test for all pairs, the whole group."""
+    place = {system.system: i for i, system in enumerate(one.systems)}
+    bars = []
+    for group in one.groups:
+        members = sorted(place[name] for name in group)
+        start = members[0]
+        for i, member in enumerate(members):
+            if i + 1 == len(members) or members[i + 1] != member + 1:
+                if member > start:
+                    bars.append((start, member))
+                start = members[i + 1] if i + 1 < len(members) else member
+    return bars
+
+
+def _drawn(one: MetricComparison) -> Sequence[PairOnMetric]:
+    if len(one.pairs) <= MOST_PAIRS:
+        return one.pairs
+    return [pair for pair in one.pairs if pair.first == one.systems[0].system]
+
+
+def _titled(one: MetricComparison) -> str:
+    return one.metric if len(one.pairs) <= MOST_PAIRS else f"{one.metric}: the first system against each other one"
+
+
+def _label(pair: PairOnMetric) -> str:
+    return f"{pair.first} - {pair.second}"
+
+
+def _p(pair: PairOnMetric) -> str:
+    if pair.p is None:
+        return "not tested"
+    return "p < 0.001" if pair.p < 0.001 else f"p = {pair.p:.3f}"

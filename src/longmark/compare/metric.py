@@ -1,0 +1,224 @@
+"""One metric over all systems: means, pairwise differences, tests, groups, and where the systems lie apart.
+
+Tests, differences and effects are over the questions on which every system has a value, so that the figures of a pair
+and its p are about the same answers. The pair's p is the randomised Tukey HSD's, which holds over all pairs of the
+metric; with two systems that is the paired permutation test.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from scipy.stats import studentized_range
+
+from longmark.compare import resample
+from longmark.compare.marks import Marks
+from longmark.compare.ranking import groups, letters
+from longmark.compare.results import (
+    SEVERAL_SYSTEMS,
+    TWO_SYSTEMS,
+    MetricComparison,
+    PairOnMetric,
+    QuestionApart,
+    SystemOnMetric,
+)
+from longmark.report.numbers import decimals
+from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.results import Interval, TukeyTest
+from longmark.stats.samples import Floats
+from longmark.stats.tukey import tukey
+
+APART = 10  # questions shown for each metric
+_WANTED = 0.8  # the power that a detectable difference is found with
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """level: of intervals; alpha: of tests, over `metrics` metrics; permutations, resamples: to draw."""
+
+    level: float
+    alpha: float
+    metrics: int
+    permutations: int
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A metric with everything but what hangs on the other metrics. order: places of the systems with values, the best
+    first; table: values of those, questions x systems; complete: its rows without a gap; pairs: places in `order`."""
+
+    metric: str
+    order: tuple[int, ...]
+    table: Floats
+    complete: Floats
+    pairs: tuple[tuple[int, int], ...]
+    tukey: TukeyTest
+    p_alone: tuple[float | None, ...]
+
+    @property
+    def p_of_metric(self) -> tuple[float | None, ...]:
+        return tuple(pair.p for pair in self.tukey.pairs)
+
+
+def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tested:
+    """The tests of one metric over the systems at these places (two or more) that have a value."""
+    whole = marks.matrix(metric)[:, list(systems)]
+    there = ~np.isnan(whole)
+    present = [i for i in range(len(systems)) if there[:, i].any()]
+    means = {i: float(np.nanmean(whole[:, i])) for i in present}
+    complete = there[:, present].all(axis=1)
+    if complete.any():
+        means = {i: float(whole[complete, i].mean()) for i in present}
+    sign = _sign(marks, metric)
+    order = sorted(present, key=lambda i: -sign * means[i])
+    table = whole[there.any(axis=1)][:, order]
+    rows = table[~np.isnan(table).any(axis=1)]
+    pairs = tuple(itertools.combinations(range(len(order)), 2))
+    names = [marks.systems[systems[i]] for i in order]
+    found = tukey(table, names, permutations=how.permutations, seed=how.seed)
+    alone = (
+        [pair.p for pair in found.pairs]
+        if len(order) == 2
+        else resample.sign_flips(rows, pairs, how.permutations, how.seed)
+    )
+    return Tested(metric, tuple(systems[i] for i in order), table, rows, pairs, found, tuple(alone))
+
+
+def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) -> MetricComparison:
+    """The whole of a metric. p: of its pairs, corrected for all metrics."""
+    metric, facts, sign = tested.metric, marks.facts[tested.metric], _sign(marks, tested.metric)
+    n = len(tested.complete)
+    missing = len(tested.table) - n
+    drawn = resample.resample(
+        tested.complete,
+        tested.pairs,
+        sign,
+        missing=missing,
+        level=how.level,
+        resamples=how.resamples,
+        seed=how.seed,
+    )
+    significant = [one is not None and one <= how.alpha for one in p]
+    detectable = _detectable(tested, how)
+    names = [marks.systems[place] for place in tested.order]
+    differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
+    together = groups(len(names), differ) if any(one is not None for one in p) else ()
+    marked = letters(len(names), together)
+    directed = facts.higher_is_better is not None and bool(together)
+    gone = np.isnan(tested.table)
+    systems = tuple(
+        SystemOnMetric(
+            system=name,
+            mean=_mean(tested.table[:, i], drawn.means[i], how),
+            common=drawn.means[i],
+            rows=marks.rows(metric, name),
+            gaps=marks.gaps(metric, name),
+            lacking=int(gone[:, i].sum()),
+            alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
+            repeated=marks.repeated.get((metric, name), 0),
+            best=1 + sum(b == i for _, b in differ) if directed else None,
+            worst=len(names) - sum(a == i for a, _ in differ) if directed else None,
+            groups=marked[i],
+        )
+        for i, name in enumerate(names)
+    )
+    pairs = []
+    for k, (a, b) in enumerate(tested.pairs):
+        ahead = sign * (tested.complete[:, a] - tested.complete[:, b])
+        pairs.append(
+            PairOnMetric(
+                first=names[a],
+                second=names[b],
+                difference=drawn.difference[k],
+                d_z=drawn.d_z[k],
+                share=drawn.share[k],
+                won=int((ahead > resample.TIE).sum()),
+                ties=int((np.abs(ahead) <= resample.TIE).sum()),
+                lost=int((ahead < -resample.TIE).sum()),
+                p_alone=tested.p_alone[k],
+                p_of_metric=tested.tukey.pairs[k].p,
+                p=p[k],
+                significant=significant[k],
+                detectable=detectable[k],
+            )
+        )
+    values = tested.table[~gone]
+    return MetricComparison(
+        metric=metric,
+        facts=facts,
+        places=decimals(facts, float(values.min()), float(values.max())),
+        systems=systems,
+        absent=tuple(name for name in marks.systems if name not in names),
+        pairs=tuple(pairs),
+        groups=tuple(tuple(names[i] for i in group) for group in together),
+        questions=len(tested.table),
+        common=n,
+        test=TWO_SYSTEMS if len(names) == 2 else SEVERAL_SYSTEMS,
+        tukey=tested.tukey,
+        reason=tested.tukey.reason,
+        apart=_apart(marks, tested, names),
+    )
+
+
+def _sign(marks: Marks, metric: str) -> int:
+    return -1 if marks.facts[metric].higher_is_better is False else 1
+
+
+def _mean(column: Floats, common: Interval, how: How) -> Interval:
+    """Over all questions with a value; the one over the common questions where these are all."""
+    values = column[~np.isnan(column)]
+    if len(values) == common.n:
+        return common
+    return bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
+
+
+def _detectable(tested: Tested, how: How) -> list[float | None]:
+    """For each pair the true difference that the test would find with power .8, by normal theory:
+
+        (q / √2) s0 / √n + z s / √n     q: quantile of the studentised range at alpha / metrics; z = Φ⁻¹(.8)
+
+    s0: standard deviation of a difference with the means set equal, pooled over the pairs; s: the pair's own. With two
+    systems q / √2 is the normal quantile of a two-sided test.
+    """
+    table, systems = tested.complete, len(tested.order)
+    n = len(table)
+    if n < 3:
+        return [None] * len(tested.pairs)
+    reach = float(studentized_range.ppf(1 - how.alpha / how.metrics, systems, np.inf)) / math.sqrt(2)
+    pooled, power = resample.pooled_spread(table), NormalDist().inv_cdf(_WANTED)
+    scale = float(np.abs(table).max())
+    found: list[float | None] = []
+    for a, b in tested.pairs:
+        own = float((table[:, a] - table[:, b]).std(ddof=1))
+        known = max(own, pooled) > 1e-12 * scale
+        found.append((reach * pooled + power * own) / math.sqrt(n) if known else None)
+    return found
+
+
+def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[QuestionApart, ...]:
+    """The questions with the widest spread of values among the systems that have one, the widest first."""
+    there = ~np.isnan(marks.matrix(tested.metric)[:, list(tested.order)])
+    numbers = np.flatnonzero(there.any(axis=1))
+    spread = np.nanmax(tested.table, axis=1) - np.nanmin(tested.table, axis=1)
+    widest = [int(i) for i in np.argsort(-spread, kind="stable")[:APART] if spread[i] > resample.TIE]
+    found = []
+    for i in widest:
+        row = tested.table[i]
+        found.append(
+            QuestionApart(
+                question_id=marks.questions[numbers[i]],
+                text=None,
+                spread=float(spread[i]),
+                highest=names[int(np.nanargmax(row))],
+                lowest=names[int(np.nanargmin(row))],
+                values=tuple(None if np.isnan(value) else float(value) for value in row),
+            )
+        )
+    return tuple(found)

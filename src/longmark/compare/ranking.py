@@ -1,0 +1,34 @@
+"""Groups of systems that cannot be told apart, as letters: two systems share one exactly where they do not differ.
+
+Differing is not transitive: A may be like B, and B like C, while A and C differ. Then B stands in two groups (A, B and
+B, C). The groups are the largest sets without a pair that differs, found by inserting one pair after the other and
+absorbing what another group holds (Piepho 2004).
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+
+
+def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """The groups of the systems 0 … count - 1, in the order of their first members. differ: pairs that differ."""
+    found = [frozenset(range(count))] if count else []
+    for a, b in differ:
+        split = [part for group in found for part in ((group - {a}, group - {b}) if {a, b} <= group else (group,))]
+        found = [
+            group
+            for i, group in enumerate(split)
+            if not any(group < other or (group == other and i > j) for j, other in enumerate(split))
+        ]
+    return tuple(sorted(tuple(sorted(group)) for group in found))
+
+
+def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """For each system the letters of its groups: a, b, … z, A, … Z, then with a number (a2, …)."""
+    alphabet = string.ascii_letters
+    names = [
+        alphabet[i % len(alphabet)] + (str(i // len(alphabet) + 1) if i >= len(alphabet) else "")
+        for i in range(len(of))
+    ]
+    return tuple("".join(name for name, group in zip(names, of, strict=True) if i in group) for i in range(count))

@@ -1,0 +1,376 @@
+"""A comparison as a document: sentences, tables, figures."""
+
+from __future__ import annotations
+
+from longmark.compare import figures
+from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
+from longmark.compare.words import direction, finding, hypothesis, percent
+from longmark.report.document import Document, Section
+from longmark.report.table import reasons_in_words
+from longmark.stats.results import Interval
+from longmark.tables import Cell, Column, Range, Table
+
+_BESIDE = 8
+"""Systems up to which a question's values stand side by side in its line."""
+_TEXT = 160
+
+
+def document(found: Comparison) -> Document:
+    """The page of a comparison."""
+    names = ", ".join(found.systems) if len(found.systems) <= _BESIDE else f"{len(found.systems)} systems"
+    return Document(
+        kind="comparison",
+        title=f"Comparison of {names}",
+        lede=f"{len(found.metrics)} metric{'s' if len(found.metrics) > 1 else ''}, paired by question.",
+        sections=sections(found),
+        notices=found.notices,
+        settings=settings(found),
+    )
+
+
+def settings(found: Comparison) -> dict[str, object]:
+    """How it was made."""
+    return {
+        "Runs": list(found.runs),
+        "Compared by": found.by,
+        "Systems": list(found.systems),
+        "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
+        "Tables drawn for a test": found.permutations,
+        "Correction": "Tukey's over the pairs of a metric, Holm's over the metrics",
+        "Comparisons in the family": found.comparisons,
+        "Alpha": found.alpha,
+        "Intervals": f"BCa bootstrap over questions, {percent(found.level)}, {found.resamples:,} resamples",
+        "Seed": found.seed,
+        "Marks made differently": list(found.differing),
+    }
+
+
+def sections(found: Comparison) -> tuple[Section, ...]:
+    """What the marks say; means and ranking; differences; questions won; questions apart; what is left out."""
+    made = [_findings(found)]
+    if found.hypotheses:
+        made.append(_hypotheses(found))
+    made += [_means(found), _differences(found), _wins(found), _apart(found), _gaps(found)]
+    return tuple(made)
+
+
+def _findings(found: Comparison) -> Section:
+    rows = tuple((one.metric, direction(one), one.common, finding(one, found)) for one in found.metrics)
+    columns = (Column("metric"), Column("better"), Column("n questions", key="n"), Column("finding"))
+    pairs = sum(pair.significant for one in found.metrics for pair in one.pairs)
+    return Section(
+        "What the marks say",
+        f"{pairs} of {found.comparisons} comparisons show a difference at alpha {found.alpha:g}, corrected.",
+        (Table("findings", "Findings", columns, rows),),
+    )
+
+
+def _means(found: Comparison) -> Section:
+    interval = f"{percent(found.level)} interval (BCa)"
+    places = _places(found)
+    columns = (
+        Column("metric"),
+        Column("system"),
+        Column("rank", key="rank"),
+        Column("group", key="group"),
+        Column("mean", places, key="mean"),
+        Column(interval, places, "range", key="interval"),
+        Column("n", key="n"),
+        Column("mean, common questions", places, key="common_mean"),
+        Column(f"{interval}, common", places, "range", key="common_interval"),
+        Column("n common", key="common_n"),
+        Column("with a value / rows", key="with_a_value"),
+    )
+    rows = [
+        (
+            one.metric,
+            system.system,
+            _rank(system),
+            system.groups or None,
+            system.mean.estimate,
+            _range(system.mean),
+            system.mean.n,
+            system.common.estimate,
+            _range(system.common),
+            system.common.n,
+            f"{_scored(system)} / {system.rows}",
+        )
+        for one in found.metrics
+        for system in one.systems
+    ]
+    return Section(
+        "Means and ranking",
+        "The best first on each metric (the highest where neither end is better). Systems that share a letter, or a "
+        "bar, cannot be told apart.",
+        (Table("means", "Means", columns, tuple(rows), _MEANS),),
+        figures.rankings(found.metrics),
+        _RANKS,
+    )
+
+
+_MEANS = (
+    "The mean is over every question with a value; the mean on common questions is over those on which every compared "
+    "system has one, and is what systems are ranked and tested by."
+)
+_RANKS = (
+    "A rank of 1-3 says: no system is significantly better, and all but three are significantly worse. A system may "
+    "stand in two groups: like A and like C, though these two differ. Not to be told apart is not to be equal."
+)
+
+
+def _differences(found: Comparison) -> Section:
+    places = _places(found)
+    columns = (
+        Column("metric"),
+        Column("first"),
+        Column("second"),
+        Column("first - second", places, key="difference"),
+        Column(f"{percent(found.level)} interval (BCa)", places, "range", key="interval"),
+        Column("p alone", kind="p", key="p_alone"),
+        Column("p of the metric", kind="p", key="p_of_metric"),
+        Column("p corrected", kind="p", key="p_corrected"),
+        Column("differ", key="significant"),
+        Column("d_z", 2, key="d_z"),
+        Column("d_z interval", 2, "range", key="d_z_interval"),
+        Column("would be found", places, key="detectable"),
+        Column("n", key="n"),
+        Column("why none", key="reason"),
+    )
+    rows = [
+        (
+            one.metric,
+            pair.first,
+            pair.second,
+            pair.difference.estimate,
+            _range(pair.difference),
+            pair.p_alone,
+            pair.p_of_metric,
+            pair.p,
+            pair.significant if pair.p is not None else None,
+            pair.d_z.estimate,
+            _range(pair.d_z),
+            pair.detectable,
+            pair.difference.n,
+            _why(one.reason, pair.difference.reason, pair.d_z.reason),
+        )
+        for one in found.metrics
+        for pair in one.pairs
+    ]
+    return Section(
+        "Differences",
+        f"First - second in the metric's units, over common questions; {percent(found.level)} intervals, and the "
+        "corrected p beside them.",
+        (Table("differences", "Differences", columns, tuple(rows), _tests(found)),),
+        figures.differences(found.metrics),
+        "An interval is for its pair alone and is not corrected: it may leave 0 out where the corrected p is above "
+        "alpha. d_z: the mean difference in standard deviations of the differences. Would be found: the true "
+        "difference that the corrected test finds in four of five samples of this size, by normal theory.",
+    )
+
+
+def _tests(found: Comparison) -> str:
+    several = any(len(one.systems) > 2 for one in found.metrics)
+    alone = (
+        "p alone: paired permutation test of the pair, not corrected. p of the metric: randomised Tukey HSD, which "
+        "holds over all pairs of the metric. "
+        if several
+        else "p alone and p of the metric: paired permutation test. "
+    )
+    return (
+        f"{alone}p corrected: that p over all {found.comparisons} comparisons (pairs and metrics), Holm's way over the "
+        "metrics."
+    )
+
+
+def _wins(found: Comparison) -> Section:
+    columns = (
+        Column("metric"),
+        Column("first"),
+        Column("second"),
+        Column("counts"),
+        Column("won", key="won"),
+        Column("tied", key="tied"),
+        Column("lost", key="lost"),
+        Column("share won + half the ties", 3, key="share"),
+        Column(f"{percent(found.level)} interval (BCa)", 3, "range", key="share_interval"),
+        Column("n", key="n"),
+        Column("why none", key="reason"),
+    )
+    rows = [
+        (
+            one.metric,
+            pair.first,
+            pair.second,
+            " / ".join(figures.outcomes(one)),
+            *(pair.won, pair.ties, pair.lost),
+            pair.share.estimate,
+            _range(pair.share),
+            pair.share.n,
+            pair.share.reason,
+        )
+        for one in found.metrics
+        for pair in one.pairs
+    ]
+    return Section(
+        "Questions won",
+        "On how many common questions the first system of a pair is better than the second, as good, or worse.",
+        (Table("wins", "Questions won, tied and lost", columns, tuple(rows)),),
+        figures.wins(found.metrics),
+        "Where neither end of a metric is better, won counts the questions on which the first is higher.",
+    )
+
+
+def _apart(found: Comparison) -> Section:
+    beside = found.systems if len(found.systems) <= _BESIDE else ()
+    places = _places(found)
+    columns = (
+        Column("metric"),
+        Column("question_id", key="question_id"),
+        Column("question"),
+        Column("apart by", places, key="spread"),
+        Column("highest"),
+        Column("lowest"),
+        *(Column(name, places, key=f"value: {name}") for name in beside),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in found.metrics:
+        places_of = {system.system: i for i, system in enumerate(one.systems)}
+        for question in one.apart:
+            values = [question.values[places_of[name]] if name in places_of else None for name in beside]
+            rows.append(
+                (
+                    one.metric,
+                    question.question_id,
+                    _cut(question.text),
+                    question.spread,
+                    question.highest,
+                    question.lowest,
+                    *values,
+                )
+            )
+    return Section(
+        "Where the systems differ most",
+        "The questions with the widest gap between the highest and the lowest value, on each metric: read "
+        "these answers first.",
+        (Table("questions", "Questions on which the systems differ most", columns, tuple(rows)),),
+    )
+
+
+def _gaps(found: Comparison) -> Section:
+    columns = (
+        Column("metric"),
+        Column("system"),
+        Column("questions", key="questions"),
+        Column("compared", key="compared"),
+        Column("lacking here", key="lacking"),
+        Column("lacking here alone", key="lacking_alone"),
+        Column("why"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (one.metric, system.system, one.questions, one.common, system.lacking, system.alone, _why_lacking(system))
+        for one in found.metrics
+        for system in one.systems
+        if system.lacking or system.gaps
+    ]
+    rows += [
+        (one.metric, name, one.questions, 0, one.questions, 0, "no value")
+        for one in found.metrics
+        for name in one.absent
+    ]
+    rows += [(metric, None, None, None, None, None, why) for metric, why in found.left_out]
+    dropped = sum(one.questions - one.common for one in found.metrics)
+    says = (
+        f"{dropped} questions of a metric are not compared, for a system has no value there; none is counted as 0."
+        if dropped
+        else "Every question with a value is compared."
+    )
+    return Section(
+        "What is left out", says, (Table("gaps", "Questions without a value", columns, tuple(rows)),) if rows else ()
+    )
+
+
+def _hypotheses(found: Comparison) -> Section:
+    columns = (
+        Column("hypothesis"),
+        Column("needs"),
+        Column("direction"),
+        Column("comparisons", key="comparisons"),
+        Column("p", kind="p"),
+        Column("p corrected", kind="p", key="p_corrected"),
+        Column("supported"),
+        Column("in words", key="words"),
+    )
+    rows = tuple(
+        (
+            one.name,
+            one.combine,
+            one.direction,
+            len(one.comparisons),
+            one.p,
+            one.adjusted,
+            one.supported if one.p is not None else None,
+            hypothesis(one),
+        )
+        for one in found.hypotheses
+    )
+    parts = (
+        Column("hypothesis"),
+        Column("metric"),
+        Column("first"),
+        Column("second"),
+        Column("first - second", _places(found), key="difference"),
+        Column("p", kind="p"),
+    )
+    comparisons = tuple(
+        (one.name, part.metric, part.a, part.b, part.difference, part.p)
+        for one in found.hypotheses
+        for part in one.comparisons
+    )
+    supported = sum(one.supported for one in found.hypotheses)
+    return Section(
+        "Hypotheses",
+        f"{supported} of {len(rows)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
+        f"{found.alpha:g}, after Holm over the hypotheses.",
+        (
+            Table("hypotheses", "Hypotheses", columns, rows),
+            Table("hypotheses-comparisons", "What they are made of", parts, comparisons),
+        ),
+        note="all: the largest p of the comparisons. any: the smallest, times the number of metrics. The p of a "
+        "comparison is in the direction claimed, and holds over all pairs of its metric.",
+    )
+
+
+def _places(found: Comparison) -> int:
+    return max(one.places for one in found.metrics)
+
+
+def _range(interval: Interval) -> Range | None:
+    return None if interval.low is None else Range(interval.low, interval.high)
+
+
+def _why(*reasons: str | None) -> str | None:
+    """The first reason that there is."""
+    return next((reason for reason in reasons if reason), None)
+
+
+def _rank(system: SystemOnMetric) -> str | None:
+    if system.best is None:
+        return None
+    return str(system.best) if system.best == system.worst else f"{system.best}-{system.worst}"
+
+
+def _scored(system: SystemOnMetric) -> int:
+    return system.rows - sum(gap.count for gap in system.gaps)
+
+
+def _why_lacking(system: SystemOnMetric) -> str:
+    """The statuses of its rows, and how many questions have no row at all, as far as that is known."""
+    without_row = system.lacking - sum(gap.count for gap in system.gaps)
+    parts = [reasons_in_words(system.gaps)] if system.gaps else []
+    if without_row > 0:
+        parts.append(f"{without_row} without a row")
+    return "; ".join(parts)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _TEXT else text[: _TEXT - 1] + "…"

@@ -1,0 +1,133 @@
+"""What a comparison says, in sentences: the difference with its certainty, or why none was shown and what could have
+been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
+from longmark.report.numbers import fixed
+from longmark.stats.results import GREATER, LESS, HypothesisResult
+
+_NAMED = 3
+
+
+def finding(one: MetricComparison, whole: Comparison) -> str:
+    """The sentence (or two) of a metric."""
+    if all(pair.p is None for pair in one.pairs):
+        return f"Not tested: {one.reason}."
+    if len(one.systems) == 2:
+        return _of_pair(one.pairs[0], one, whole)
+    return _of_several(one, whole)
+
+
+def direction(one: MetricComparison) -> str:
+    """Which end of a metric is better."""
+    return {True: "higher", False: "lower", None: "neither"}[one.facts.higher_is_better]
+
+
+def p_in_words(p: float | None, comparisons: int) -> str:
+    """`p = 0.004 corrected for 15 comparisons`."""
+    if p is None:
+        return "no p"
+    text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return text if comparisons == 1 else f"{text} corrected for {comparisons} comparisons"
+
+
+def percent(level: float) -> str:
+    return f"{100 * level:.4g} %"
+
+
+def hypothesis(one: HypothesisResult) -> str:
+    """Whether it is supported, and by what."""
+    if one.reason is not None:
+        return f"{one.name}: not tested, for {one.reason}."
+    number = len(one.comparisons)
+    needed = "each of" if one.combine == "all" else "one or more of"
+    claim = {GREATER: "the first above the second", LESS: "the first below the second"}.get(one.direction, "differ")
+    verdict = "supported" if one.supported else "not supported (which does not prove it wrong)"
+    return (
+        f"{one.name}: {verdict}. It claims {needed} {number} comparison{'s' if number > 1 else ''} ({claim}); "
+        f"{p_in_words(one.adjusted, 1)} after Holm over the hypotheses."
+    )
+
+
+def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> str:
+    figures = _figures(pair, one, whole)
+    difference = pair.difference.estimate or 0.0
+    if not pair.significant:
+        return (
+            f"No difference between {pair.first} and {pair.second} was shown on {one.metric}: {pair.first} - "
+            f"{pair.second} is {fixed(difference, one.places)} ({figures}). {_no_proof(one, [pair])}"
+        )
+    way = "above" if difference > 0 else "below"
+    size = fixed(abs(difference), one.places)
+    ends = _ends(pair, one, whole, turned=difference < 0)
+    return (
+        f"{pair.first} is {way} {pair.second} on {one.metric} by {size} ({ends}{_p_and_n(pair, one, whole)}). "
+        f"{_better(one, pair)}"
+    )
+
+
+def _better(one: MetricComparison, pair: PairOnMetric) -> str:
+    if one.facts.higher_is_better is None:
+        return "Neither end of this metric is better."
+    return f"{direction(one).capitalize()} is better: {pair.first} is better."
+
+
+def _of_several(one: MetricComparison, whole: Comparison) -> str:
+    best, count = one.systems[0], len(one.systems)
+    mean = fixed(best.common.estimate, one.places)
+    over = [pair.second for pair in one.pairs if pair.first == best.system and pair.significant]
+    like = [pair.second for pair in one.pairs if pair.first == best.system and not pair.significant]
+    directed = one.facts.higher_is_better is not None
+    parts = [f"{best.system} has the {'best' if directed else 'highest'} mean of {count} systems ({mean})"]
+    if over:
+        parts.append(f"; it is {'better than' if directed else 'above'} {_named(over)}")
+    if like:
+        parts.append(f"; it cannot be told apart from {_named(like)}")
+    found = sum(pair.significant for pair in one.pairs)
+    ends = f"Of {len(one.pairs)} pairs, {found} differ."
+    widest = max(one.pairs, key=lambda pair: abs(pair.difference.estimate or 0.0))
+    if widest.significant:
+        ends += (
+            f" The widest difference: {widest.first} - {widest.second} = "
+            f"{fixed(widest.difference.estimate, one.places)} ({_figures(widest, one, whole)})."
+        )
+    if rest := [pair for pair in one.pairs if not pair.significant]:
+        ends += f" {_no_proof(one, rest)}"
+    return f"{''.join(parts)}. {ends}"
+
+
+def _figures(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> str:
+    return _ends(pair, one, whole, turned=False) + _p_and_n(pair, one, whole)
+
+
+def _ends(pair: PairOnMetric, one: MetricComparison, whole: Comparison, turned: bool) -> str:
+    """The interval, or nothing; turned: of second - first."""
+    low, high = pair.difference.low, pair.difference.high
+    if low is None or high is None:
+        return ""
+    if turned:
+        low, high = -high, -low
+    return f"{percent(whole.level)} interval {fixed(low, one.places)} to {fixed(high, one.places)}; "
+
+
+def _p_and_n(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> str:
+    return f"{p_in_words(pair.p, whole.comparisons)}; n = {one.common:,} questions"
+
+
+def _no_proof(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str:
+    sizes = [pair.detectable for pair in pairs if pair.detectable is not None]
+    start = "That is no proof of equality"
+    if not sizes:
+        return f"{start}: with values all alike there is nothing to estimate it from."
+    least, most = fixed(min(sizes), one.places), fixed(max(sizes), one.places)
+    size = f"a true difference of {least}" if least == most else f"true differences of {least} to {most}"
+    return f"{start}: with these questions {size} would be found four times in five, smaller ones less often."
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED + 1:
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
