@@ -1,0 +1,224 @@
+"""The verb `longmark score-study`: SCORE's whole experiment, from questions to the paper's tables.
+
+Exit codes as for every verb; 4: the budget ended it, a model gave no reply for some lines, or there is no mark yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import INTERRUPTED, MODEL_NAMES, NO_VALUE, add_calls, from_one, pairs, split
+
+if TYPE_CHECKING:
+    from longmark.study.score.page import Result
+    from longmark.study.score.stages import Expected, Study
+
+
+def add_to(verbs: Any) -> None:
+    """Adds the verb to the command line's verbs."""
+    text = "SCORE's experiment: generators x evaluators on questions of a domain, and the paper's tables."
+    one = verbs.add_parser("score-study", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=score_study)
+    one.add_argument("questions", nargs="?", type=Path, metavar="QUESTIONS", help="examples with profiles (or --n)")
+    one.add_argument("--out", type=Path, required=True, metavar="STUDY", help="the folder; the same command goes on")
+    one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
+    one.add_argument("--n", type=from_one, metavar="N", help="questions to draw of the domain; of a file, its first N")
+    one.add_argument(
+        "--labels", type=Path, metavar="FILE", help="people's labels: item, system, rater, dimension, label"
+    )
+    model = one.add_argument_group("models", f"{MODEL_NAMES}. LABEL=MODEL names one in the tables.")
+    model.add_argument(
+        "--generator", action="append", required=True, metavar="MODEL", help="may be given several times"
+    )
+    model.add_argument(
+        "--evaluator",
+        action="append",
+        required=True,
+        metavar="MODEL[,MODEL…]",
+        help="may be given several times; models joined by commas are a jury",
+    )
+    model.add_argument("--embedder", required=True, metavar="MODEL", help="for robustness and answer relevance")
+    model.add_argument("--reranker", metavar="MODEL", help="for table 2")
+    model.add_argument(
+        "--lm", action="append", default=[], metavar="MODEL", help="proxies of context utilization: tables 3, 4, 8, 9"
+    )
+    model.add_argument("--paraphraser", metavar="MODEL", help="writes the paraphrases (default: the first generator)")
+    model.add_argument(
+        "--extractor", metavar="MODEL", help="finds the facts in passages for --lm (default: the first evaluator)"
+    )
+    fixed = one.add_argument_group("fixed for a study's folder")
+    fixed.add_argument("--seed", type=int, default=0, metavar="N")
+    fixed.add_argument(
+        "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
+    )
+    fixed.add_argument("--variants", action="append", default=[], metavar="NAME,…", help="default: all of the domain")
+    fixed.add_argument("--k", type=from_one, default=5, metavar="N", help="passages for each question (default: 5)")
+    fixed.add_argument(
+        "--retriever", metavar="bm25|dense|hybrid", help="default: dense where the index has vectors, else bm25"
+    )
+    fixed.add_argument(
+        "--follow", default="figure", metavar="figure|code", help="how variants are answered (default: figure)"
+    )
+    fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help="of answers (default: 0.1)")
+    fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="of answers (default: 0.9)")
+    fixed.add_argument("--max-answer", type=from_one, default=1024, metavar="N", help="tokens (default: 1024)")
+    fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
+    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    spend = add_calls(one)
+    spend.add_argument("--dry-run", action="store_true", help="say what each stage would take, and send nothing")
+    spend.add_argument(
+        "--until", default="marks", metavar="questions|variants|answers|marks", help="the last part to work on"
+    )
+    spend.add_argument(
+        "--allow-gaps", action="store_true", help="go on without the lines that a model gave no reply for"
+    )
+
+
+def score_study(arguments: argparse.Namespace) -> int:
+    """Goes on with a study as far as it can, and writes its tables."""
+    from longmark.engine.run import open_cache
+
+    _need_statistics()
+    cache = open_cache(arguments.cache)
+    try:
+        return _work(arguments, cache)
+    finally:
+        cache.close()
+
+
+def _work(arguments: argparse.Namespace, cache: Any) -> int:
+    from longmark.cli.progress import Stages
+    from longmark.engine.run import finish
+    from longmark.models.budget import Budget
+    from longmark.study.score.stages import How, Study
+    from longmark.study.stages import INTERRUPT, StudyStopped
+
+    how = How(
+        concurrency=arguments.concurrency,
+        budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
+        gaps=arguments.allow_gaps,
+        until=arguments.until,
+        quiet=arguments.quiet,
+        handle_signals=True,
+        tell=lambda notice: print(notice, file=sys.stderr, flush=True),
+        progress=(lambda _what, _done, _of: None) if arguments.quiet else Stages(),
+    )
+    study = Study(_plan(arguments), cache, how, arguments.timeout)
+    if arguments.dry_run:
+        _print_expected(finish(lambda: _expected(study)))
+        return 0
+    stopped: StudyStopped | None = None
+    with study.folder() as folder:
+        try:
+            finish(lambda: study.run(folder))
+        except StudyStopped as stop:
+            stopped = stop
+        result = study_result(study, folder.stages, arguments.labels)
+    if stopped is not None and stopped.why == INTERRUPT:
+        print(f"Stopped. The same command goes on in {arguments.out}.", file=sys.stderr)
+        return INTERRUPTED
+    code = _conclude(arguments, study, result)
+    if stopped is not None:
+        print(f"longmark: {stopped}", file=sys.stderr)
+        return NO_VALUE
+    return code
+
+
+def _plan(arguments: argparse.Namespace) -> Any:
+    from longmark.rag.generate import Generation
+    from longmark.study.score.plan import Plan, member
+
+    return Plan(
+        out=arguments.out,
+        index=arguments.index,
+        generators=[member(text) for text in arguments.generator],
+        evaluators=[member(text, jury=True) for text in arguments.evaluator],
+        proxies=[member(text) for text in arguments.lm],
+        embedder=arguments.embedder,
+        reranker=arguments.reranker,
+        paraphraser=arguments.paraphraser,
+        extractor=arguments.extractor,
+        questions=arguments.questions,
+        n=arguments.n,
+        seed=arguments.seed,
+        variants=split(arguments.variants),
+        k=arguments.k,
+        retriever=arguments.retriever,
+        follow=arguments.follow,
+        how=Generation(arguments.temperature, arguments.top_p, arguments.max_answer),
+        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
+        prompts=arguments.prompts,
+        domain=arguments.domain,
+    )
+
+
+def study_result(study: Study, stages: dict[str, Any], labels: Path | None) -> Result:
+    """The study as it stands by now."""
+    from longmark.study.score.estimates import Settings
+    from longmark.study.score.found import answers_of, found_in
+    from longmark.study.score.labels import read_labels
+    from longmark.study.score.page import Result
+
+    found = found_in(study.plan, study.domain)
+    given = read_labels(labels, tuple(found.weights), answers_of(study.plan)) if labels is not None else None
+    return Result(
+        found,
+        Settings(seed=study.plan.seed),
+        given,
+        stages,
+        study.fixed,
+        study.plan.members(),
+        stages.get("questions", {}).get("lines", 0),
+    )
+
+
+def _conclude(arguments: argparse.Namespace, study: Study, result: Result) -> int:
+    """Prints and writes the tables; without marks, the stages only."""
+    from rich.console import Console
+
+    from longmark.report.publish import publish
+    from longmark.study.score.page import document, stage_table
+    from longmark.study.score.pages import write_pages
+    from longmark.tables import print_table
+
+    console = Console()
+    if not result.found.any:
+        print_table(stage_table(result.stages), console)
+        return 0 if arguments.until != "marks" else NO_VALUE
+    publish(document(result), arguments.out, console)
+    for page in write_pages(study.plan):
+        print(f"Answers: {page}")
+    return 0
+
+
+async def _expected(study: Study) -> list[Expected]:
+    from longmark.study.stages import NAME
+
+    if not (study.plan.out / NAME).exists():
+        return await study.expected(None)
+    with study.folder() as folder:
+        return await study.expected(folder)
+
+
+def _print_expected(stages: list[Expected]) -> None:
+    from rich.console import Console
+
+    from longmark.tables import Column, Table, print_table
+
+    rows = tuple((one.name, one.rows, one.calls, one.says) for one in stages)
+    columns = (Column("Stage"), Column("Lines to make"), Column("Calls, at most"), Column(""))
+    print_table(Table("expected", "What is still to do", columns, rows), Console())
+    print("Nothing was sent.")
+
+
+def _need_statistics() -> None:
+    """MissingExtra where the tables could not be made in the end: before anything is paid."""
+    from longmark.errors import MissingExtra
+
+    try:
+        import scipy  # noqa: F401
+    except ModuleNotFoundError:
+        raise MissingExtra("longmark score-study", "stats") from None

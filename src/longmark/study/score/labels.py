@@ -1,0 +1,129 @@
+"""People's labels of answers, from a file: a line for each item, rater and dimension.
+
+    item        the id of an answer (or the question_id of its question)
+    system      which generator answered; may be left out where the study has one generator
+    rater       who labelled it
+    dimension   one of the domain's (hazards: hazard, location, timeline, intensity), `answer_relevance` or
+                `context_utilization`
+    label       yes, no or n/a for the domain's dimensions; a number for the two scales
+
+JSON Lines, JSON, CSV, TSV or Parquet. Labels of other dimensions (a rater's confidence, say) are left out and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import BadInput, UserError
+from longmark.records import sources
+
+RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
+SCALES = (RELEVANCE, UTILIZATION)
+FIELDS = ("item", "rater", "dimension", "label")
+_MARKS = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
+_MOST_TOLD = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An answer: who gave it, and the id of its example."""
+
+    generator: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """marks: dimension -> item -> rater -> yes, no or n/a; scores: scale -> item -> rater -> number; left_out:
+    dimension that is none of the study's -> how many labels."""
+
+    marks: Mapping[str, Mapping[Item, Mapping[str, str]]]
+    scores: Mapping[str, Mapping[Item, Mapping[str, float]]]
+    left_out: Mapping[str, int]
+
+    @property
+    def raters(self) -> set[str]:
+        every = (*self.marks.values(), *self.scores.values())
+        return {rater for by_item in every for by_rater in by_item.values() for rater in by_rater}
+
+    @property
+    def items(self) -> set[Item]:
+        return {item for by_item in (*self.marks.values(), *self.scores.values()) for item in by_item}
+
+
+def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, str]]) -> Labels:
+    """The labels of a file. known: generator -> id (of an example, or of its question) -> id of the example.
+
+    BadInput, a line for each record that is wrong; UserError where the file holds no label of the study.
+    """
+    marks: dict[str, dict[Item, dict[str, str]]] = {}
+    scores: dict[str, dict[Item, dict[str, float]]] = {}
+    left_out, wrong, total = Counter[str](), list[str](), 0
+    for number, record in sources.records(path, sources.kind_of(path)):
+        try:
+            item, rater, dimension, label = _read(record, known)
+            if dimension in SCALES:
+                _put(scores.setdefault(dimension, {}), item, rater, _number(label))
+            elif dimension in dimensions:
+                _put(marks.setdefault(dimension, {}), item, rater, _mark(label))
+            else:
+                left_out[dimension] += 1
+        except ValueError as error:
+            total += 1
+            if len(wrong) < _MOST_TOLD:
+                wrong.append(f"{path}:{number}: {error}")
+    if wrong:
+        raise BadInput(wrong, total)
+    if not marks and not scores:
+        names = ", ".join((*dimensions, *SCALES))
+        raise UserError(f"{path} has no label of the study's dimensions: {names}")
+    return Labels(marks, scores, dict(left_out))
+
+
+def _read(record: Any, known: Mapping[str, Mapping[str, str]]) -> tuple[Item, str, str, Any]:
+    if isinstance(record, sources.Unreadable):
+        raise ValueError(record.message)
+    if not isinstance(record, Mapping):
+        raise ValueError("expected an object with item, rater, dimension, label")
+    lacking = [name for name in FIELDS if record.get(name) in (None, "")]
+    if lacking:
+        raise ValueError(f"no {', '.join(lacking)}: a label needs {', '.join(FIELDS)}")
+    system = record.get("system")
+    if system in (None, "") and len(known) > 1:
+        raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
+    generator = str(system) if system not in (None, "") else next(iter(known))
+    if generator not in known:
+        raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
+    example = known[generator].get(str(record["item"]))
+    if example is None:
+        raise ValueError(f"item: {generator} has no answer {record['item']}")
+    return Item(generator, example), str(record["rater"]), str(record["dimension"]).strip(), record["label"]
+
+
+def _put(table: dict[Item, dict[str, Any]], item: Item, rater: str, label: Any) -> None:
+    its = table.setdefault(item, {})
+    if rater in its:
+        raise ValueError(f"{rater} labels this item and dimension twice")
+    its[rater] = label
+
+
+def _mark(label: Any) -> str:
+    found = _MARKS.get(str(label).strip().casefold())
+    if found is None:
+        raise ValueError(f"label: expected yes, no or n/a, found {label!r}")
+    return found
+
+
+def _number(label: Any) -> float:
+    try:
+        value = float(label) if not isinstance(label, bool) else math.nan
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"label: expected a number, found {label!r}")
+    return value

@@ -1,0 +1,196 @@
+"""What a SCORE study is asked to do: which models, which questions, how they are answered; and where everything stands.
+
+    OUT/study.json                      what is fixed, and what became of each stage
+    OUT/questions.jsonl                 the questions
+    OUT/variants.jsonl                  paraphrases and perturbations of them
+    OUT/answers/GENERATOR.jsonl         passages and answers of a generator, to the questions and to the variants
+    OUT/runs/GENERATOR/NAME/            run folders: `once`, `points`, `evaluator-NAME`, `proxy-NAME`
+    OUT/tables/, OUT/report.html        the tables
+    OUT/answers/GENERATOR.html          every answer with its claims, points and passages
+
+Generators, evaluators and proxies may be added later; everything else is fixed for the folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.domain import Domain
+from longmark.engine.run import make_settings
+from longmark.engine.settings import Settings, choose, parameters
+from longmark.errors import UserError
+from longmark.models.names import Given, Name, Opener
+from longmark.rag.answer import FOLLOW
+from longmark.rag.generate import Generation
+from longmark.study.stages import stem
+
+ONCE = ("score.readability", "score.robustness")
+POINTS = ("score.segment_attribution",)
+JUDGED = ("score.specificity", "score.answer_relevance")
+PROXIED = ("score.context_utilization",)
+DOCUMENTS = "score.context_utilization.documents"
+
+_LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of the models that are compared. label: its name in tables; models: one, or the judges of a jury."""
+
+    label: str
+    models: tuple[Name, ...]
+
+    @property
+    def stem(self) -> str:
+        return stem(self.label)
+
+
+def member(text: str, *, jury: bool = False) -> Member:
+    """`MODEL`, or `LABEL=MODEL`; of a jury `MODEL,MODEL,…`. UserError where a name is missing."""
+    labelled = _LABELLED.fullmatch(text.strip())
+    label, names = (labelled[1].strip(), labelled[2]) if labelled else (text.strip(), text)
+    models = tuple(name.strip() for name in (names.split(",") if jury else [names]))
+    if not label or not all(models):
+        raise UserError(f"{text!r}: expected a model, or LABEL=MODEL")
+    return Member(label, models)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study. questions: a file, else n are drawn with the seed; paraphraser: None: the first generator; extractor:
+    who finds the facts in passages for context utilization, None: the first evaluator's first judge."""
+
+    out: Path
+    index: Path
+    generators: Sequence[Member]
+    evaluators: Sequence[Member]
+    embedder: Name
+    proxies: Sequence[Member] = ()
+    reranker: Name | None = None
+    paraphraser: Name | None = None
+    extractor: Name | None = None
+    questions: Path | None = None
+    n: int | None = None
+    seed: int = 0
+    variants: Sequence[str] = ()
+    k: int = 5
+    retriever: str | None = None
+    follow: str = FOLLOW[0]
+    how: Generation = field(default_factory=Generation)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    prompts: Path | None = None
+    domain: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.questions is None and self.n is None:
+            raise UserError("which questions? Give a file of them, or --n N to draw N of the domain")
+        if not self.generators or not self.evaluators:
+            raise UserError("a study needs at least one --generator and one --evaluator")
+        for option, members in (
+            ("generator", self.generators),
+            ("evaluator", self.evaluators),
+            ("lm", self.proxies),
+        ):
+            stems = [one.stem for one in members]
+            for one in members:
+                if stems.count(one.stem) > 1:
+                    raise UserError(f"--{option} {one.label}: two have this name; give them labels: LABEL=MODEL")
+
+    @property
+    def questions_path(self) -> Path:
+        return self.out / "questions.jsonl"
+
+    @property
+    def variants_path(self) -> Path:
+        return self.out / "variants.jsonl"
+
+    def answers_path(self, generator: Member) -> Path:
+        return self.out / "answers" / f"{generator.stem}.jsonl"
+
+    def run_path(self, generator: Member, name: str) -> Path:
+        return self.out / "runs" / generator.stem / name
+
+    def writer(self) -> Name:
+        """Who writes the paraphrases."""
+        return self.paraphraser if self.paraphraser is not None else self.generators[0].models[0]
+
+    def fact_finder(self) -> Name:
+        return self.extractor if self.extractor is not None else self.evaluators[0].models[0]
+
+    def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
+        """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
+        return {
+            "questions": {"file": source or None, "n": self.n, "seed": self.seed},
+            "domain": f"{domain.name} {domain.hash}",
+            "variants": list(variants),
+            "paraphraser": name_of(self.writer()) if "paraphrase" in variants else None,
+            "index": index,
+            "k": self.k,
+            "retriever": self.retriever,
+            "follow": self.follow,
+            "temperature": self.how.temperature,
+            "top_p": self.how.top_p,
+            "max_answer": self.how.max_tokens,
+            "embedder": name_of(self.embedder),
+            "params": {name: str(value) for name, value in self.params.items()},
+        }
+
+    def members(self) -> dict[str, dict[str, list[str]]]:
+        """role -> label -> models, for `study.json`."""
+        roles = {"generators": self.generators, "evaluators": self.evaluators, "proxies": self.proxies}
+        return {
+            role: {one.label: [name_of(name) for name in one.models] for one in members}
+            for role, members in roles.items()
+        }
+
+
+def name_of(model: Name) -> str:
+    return model if isinstance(model, str) else model.name
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """One kind of run that every generator's answers go through. name: of its folder; settings: of the engine."""
+
+    name: str
+    settings: Settings
+
+
+def evaluator_run(evaluator: Member) -> str:
+    return f"evaluator-{evaluator.stem}"
+
+
+def proxy_run(proxy: Member) -> str:
+    return f"proxy-{proxy.stem}"
+
+
+ONCE_RUN, POINTS_RUN = "once", "points"
+
+
+def markings(plan: Plan, opener: Opener, domain: Domain) -> list[Marking]:
+    """The runs of each generator, all of them checked: UserError before the first call."""
+    every = choose([*ONCE, *POINTS, *JUDGED, *PROXIED], domain)
+    parameters(every, plan.params)  # a parameter that no metric of the study has
+    return [Marking(name, _settings(plan, opener, names, given)) for name, names, given in _wanted(plan)]
+
+
+def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], Given]]:
+    yield ONCE_RUN, ONCE, Given(embedder=plan.embedder)
+    if plan.reranker is not None:
+        yield POINTS_RUN, POINTS, Given(reranker=plan.reranker)
+    for evaluator in plan.evaluators:
+        yield evaluator_run(evaluator), JUDGED, Given(evaluator.models, embedder=plan.embedder)
+    for proxy in plan.proxies:
+        yield proxy_run(proxy), PROXIED, Given([plan.fact_finder()], lm=proxy.models[0])
+
+
+def _settings(plan: Plan, opener: Opener, names: Sequence[str], given: Given) -> Settings:
+    params = {DOCUMENTS: True, **plan.params}
+    own = {name: value for name, value in params.items() if name.rpartition(".")[0] in names}
+    return make_settings(
+        names, opener, given, params=own, scoring="text", seed=plan.seed, prompts=plan.prompts, domain=plan.domain
+    )

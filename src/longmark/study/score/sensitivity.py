@@ -1,0 +1,165 @@
+"""How far context utilization hangs on the proxy: SCORE's tables 3, 8 and 9 (section 5.1.4, appendix B.2).
+
+    consistency   Pearson's correlation, over answers, of the proxy's confidence given the facts, f(q, C), with that
+                  given the whole passages, f(q, D); as geometric mean of probabilities (table 3) and, where the proxy
+                  gives it, as entropy too (table 8)
+    agreement     of two proxies' scores of the same answers (table 9): Pearson's correlation with its p, as in the
+                  paper; Spearman's, and the mean difference, which say whether they rank alike and lie alike
+
+Intervals of correlations are by the jackknife on Fisher's scale, of mean differences BCa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from scipy import stats as scipy_stats
+
+from longmark.stats.bootstrap import bootstrap_difference
+from longmark.stats.correlation import Correlation, correlation
+from longmark.study.score.estimates import Settings
+from longmark.study.score.found import Found
+from longmark.study.score.marks import ABSOLUTE, RELATIVE, Mark
+from longmark.tables import Cell, Column, Range, Table
+
+GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """Of one proxy on one generator's answers. pairs: (f(q, C), f(q, D)) of each answer that has both."""
+
+    generator: str
+    proxy: str
+    measure: str
+    pairs: tuple[tuple[float, float], ...]
+    of: int
+    correlation: Correlation
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of two proxies on one generator's answers; difference: mean of the first minus mean of the second."""
+
+    generator: str
+    proxies: tuple[str, str]
+    score: str
+    pearson: Correlation
+    p: float | None
+    spearman: Correlation
+    difference: float | None
+    interval: Range
+
+
+def consistencies(found: Found, settings: Settings) -> list[Consistency]:
+    """Of every proxy and generator, by each measure that the proxy gives."""
+    made = []
+    for (generator, proxy), marks in found.proxied.items():
+        known = [mark.confidence for mark in marks.get(ABSOLUTE, [])]
+        for measure in (GEOMETRIC, ENTROPY):
+            both = []
+            for one in known:
+                if one is None:
+                    continue
+                entropy = measure == ENTROPY
+                pair = (one.facts_entropy, one.documents_entropy) if entropy else (one.facts, one.documents)
+                if pair[0] is not None and pair[1] is not None:
+                    both.append((pair[0], pair[1]))
+            if both or measure == GEOMETRIC:
+                x, y = [pair[0] for pair in both], [pair[1] for pair in both]
+                r = correlation(x, y, level=settings.level)
+                made.append(Consistency(generator, proxy, measure, tuple(both), len(known), r, pearson_p(r, x, y)))
+    return made
+
+
+def agreements(found: Found, settings: Settings) -> list[Agreement]:
+    """Of every two proxies on every generator's answers, absolute and relative."""
+    made = []
+    for first, second in combinations(found.proxies, 2):
+        for generator in found.generators:
+            both = [found.proxied.get((generator, proxy)) for proxy in (first, second)]
+            if both[0] is None or both[1] is None:
+                continue
+            for score, metric in (("absolute", ABSOLUTE), ("relative", RELATIVE)):
+                x, y = _paired(both[0].get(metric, []), both[1].get(metric, []))
+                r = correlation(x, y, level=settings.level)
+                rho = correlation(x, y, "spearman", level=settings.level)
+                apart = bootstrap_difference(
+                    x, y, level=settings.level, resamples=settings.resamples, seed=settings.seed
+                )
+                between = Range(apart.low, apart.high)
+                made.append(
+                    Agreement(generator, (first, second), score, r, pearson_p(r, x, y), rho, apart.estimate, between)
+                )
+    return made
+
+
+def _paired(first: Sequence[Mark], second: Sequence[Mark]) -> tuple[list[float], list[float]]:
+    """The values of the answers that both have a value of."""
+    others = {mark.example: mark.value for mark in second}
+    pairs = [(mark.value, others.get(mark.example)) for mark in first]
+    whole = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return [a for a, _ in whole], [b for _, b in whole]
+
+
+def pearson_p(r: Correlation, x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Two-sided p of no correlation, from Student's t with n - 2 degrees; None where there is no correlation."""
+    return None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
+
+
+def consistency_table(name: str, title: str, rows: Sequence[Consistency], settings: Settings) -> Table:
+    """Tables 3 and 8."""
+    cells = tuple(
+        (one.proxy, one.generator, one.measure, *_correlated(one.correlation), one.p, one.correlation.n, one.of)
+        for one in rows
+    )
+    columns = (
+        Column("Proxy"),
+        Column("Generator"),
+        Column("Confidence"),
+        Column("Pearson r", 3, key="pearson"),
+        Column(settings.interval_name, 3, "range", key="interval"),
+        Column("p", kind="p"),
+        Column("n"),
+        Column("of"),
+    )
+    return Table(name, title, columns, cells)
+
+
+def agreement_table(rows: Sequence[Agreement], settings: Settings) -> Table:
+    """Table 9."""
+    cells: list[tuple[Cell, ...]] = [
+        (
+            " and ".join(one.proxies),
+            one.generator,
+            one.score,
+            *_correlated(one.pearson),
+            one.p,
+            *_correlated(one.spearman),
+            one.difference,
+            one.interval,
+            one.pearson.n,
+        )
+        for one in rows
+    ]
+    columns = (
+        Column("Proxies"),
+        Column("Generator"),
+        Column("Score"),
+        Column("Pearson r", 3, key="pearson"),
+        Column(settings.interval_name, 3, "range", key="pearson_interval"),
+        Column("p", kind="p"),
+        Column("Spearman rho", 3, key="spearman"),
+        Column(settings.interval_name, 3, "range", key="spearman_interval"),
+        Column("Mean difference", 4, key="difference"),
+        Column(settings.interval_name, 4, "range", key="difference_interval"),
+        Column("n"),
+    )
+    return Table("table9", "Table 9: agreement of proxies on context utilization", columns, tuple(cells))
+
+
+def _correlated(one: Correlation) -> tuple[Cell, Cell]:
+    return one.value, Range(one.low, one.high)
