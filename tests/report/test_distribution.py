@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.report.distribution import bin_edges, distribution
-from longmark.report.figures import boxes, edge_texts, histogram
+from longmark.report.figures import boxes, histogram
 from longmark.report.manifest import MetricFacts
+from longmark.report.plots.scale import tick_texts
 
 UNIT = MetricFacts(0, 1, True)
 FREE = MetricFacts()
@@ -28,7 +29,7 @@ def test_edges_are_the_bounds_or_round_numbers():
     assert bin_edges(MetricFacts(-1, 1), 0, 0.5)[::5] == (-1, 0, 1)
     # a range of 60: steps of 60 / 12 = 5 need 13 bins for 31 to 91, so the step is 10
     assert bin_edges(FREE, 31, 91) == (30, 40, 50, 60, 70, 80, 90, 100)
-    assert edge_texts(bin_edges(FREE, 0.11, 0.19)) == [
+    assert tick_texts(bin_edges(FREE, 0.11, 0.19)) == [
         "0.11",
         "0.12",
         "0.13",

@@ -43,10 +43,10 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
         return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
-    step = _round_step((greatest - least) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
+    step = round_step((greatest - least) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
     first, last = math.floor(least / step), math.floor(greatest / step) + 1
     while last - first > MOST_BINS:
-        step = _round_step(step * 1.5)
+        step = round_step(step * 1.5)
         first, last = math.floor(least / step), math.floor(greatest / step) + 1
     while last - first < 5:
         first, last = first - 1, last + 1
@@ -54,7 +54,7 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
     return tuple(round(i * step, digits) for i in range(first, last + 1))
 
 
-def _round_step(rough: float) -> float:
+def round_step(rough: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is not below `rough`."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))

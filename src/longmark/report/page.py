@@ -15,6 +15,7 @@ from pathlib import Path
 from longmark.errors import UserError
 from longmark.records.write import replacing
 
+_STYLES = ("report.css", "plots.css")
 _SUFFIXES = (".html", ".htm")
 _MARK = b'<meta name="generator" content="longmark'
 """Stands in the first _HEAD bytes of every report."""
@@ -23,7 +24,7 @@ _HEAD = 4096
 
 def head(script: str = "") -> dict[str, str]:
     """What a template wants for `policy`, `style` and `script`: the policy names the hashes of the other two."""
-    style = asset("report.css")
+    style = "\n".join(asset(name) for name in _STYLES)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
         f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"

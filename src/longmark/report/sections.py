@@ -10,11 +10,12 @@ from html import escape
 
 from longmark.records import STATUSES
 from longmark.report.distribution import Distribution, bin_edges, distribution
-from longmark.report.figures import boxes, edge_texts, histogram, interval
+from longmark.report.figures import boxes, histogram, interval
 from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, MetricFacts
 from longmark.report.markup import code, listed, metric_name, plural, scrolling, text, upright
 from longmark.report.numbers import fixed, whole
+from longmark.report.plots.scale import tick_texts
 from longmark.report.selection import Selection
 from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
 from longmark.report.table import how_many, interval_in_words
@@ -221,7 +222,7 @@ def _histogram(metric: str, spread: Distribution, tallest: int, named: bool) -> 
 
 def _numbers(spreads: Sequence[Distribution], places: int) -> str:
     """What the figures of a card draw, as tables."""
-    edges = edge_texts(spreads[0].edges)
+    edges = tick_texts(spreads[0].edges)
     heads = "".join(f'<th scope="col" class="number">{text(spread.system)}</th>' for spread in spreads)
     bins = []
     for i in range(len(edges) - 1):

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from html import escape
+
+from longmark.report.markup import text
+from longmark.report.plots.draw import svg
+
+NARROW, WIDE = 340, 720
+"""Widths of the two drawings in their units; a unit is about a pixel, see .plot in plots.css."""
+
+Drawing = tuple[float, Sequence[str]]
+"""The height of a drawing, and its pieces."""
+
+
+def figure(label: str, reading: str, draw: Callable[[int], Drawing]) -> str:
+    """A figure under its label. reading: how it is to be read, in a sentence; draw: makes the drawing for a width."""
+    drawn = []
+    for kind, width in (("narrow", NARROW), ("wide", WIDE)):
+        height, parts = draw(width)
+        drawn.append(svg(kind, width, height, label, parts))
+    return framed(label, reading, "".join(drawn))
+
+
+def framed(label: str, reading: str, content: str) -> str:
+    """content: HTML that is already safe."""
+    said = f" {text(reading)}" if reading else ""
+    return (
+        f'<figure class="plot"><figcaption><strong>{text(label)}</strong>{said}</figcaption>'
+        f'<div class="drawn">{content}</div></figure>\n'
+    )
 
 
 def empty(label: str, why: str = "There is nothing to draw.") -> str:
     """The figure that stands where there are no values."""
-    return (
-        f'<figure class="plot"><figcaption><strong>{escape(label)}</strong></figcaption>'
-        f'<p class="none">{escape(why)}</p></figure>'
-    )
+    return framed(label, "", f'<p class="none">{escape(why)}</p>')

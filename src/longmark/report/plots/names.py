@@ -1,0 +1,58 @@
+"""How wide a text will be, and what of a name fits its place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from longmark.report.plots.draw import SIZE, one_line
+
+_NARROW, _SLIM, _BROAD = frozenset("ijlI|!'.,:;"), frozenset('ftr()[]{}/\\- "*'), frozenset("mwMWOQGD%@…—&")
+
+
+def text_width(words: str) -> float:
+    """An upper estimate of the width in drawing units: the fonts of a reader are not known here, so each class of
+    characters counts as wide as in DejaVu Sans, the widest of the common ones."""
+    return SIZE * sum(map(_width, words))
+
+
+def _width(char: str) -> float:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me"):
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.3 if ord(char) >= 0x1F000 else 1.05
+    if char in _NARROW:
+        return 0.36
+    if char in _SLIM:
+        return 0.43
+    if char in _BROAD:
+        return 1.0
+    return 0.72 if char.isupper() else 0.65
+
+
+def fitted(whole: str, room: float) -> str:
+    """The text, or its beginning and end around an ellipsis: what tells names apart is often at their end."""
+    words = one_line(whole)
+    if text_width(words) <= room:
+        return words
+    kept = len(words)
+    while kept > 1:
+        kept -= 1
+        head = words[: (kept + 1) // 2].rstrip()
+        tail = words[len(words) - kept // 2 :].lstrip()
+        while tail and unicodedata.combining(tail[0]):
+            tail = tail[1:]
+        if text_width(f"{head}…{tail}") <= room:
+            return f"{head}…{tail}"
+    return "…"
+
+
+def fitted_names(names: Sequence[str], room: float) -> list[str]:
+    """Names that fit and differ: those that would look alike when shortened carry their place in the list."""
+    short = [fitted(name, room) for name in names]
+    alike = {text for name, text in zip(names, short, strict=True) if short.count(text) > 1 and text != one_line(name)}
+    found = []
+    for place, (name, text) in enumerate(zip(names, short, strict=True), start=1):
+        number = f" #{place}"
+        found.append(fitted(name, room - text_width(number)) + number if text in alike else text)
+    return found

@@ -1,0 +1,111 @@
+"""Figures that are a list of lines: a name, its lane on the common axis, its number in words.
+
+In a narrow drawing the name and the number stand above the lane, in a wide one to its left and right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longmark.report.plots import draw
+from longmark.report.plots.frame import NARROW
+from longmark.report.plots.names import fitted, fitted_names, text_width
+from longmark.report.plots.scale import Scale, tick_texts
+
+_PAD = 7
+_GAP = 14
+_MANY = 12
+"""With more lines than these the axis stands above them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The places of a list of lines. left, right: the ends of the lanes; side: where the room kept at the right
+    begins; top: above the first line; pitch: from one line to the next."""
+
+    width: int
+    names: Sequence[str]
+    figures: Sequence[str]
+    notes: Sequence[str]
+    left: float
+    right: float
+    side: float
+    top: float
+    pitch: float
+    name_room: float
+    note_room: float
+
+    @property
+    def narrow(self) -> bool:
+        return self.width <= NARROW
+
+    @property
+    def bottom(self) -> float:
+        return self.top + len(self.names) * self.pitch
+
+    def middle(self, place: int) -> float:
+        """The height of a line's lane."""
+        return self.top + place * self.pitch + (28 if self.narrow else self.pitch / 2)
+
+    def texts(self) -> list[str]:
+        """Names, numbers and notes of all lines, with a fine rule between lines."""
+        parts = []
+        short = fitted_names(self.names, self.name_room)
+        for i, (name, figure, note) in enumerate(zip(self.names, self.figures, self.notes, strict=True)):
+            y = self.top + i * self.pitch
+            base = y + 13 if self.narrow else self.middle(i) + 4
+            if i:
+                parts.append(draw.line("rule", 0, y, self.side, y))
+            parts.append(draw.name("lane", 0, base, name, short[i]))
+            if self.narrow:
+                parts.append(draw.text("lane-number", self.side, base, figure, "end"))
+                if note:
+                    parts.append(draw.name("lane-number", 0, y + 49, note, fitted(note, self.note_room)))
+            else:
+                end = self.side - (self.note_room + _GAP if self.note_room else 0)
+                parts.append(draw.text("lane-number", end, base, figure, "end"))
+                if note:
+                    parts.append(draw.name("lane-number", end + _GAP, base, note, fitted(note, self.note_room)))
+        return parts
+
+    def axis(self, lo: float, hi: float) -> tuple[Scale, list[str]]:
+        """The scale of the lanes, and its ticks with lines through all lanes."""
+        scale = Scale(lo, hi, self.left, self.right)
+        ticks = scale.ticks(5 if self.narrow else 8)
+        parts = [draw.line("grid", scale(tick), self.top, scale(tick), self.bottom) for tick in ticks]
+        parts.append(draw.line("axis", self.left - 4, self.bottom, self.right + 4, self.bottom))
+        for tick, text in zip(ticks, tick_texts(ticks), strict=True):
+            parts.append(draw.line("axis", scale(tick), self.bottom, scale(tick), self.bottom + 4))
+            parts.append(draw.text("tick", scale(tick), self.bottom + 16, text))
+            if len(self.names) > _MANY:
+                parts.append(draw.text("tick", scale(tick), self.top - 5, text))
+        return scale, parts
+
+    @property
+    def height(self) -> float:
+        return self.bottom + 22
+
+    def gap(self, place: int, words: str) -> str:
+        """What stands in a lane that has no value."""
+        room = self.right - self.left
+        return draw.name("gap", self.left, self.middle(place) + 4, words, fitted(words, room))
+
+
+def lines(
+    width: int, names: Sequence[str], figures: Sequence[str], notes: Sequence[str] | None = None, side: float = 0
+) -> Lines:
+    """figures: the number of each line in words; notes: a few words more; side: room to keep at the right."""
+    notes = notes or [""] * len(names)
+    top = 18 if len(names) > _MANY else 4
+    end = width - side - (_GAP if side else 0)
+    figure_room = max(map(text_width, figures), default=0)
+    if width <= NARROW:
+        pitch = 58 if any(notes) else 42
+        room = end - figure_room - _GAP
+        return Lines(width, names, figures, notes, _PAD, end - _PAD, end, top, pitch, room, end)
+    note_room = min(max(map(text_width, notes), default=0), 150)
+    name_room = min(max(map(text_width, names), default=0), 230)
+    left = name_room + _GAP + _PAD
+    right = end - figure_room - _GAP - (note_room + _GAP if note_room else 0) - _PAD
+    return Lines(width, names, figures, notes, left, right, end, top, 26, name_room, note_room)
