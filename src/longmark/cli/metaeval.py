@@ -1,0 +1,91 @@
+"""The verb that marks the markers: `longmark metaeval ROWS HUMAN`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import pairs, split, whole
+
+
+def add_to(verbs: Any) -> None:
+    """Adds the verb to the command line's."""
+    text = "Hold metrics against people: rows of runs beside a file of ratings, or of choices between two answers."
+    one = verbs.add_parser("metaeval", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=metaeval)
+    one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="folders of runs, or files of rows")
+    one.add_argument(
+        "human",
+        type=Path,
+        metavar="HUMAN",
+        help="ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
+        ".csv, .tsv, .jsonl, .json or .parquet",
+    )
+    one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help="only these, or families of them")
+    one.add_argument("--label", action="append", default=[], metavar="NAME,…", help="only these labels")
+    one.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="HUMAN's column for a field")
+    one.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN,…",
+        help="break down by these (default: group, mode, subject)",
+    )
+    one.add_argument(
+        "--order",
+        action="append",
+        default=[],
+        metavar="LABEL=LOWEST,…,HIGHEST",
+        help="the order of a label's categories",
+    )
+    one.add_argument(
+        "--lower",
+        action="append",
+        default=[],
+        metavar="NAME,…",
+        help="metrics of which less is better, if no run says so",
+    )
+    one.add_argument(
+        "--round",
+        type=whole,
+        default=2,
+        metavar="N",
+        help="decimals that two answers' values are compared with (default: 2)",
+    )
+    one.add_argument("--alpha", type=float, default=0.05, metavar="P", help="of tests and intervals (default: 0.05)")
+    one.add_argument("--seed", type=whole, default=0, metavar="N", help="of resampling (default: 0)")
+    one.add_argument("--out", type=Path, metavar="DIR", help="tables as CSV, Markdown, LaTeX and JSON, and a report")
+
+
+def metaeval(arguments: argparse.Namespace) -> int:
+    """Prints the sections; with --out writes them too."""
+    try:
+        import numpy  # noqa: F401
+        import scipy  # noqa: F401
+    except ModuleNotFoundError:
+        from longmark.errors import MissingExtra
+
+        raise MissingExtra("`longmark metaeval`", "stats") from None
+    from rich.console import Console
+
+    from longmark.metaeval import metaeval as hold
+    from longmark.metaeval.sections import document
+    from longmark.report.publish import publish
+
+    found = hold(
+        arguments.rows,
+        arguments.human,
+        metrics=split(arguments.metrics),
+        labels=split(arguments.label),
+        mapping=pairs(arguments.map, "FIELD=COLUMN"),
+        by=split(arguments.by),
+        order={name: split([words]) for name, words in pairs(arguments.order, "LABEL=LOWEST,…,HIGHEST").items()},
+        lower=split(arguments.lower),
+        round=arguments.round,
+        alpha=arguments.alpha,
+        seed=arguments.seed,
+    )
+    publish(document(found), arguments.out, Console(file=sys.stdout, highlight=False))
+    return 0

@@ -1,0 +1,59 @@
+"""Cells and phrases that the sections of a meta-evaluation share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from longmark.stats.results import Interval
+from longmark.tables import Range
+
+
+def figure(value: float | None, places: int = 2) -> str:
+    """A number within a sentence; never a minus before a zero."""
+    if value is None:
+        return "none"
+    text = f"{value:.{places}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def between(value: float | None, low: float | None, high: float | None, places: int = 2) -> str:
+    """`0.52 [0.44, 0.60]`."""
+    if low is None or high is None:
+        return figure(value, places)
+    return f"{figure(value, places)} [{figure(low, places)}, {figure(high, places)}]"
+
+
+def span(found: Interval | None) -> Range | None:
+    """The ends of a bootstrap interval as a cell."""
+    return None if found is None or found.low is None else Range(found.low, found.high)
+
+
+def ends(low: float | None, high: float | None) -> Range | None:
+    return None if low is None or high is None else Range(low, high)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 answer`, `3 answers`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def percent(value: float | None) -> str:
+    return "none" if value is None else f"{100 * value:.0f} %"
+
+
+def level_name(alpha: float) -> str:
+    return f"{100 * (1 - alpha):g} % interval"
+
+
+def gaps(found: Mapping[str, int]) -> str:
+    """`12 unparsable, 3 no row`."""
+    return ", ".join(f"{count:,} {why.replace('_', ' ')}" for why, count in found.items())
+
+
+def reasons(found: Iterable[tuple[str, str | None]]) -> str:
+    """What has no figure, with its reason, as a sentence; nothing where all have one."""
+    without = [f"{name} ({why})" for name, why in found if why]
+    if not without:
+        return ""
+    shown = "; ".join(without[:4]) + (f"; and {len(without) - 4} more" if len(without) > 4 else "")
+    return f" No figure, or no interval, for {shown}."
