@@ -1,15 +1,16 @@
 """How far the voices of a jury agree, claim by claim: several judges, or one that was sampled (SCORE, section 3.1).
 
 The paper reports none; it tells how much a vote of K is worth over one voice. Percentage of agreeing pairs of voices,
-with an interval that resamples questions, and Krippendorff's alpha (nominal).
+with an interval that resamples questions, and Fleiss's kappa
+(without an interval: `stats.agreement` has one, at a cost that grows with the square of the claims).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from longmark.stats.agreement import krippendorff_alpha
 from longmark.study.score.estimates import Settings, of_values
 from longmark.study.score.found import Found
 from longmark.study.score.marks import SPECIFICITY
@@ -26,7 +27,7 @@ def jury_table(found: Found, settings: Settings) -> Table:
         Column("Claims"),
         Column("Agreement", 3),
         Column(settings.interval_name, 3, "range", key="interval"),
-        Column("Krippendorff's alpha", 3, key="alpha"),
+        Column("Fleiss's kappa", 3, key="kappa"),
     )
     return Table("jury", "Agreement within the jury", columns, tuple(_rows(found, settings)))
 
@@ -46,12 +47,19 @@ def _rows(found: Found, settings: Settings) -> Iterator[tuple[Cell, ...]]:
             agreeing = of_values(
                 [_agreeing(voices) for _, voices in claims], [question for question, _ in claims], settings
             )
-            alpha = krippendorff_alpha([list(voices) for _, voices in claims], resamples=1, level=settings.level)
+            kappa = _fleiss(agreeing.mean, [voices for _, voices in claims])
             voices_ = len(claims[0][1])
-            yield (generator, evaluator, name, voices_, len(claims), agreeing.mean, agreeing.range, alpha.value)
+            yield (generator, evaluator, name, voices_, len(claims), agreeing.mean, agreeing.range, kappa)
 
 
 def _agreeing(voices: Sequence[str]) -> float:
     """The share of pairs of voices that are equal."""
     pairs = list(combinations(voices, 2))
     return sum(a == b for a, b in pairs) / len(pairs)
+
+
+def _fleiss(agreeing: float | None, claims: Sequence[Sequence[str]]) -> float | None:
+    """Fleiss's kappa from the mean share of agreeing pairs; None where all voices say the same everywhere."""
+    counts = Counter(voice for voices in claims for voice in voices)
+    by_chance = sum((count / counts.total()) ** 2 for count in counts.values())
+    return None if agreeing is None or by_chance == 1 else (agreeing - by_chance) / (1 - by_chance)

@@ -153,6 +153,8 @@ def on_scales(labels: Labels, found: Found, settings: Settings) -> list[OfScale]
             for generator in found.generators:
                 its: Sequence[Mark] = marks.get((generator, name), {}).get(metric, [])
                 values |= {Item(generator, mark.example): mark.value for mark in its}
+            if not values:
+                continue
             rows = [
                 (item, label, value)
                 for item, by in by_item.items()

@@ -1,0 +1,157 @@
+"""People's labels against each other and against evaluators, worked by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import write_jsonl
+from tests.study.score_rows import WEIGHTS, found, mark
+
+from longmark.errors import BadInput, UserError
+from longmark.study.score import people
+from longmark.study.score.estimates import Settings
+from longmark.study.score.labels import Item, Labels, read_labels
+from longmark.study.score.marks import ABSOLUTE, MASKED, SPECIFICITY
+
+FAST = Settings(resamples=300)
+KNOWN = {"g": {"q0": "a-q0", "a-q0": "a-q0", "q1": "a-q1", "a-q1": "a-q1"}}
+
+
+def item(i: int) -> Item:
+    return Item("g", f"a-q{i}")
+
+
+# Four answers, two people each. They agree on 0, 1 and 2 and differ on 3.
+HAZARD = {
+    item(0): {"ann": "yes", "bob": "yes"},
+    item(1): {"ann": "yes", "bob": "yes"},
+    item(2): {"ann": "no", "bob": "no"},
+    item(3): {"ann": "yes", "bob": "no"},
+}
+
+
+def labels(**more: Any) -> Labels:
+    return Labels(**{"marks": {"hazard": HAZARD}, "scores": {}, "left_out": {}, **more})
+
+
+def judged(*votes: dict[str, int]) -> Any:
+    its = [mark(f"q{i}", None if not one else 0.5, votes=one) for i, one in enumerate(votes)]
+    return {("g", "e"): {f"{SPECIFICITY}.hazard": its}}
+
+
+@pytest.mark.parametrize(
+    ("votes", "label"),
+    [
+        ({"yes": 3, "no": 2, "n/a": 9}, "yes"),
+        ({"yes": 2, "no": 3, "n/a": 0}, "no"),
+        ({"yes": 2, "no": 2, "n/a": 0}, "no"),
+        ({"yes": 0, "no": 0, "n/a": 5}, "n/a"),
+        ({}, "n/a"),
+    ],
+)
+def test_the_label_of_an_answer_is_the_majority_of_its_claims_that_are_not_na(votes: dict[str, int], label: str):
+    assert people.answer_label(votes) == label
+
+
+def test_people_among_themselves():
+    # agreement 3 of 4. Shares over 8 labels: yes 5/8, no 3/8; chance = 25/64 + 9/64 = 34/64;
+    # kappa = (3/4 - 34/64) / (30/64) = (48 - 34) / 30 = .46667
+    (one,) = people.among_people(labels(), list(WEIGHTS), FAST)
+    assert (one.dimension, one.agree, one.items) == ("hazard", 3, 4)
+    assert one.percentage.value == pytest.approx(0.75)
+    assert one.kappa.value == pytest.approx(14 / 30)
+
+
+def test_people_against_an_evaluator_by_row():
+    # labels of the evaluator: yes, no, no, n/a. Rows that agree: 2 (item 0) + 0 + 2 (item 2) + 0 = 4 of 8.
+    # Mismatches: 2 on item 1, where people agree, 2 on item 3, where they differ: half of them are contested,
+    # of all rows 2 of 8
+    study = found(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
+    (one,) = people.by_row(labels(), study, FAST)
+    assert (one.agree, one.rows, one.missing) == (4, 8, 0)
+    assert one.agreement.mean == pytest.approx(0.5)
+    assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
+    (row,) = people.mismatch_table([one]).rows
+    assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25)
+    (row,) = people.table_12([one], FAST).rows
+    assert row[:5] == ("hazard", "e", 4, 4, 50.0)
+
+
+def test_an_answer_that_the_evaluator_has_not_judged_is_counted_and_not_compared():
+    gap = [mark("q0", None, status="model_error", reason="down"), mark("q1", 0.5, votes={"yes": 1})]
+    study = found(judged={("g", "e"): {f"{SPECIFICITY}.hazard": gap}})
+    (one,) = people.by_row(labels(), study, FAST)
+    assert (one.agree, one.rows, one.missing) == (2, 2, 6)
+
+
+def test_table_5_has_people_and_every_evaluator_in_percent():
+    study = found(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
+    table = people.table_5(
+        people.among_people(labels(), list(WEIGHTS), FAST), people.by_row(labels(), study, FAST), ["e"]
+    )
+    assert table.rows == (("hazard", 75.0, 50.0),)
+
+
+def test_correlations_on_the_scales():
+    # people: (1, 2), (2, 1), (3, 3), each both ways: six pairs; x: 1 2 2 1 3 3, y: 2 1 1 2 3 3. Midranks of both:
+    # 1.5 3.5 3.5 1.5 5.5 5.5 and 3.5 1.5 1.5 3.5 5.5 5.5; centred (3.5): -2 0 0 -2 2 2 and 0 -2 -2 0 2 2; products
+    # 0 0 0 0 4 4 = 8, squares 16 and 16: rho = 1/2
+    scores = {item(0): {"a": 1.0, "b": 2.0}, item(1): {"a": 2.0, "b": 1.0}, item(2): {"a": 3.0, "b": 3.0}}
+    study = found(judged={("g", "e"): {MASKED: [mark(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
+    given = labels(scores={"answer_relevance": scores, "context_utilization": scores})
+    mutual, judge, utilization = people.on_scales(given, study, FAST)
+    assert (mutual.other, mutual.items) == ("people", 3)
+    assert mutual.rho.estimate == pytest.approx(0.5)
+    # rows: people 1 2 2 1 3 3 against .1 .1 .1 .1 .9 .9: ranks centred -2 0 0 -2 2 2 and -1 -1 -1 -1 2 2; products
+    # 2 0 0 2 4 4 = 12; squares 16 and 12: rho = 12/sqrt(192) = .86603
+    assert (judge.other, judge.rho.n) == ("e", 6)
+    assert judge.rho.estimate == pytest.approx(0.75**0.5)
+    assert utilization.scale == "context_utilization"
+    by_proxy = found(proxied={("g", "p"): {ABSOLUTE: [mark(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
+    assert [one.other for one in people.on_scales(given, by_proxy, FAST)] == ["people", "people", "p"]
+    table = people.scale_table([mutual, judge], FAST)
+    assert [row[2] for row in table.rows] == [pytest.approx(0.5), pytest.approx(0.75**0.5)]
+
+
+def test_labels_are_read_from_a_file(tmp_path: Path):
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "item,rater,dimension,label\nq0,ann,hazard,Yes\na-q0,bob,hazard,N/A\nq1,ann,answer_relevance,7\n"
+        "q1,ann,confidence,9\n",
+        encoding="utf-8",
+    )
+    got = read_labels(path, WEIGHTS, KNOWN)
+    assert got.marks == {"hazard": {item(0): {"ann": "yes", "bob": "n/a"}}}
+    assert got.scores == {"answer_relevance": {item(1): {"ann": 7.0}}}
+    assert got.left_out == {"confidence": 1}
+    assert (got.raters, got.items) == ({"ann", "bob"}, {item(0), item(1)})
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"item": "q0", "rater": "ann", "dimension": "hazard"}, "no label"),
+        ({"item": "q9", "rater": "ann", "dimension": "hazard", "label": "yes"}, "g has no answer q9"),
+        ({"item": "q0", "rater": "ann", "dimension": "hazard", "label": "perhaps"}, "expected yes, no or n/a"),
+        ({"item": "q0", "rater": "ann", "dimension": "answer_relevance", "label": "high"}, "expected a number"),
+        ({"item": "q0", "rater": "ann", "dimension": "answer_relevance", "label": "nan"}, "expected a number"),
+        ({"item": "q0", "rater": "ann", "dimension": "hazard", "label": "no", "system": "h"}, "no generator h"),
+    ],
+)
+def test_a_wrong_label_is_named_with_its_line(tmp_path: Path, record: dict[str, str], told: str):
+    good = {"item": "q0", "rater": "bob", "dimension": "hazard", "label": "yes"}
+    with pytest.raises(BadInput, match=f"labels.jsonl:2: .*{told}"):
+        read_labels(write_jsonl(tmp_path / "labels.jsonl", [good, record]), WEIGHTS, KNOWN)
+
+
+def test_labels_that_belong_nowhere_are_refused(tmp_path: Path):
+    twice = [{"item": "q0", "rater": "bob", "dimension": "hazard", "label": "yes"}] * 2
+    with pytest.raises(BadInput, match="twice"):
+        read_labels(write_jsonl(tmp_path / "twice.jsonl", twice), WEIGHTS, KNOWN)
+    with pytest.raises(BadInput, match="the study has several generators, g, h"):
+        read_labels(write_jsonl(tmp_path / "one.jsonl", twice[:1]), WEIGHTS, {**KNOWN, "h": {}})
+    other = [{**twice[0], "dimension": "style"}]
+    with pytest.raises(UserError, match="no label of the study's dimensions: hazard, location"):
+        read_labels(write_jsonl(tmp_path / "other.jsonl", other), WEIGHTS, KNOWN)

@@ -1,0 +1,205 @@
+"""The tables of a SCORE study, from marks made by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from tests.report.runs import row, write_run
+from tests.study.score_rows import confident, found, mark, marks
+
+from longmark.records import Example
+from longmark.study.score import jury, sensitivity, tables
+from longmark.study.score.estimates import Settings, estimate
+from longmark.study.score.marks import (
+    ABSOLUTE,
+    CHANGED,
+    EASE,
+    GRADE,
+    MASKED,
+    PARAPHRASE,
+    PERTURBATION,
+    RELATIVE,
+    RELEVANCE,
+    SPECIFICITY,
+    read,
+)
+from longmark.tables import Range, Table, as_csv
+
+FAST = Settings(resamples=500)
+
+
+def column(table: Table, key: str) -> list[object]:
+    place = [column.field for column in table.columns].index(key)
+    return [row[place] for row in table.rows]
+
+
+def test_a_pair_has_mean_and_standard_deviation_and_says_what_lacks():
+    # specificity .2 .4 .9 and one gap: mean 1.5/3 = .5; deviations -.3 -.1 .4, squares .09 .01 .16, sum .26;
+    # sd = sqrt(.26/2) = .36056
+    study = found(judged={("g", "e"): {SPECIFICITY: marks([0.2, None, 0.4, 0.9]), MASKED: marks([0.5] * 4)}})
+    wide, long = tables.table_1(study, FAST)
+    assert column(wide, "specificity") == [pytest.approx(0.5)]
+    assert column(wide, "specificity_sd") == [pytest.approx(math.sqrt(0.13))]
+    assert column(wide, "relevance") == [0.5]
+    assert column(wide, "paraphrase") == [None]
+    assert column(long, "measure") == ["Specificity", "Relevance"]
+    assert (column(long, "n"), column(long, "of")) == ([3, 4], [4, 4])
+    assert column(long, "gaps") == ["1 undefined (No claims.)", None]
+    assert "nan" not in as_csv(long).lower()
+
+
+def test_robustness_is_the_generators_own_under_every_evaluator():
+    study = found(
+        evaluators=("e", "f"),
+        once={"g": {PARAPHRASE: marks([0.8, 0.9, 1.0]), PERTURBATION: marks([0.4, 0.5, 0.9])}},
+    )
+    wide, _ = tables.table_1(study, FAST)
+    assert column(wide, "evaluator") == ["e", "f"]
+    assert column(wide, "paraphrase") == [pytest.approx(0.9)] * 2
+    assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
+
+
+def test_variants_of_a_question_are_resampled_together():
+    """Four equal rows of each question say no more than one of them: the interval stays that of the questions."""
+    chance = random.Random(5)
+    values = [chance.random() for _ in range(20)]
+    alone = estimate([mark(f"q{i}", value) for i, value in enumerate(values)], FAST)
+    repeated = estimate([mark(f"q{i}", value) for i, value in enumerate(values) for _ in range(4)], FAST)
+    assert repeated.low == pytest.approx(alone.low)
+    assert repeated.high == pytest.approx(alone.high)
+    assert repeated.n == 80
+
+
+def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Path):
+    examples = [
+        Example(id="1.x", question_id="q.x", question="How?", answer="So.", variant_of="q", variant="location"),
+        Example(id="2", question_id="q2", question="Why?", answer="Thus."),
+    ]
+    rows = [
+        row("1.x", PERTURBATION, 0.5, question_id="q.x"),
+        row("2", EASE, 12.0, question_id="q2", evidence={"band": "very difficult"}),
+    ]
+    read_ = read(write_run(tmp_path / "run", examples, rows))
+    assert [(one.question, one.variant) for one in read_[PERTURBATION]] == [("q", "location")]
+    assert [(one.question, one.variant, one.band) for one in read_[EASE]] == [("q2", "", "very difficult")]
+
+
+def test_specificity_by_dimension_counts_the_votes_of_claims():
+    votes = [{"yes": 3, "no": 1, "n/a": 2}, {"yes": 0, "no": 2, "n/a": 4}, {"yes": 0, "no": 0, "n/a": 6}]
+    its = [mark(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
+    table = tables.dimensions(found(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}), FAST)
+    first = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
+    assert (first["dimension"], first["weight"], first["mean"]) == ("hazard", 0.6, 0.375)
+    assert (first["n"], first["of"]) == (2, 3)
+    assert (first["yes"], first["no"], first["na"]) == (3, 3, 12)
+
+
+def test_variants_are_told_apart_by_their_kind():
+    its = [mark("q0", 0.2, variant="hazard"), mark("q1", 0.4, variant="hazard"), mark("q0", 0.9, variant="location")]
+    table = tables.variants(
+        found(once={"g": {PERTURBATION: its, PARAPHRASE: [mark("q0", 1.0, variant="paraphrase")]}}), FAST
+    )
+    assert column(table, "variant") == ["paraphrase", "hazard", "location"]
+    assert column(table, "mean") == [1.0, pytest.approx(0.3), 0.9]
+    assert column(table, "better") == ["higher", "lower", "lower"]
+
+
+def test_table_2_counts_the_answers_whose_points_change_places():
+    its = {RELEVANCE: marks([6.0, 7.0, 8.0, 9.0]), CHANGED: marks([1.0, 0.0, 1.0, None])}
+    table = tables.table_2(found(points={"g": its}), FAST)
+    row_ = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
+    assert row_["mean"] == 7.5
+    assert (row_["changed"], row_["with_order"]) == (2, 3)
+    assert row_["share"] == pytest.approx(2 / 3)
+
+
+def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_facts():
+    # answers: CU .001 and .003; facts: deltas .002 .000 | .006 .000 -.003 relative .01 0 | .03 0 -.015
+    its = {
+        ABSOLUTE: [
+            mark("q0", 0.001, deltas=[(0.002, 0.01), (0.0, 0.0)]),
+            mark("q1", 0.003, deltas=[(0.006, 0.03), (0.0, 0.0), (-0.003, -0.015)]),
+        ],
+        RELATIVE: marks([0.005, 0.015]),
+    }
+    answers, facts = tables.table_4(found(proxied={("g", "p"): its}), FAST)
+    assert column(answers, "score") == ["CU", "CU relative, %"]
+    assert column(answers, "min") == [0.001, pytest.approx(0.5)]
+    assert column(answers, "max") == [0.003, pytest.approx(1.5)]
+    assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
+    row_ = dict(zip([c.field for c in facts.columns], facts.rows[0], strict=False))
+    assert (row_["facts"], row_["min"], row_["max"]) == (5, -1.5, 3.0)
+    assert row_["mean"] == pytest.approx((1 + 0 + 3 + 0 - 1.5) / 5)
+    assert row_["distracting"] == pytest.approx(1 / 5)
+
+
+def test_table_10_puts_every_answer_in_one_band():
+    ease = [
+        mark(f"q{i}", value, band=band)
+        for i, (value, band) in enumerate([(12.0, "very difficult"), (40.0, "difficult")])
+    ]
+    grade = [mark(f"q{i}", value, band="graduate") for i, value in enumerate([17.0, 18.0])]
+    means, bands = tables.table_10(found(once={"g": {EASE: ease, GRADE: grade}}), FAST)
+    assert column(means, "mean") == [26.0, 17.5]
+    counts = {(row_[0], row_[1]): row_[2] for row_ in bands.rows}
+    assert counts["Reading ease", "difficult"] == counts["Reading ease", "very difficult"] == 1
+    assert counts["Grade level", "graduate"] == 2
+    assert sum(counts.values()) == 4  # type: ignore[arg-type]
+
+
+def test_consistency_is_pearsons_correlation_of_the_two_confidences():
+    # x = 1 2 3 4 5 (tenths), y = 2 1 4 3 5: centred -2 -1 0 1 2 and -1 -2 1 0 2, products 2 2 0 0 4 = 8, squares 10
+    # and 10: r = 8/10
+    pairs = [(0.1, 0.2), (0.2, 0.1), (0.3, 0.4), (0.4, 0.3), (0.5, 0.5)]
+    study = found(proxied={("g", "p"): {ABSOLUTE: confident(pairs, [0.1] * 5)}})
+    (one,) = sensitivity.consistencies(study, FAST)
+    assert one.correlation.value == pytest.approx(0.8)
+    # t = .8 sqrt(3/(1 - .64)) = 2.3094 on 3 degrees: p = .1041
+    assert one.p == pytest.approx(0.1041, abs=1e-4)
+    assert sensitivity.agreements(study, FAST) == []  # the other proxy marked nothing
+
+
+def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
+    p = confident([(0.5, 0.5)] * 6, [0.1, 0.2, 0.3, 0.4, 0.5, None])
+    q = confident([(0.5, 0.5)] * 6, [0.2, 0.1, 0.4, 0.3, 0.5, 0.9])
+    study = found(proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}})
+    first, second = sensitivity.agreements(study, FAST)
+    assert (first.score, second.score) == ("absolute", "relative")
+    assert first.pearson.value == pytest.approx(0.8)
+    assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
+    assert first.pearson.n == 5
+    assert first.difference == pytest.approx(0.0)
+    table = sensitivity.agreement_table([first, second], FAST)
+    assert column(table, "proxies") == ["p and q"] * 2
+
+
+def test_a_jury_of_three_agrees_by_pairs():
+    # yes yes no: 1 of 3 pairs; yes yes yes: 3 of 3; mean 2/3
+    labels = [("hazard", ("yes", "yes", "no")), ("hazard", ("yes", "yes", "yes")), ("location", ("n/a", "n/a", "n/a"))]
+    study = found(judged={("g", "e"): {SPECIFICITY: [mark("q0", 0.5, labels=labels)]}})
+    table = jury.jury_table(study, FAST)
+    assert column(table, "dimension") == ["hazard", "location"]
+    assert column(table, "agreement") == [pytest.approx(2 / 3), 1.0]
+    # yes 5/6, no 1/6: chance = 26/36; kappa = (24/36 - 26/36) / (10/36) = -.2; nothing but n/a: none
+    assert column(table, "kappa") == [pytest.approx(-0.2), None]
+    alone = found(judged={("g", "e"): {SPECIFICITY: [mark("q0", 0.5, labels=[("hazard", ("yes",))])]}})
+    assert jury.jury_table(alone, FAST).rows == ()
+
+
+def test_a_study_without_a_mark_makes_tables_without_rows():
+    empty = found()
+    made = [*tables.table_4(empty, FAST), tables.table_2(empty, FAST), tables.dimensions(empty, FAST)]
+    assert [table.rows for table in made] == [(), (), (), ()]
+    wide, long = tables.table_1(empty, FAST)
+    assert wide.rows == (("g", "e", *[None] * 8),)
+    assert long.rows == ()
+    assert sensitivity.consistencies(empty, FAST) == []
+
+
+def test_one_value_has_neither_spread_nor_interval():
+    one = estimate(marks([0.4]), FAST)
+    assert (one.mean, one.sd, one.range, one.n) == (0.4, None, Range(None, None), 1)
+    assert "at least 3" in one.why
