@@ -1,38 +1,15 @@
-"""The page in a real browser: Debian's `chromium`, where it is installed; the state comes in by the address's hash."""
+"""The page in a real browser; the state comes in by the address's hash."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from tests.report.browser import needs_chromium, opened
 from tests.report.runs import CORRECTNESS, EASE, HOSTILE, hostile, made_up
 
 from longmark.report.html import write_report
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
-
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
-    *("--window-size=1280,900", "--virtual-time-budget=5000", "--dump-dom"),
-]
-
-
-def opened(page: Path, profile: Path, state: str = "") -> str:
-    """The page's HTML after its script has run; fails where the console holds any message."""
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", page.as_uri() + state],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-    assert not console, console
-    return done.stdout.split('<script type="application/json"')[0]
+pytestmark = needs_chromium
 
 
 def ids(dom: str) -> list[str]:

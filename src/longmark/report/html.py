@@ -101,12 +101,12 @@ def _page(
         if is_text:
             yield part.encode()
         elif part == "data":
-            yield from _data(summary, shown)
+            yield from _data(summary, manifests, shown)
         else:
             yield fill[part].encode("utf-8", "replace")
 
 
-def _data(summary: Summary, shown: Sequence[Shown]) -> Iterator[bytes]:
+def _data(summary: Summary, manifests: Sequence[Manifest], shown: Sequence[Shown]) -> Iterator[bytes]:
     metrics = [
         {
             "name": name,
@@ -121,6 +121,7 @@ def _data(summary: Summary, shown: Sequence[Shown]) -> Iterator[bytes]:
         "metrics": metrics,
         "systems": summary.systems,
         "statuses": STATUSES,
+        "ended": [manifest.ended for manifest in manifests],
         "examples": [example.line() for example in shown],
     }
     yield b'<script type="application/json" id="data">' + embedded_json(first) + b"</script>\n"

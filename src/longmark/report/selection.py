@@ -85,6 +85,7 @@ class Shown:
         snippet = (text.question or text.answer or "") if text else ""
         return {
             "id": self.id,
+            "run": self.run,
             "question_id": self.question_id,
             "system": self.system,
             "snippet": snippet[:_SNIPPET] + ("…" if len(snippet) > _SNIPPET else ""),

@@ -32,22 +32,26 @@ function plain(key) {
   return key.replaceAll("_", " ");
 }
 
-// A text as a block in its own direction; past LONG characters it opens on demand.
-function textBlock(text) {
+function putText(block, text) {
+  block.textContent = text;
+}
+
+// A text as a block in its own direction; past LONG characters it opens on demand. put: what fills the block.
+function textBlock(text, put = putText) {
   const block = el("div", { class: "text", dir: "auto" });
   if (text.length <= LONG) {
-    block.textContent = text;
+    put(block, text);
     return block;
   }
   const short = text.slice(0, CUT).replace(/\S*$/, "") + "…";
-  block.textContent = short;
+  put(block, short);
   const button = el("button", { type: "button", class: "more", "aria-expanded": "false" });
   const closed = "Show all " + counted(words(text), "word");
   button.textContent = closed;
   button.addEventListener("click", () => {
     const open = button.getAttribute("aria-expanded") !== "true";
     button.setAttribute("aria-expanded", String(open));
-    block.textContent = open ? text : short;
+    put(block, open ? text : short);
     button.textContent = open ? "Show less" : closed;
   });
   return el("div", {}, block, button);

@@ -1,6 +1,7 @@
 // The list of answers: search, filter, sort, pages. An answer's text and evidence are parsed when they are asked for.
 
 const PAGE = 25;
+const FEW = 6; // marks of an answer: of more, all are closed at first
 const data = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const state = { q: "", sort: "", status: "", system: "", group: false, page: 1, open: "" };
@@ -13,13 +14,22 @@ function whole(place) {
   return JSON.parse(by("example-" + place).textContent);
 }
 
+// The last part of a metric's name; for one of several values also the name of the metric they are values of.
 function shortName(metric) {
-  const last = metric.slice(metric.lastIndexOf(".") + 1);
-  const same = data.metrics.filter((other) => other.name.endsWith("." + last) || other.name === last);
-  return plain(same.length > 1 ? metric : last);
+  const parts = metric.split(".");
+  return parts.slice(parts.length > 2 ? -2 : -1).map(plain).join(" · ");
 }
 
-data.metrics.forEach((metric) => { metric.short = shortName(metric.name); });
+const shortNames = data.metrics.map((metric) => shortName(metric.name));
+data.metrics.forEach((metric, i) => {
+  const alone = shortNames.indexOf(shortNames[i]) === shortNames.lastIndexOf(shortNames[i]);
+  metric.short = alone ? shortNames[i] : plain(metric.name);
+});
+
+// Where a run has ended, what has no row gets none: it was not asked for there, or is not for this kind of line.
+function isDue(metric, line) {
+  return line.statuses[metric.name] !== undefined || !data.ended[line.run];
+}
 
 function shown(metric, value) {
   return value.toLocaleString("en", { minimumFractionDigits: metric.decimals, maximumFractionDigits: metric.decimals });
@@ -102,7 +112,8 @@ function chip(metric, line) {
 
 function chips(line) {
   const name = several ? el("span", { class: "chip-system" }, inline(data.systems[line.system])) : null;
-  return el("span", { class: "chips" }, name, ...data.metrics.map((metric) => chip(metric, line)));
+  return el("span", { class: "chips" }, name,
+    ...data.metrics.filter((metric) => isDue(metric, line)).map((metric) => chip(metric, line)));
 }
 
 function item(group) {
@@ -136,14 +147,24 @@ function panel(group) {
   return el("div", { class: "panel" }, ...[asked, answers].filter(Boolean));
 }
 
-// Beside others an answer has four parts, always the same, so that they stand in rows.
+// Beside others an answer has five parts, always the same, so that they stand in rows.
 function answer(entry, beside) {
+  const views = viewsOf(entry);
+  const viewOf = (metric) => views.find((view) => view.covers.includes(metric.name));
+  const shown = el("div", { class: "views" }, ...views.map((view) => viewSection(view, !beside)));
+  const due = data.metrics.filter((metric) => isDue(metric, entry.line));
   const marks = part("Marks", el("div", { class: "marks" },
-    ...data.metrics.map((metric) => mark(metric, entry.marks[metric.name], beside))));
+    ...due.map((metric) => mark(metric, entry.marks[metric.name], beside || due.length > FEW, viewOf(metric)))), notDue(entry.line));
   const head = el("h3", {}, inline(data.systems[entry.line.system]),
     el("span", { class: "id" }, inline(entry.line.id)));
-  const sourced = el("div", {}, ...(entry.example ? sources(entry.example) : []));
-  return el("article", { class: "answer" }, beside ? head : null, answerText(entry.example), marks, sourced);
+  const sourced = el("div", {}, ...(entry.example ? sources(entry.example, views.some((view) => view.passages)) : []));
+  return el("article", { class: "answer" }, beside ? head : null, answerText(entry.example), shown, marks, sourced);
+}
+
+function notDue(line) {
+  const names = data.metrics.filter((metric) => !isDue(metric, line)).map((metric) => metric.short);
+  return names.length ? fold(counted(names.length, "metric") + " without a row here",
+    el("p", { class: "about" }, "Not asked for in this run, or not for this kind of line: ", inline(names.join(", ")), ".")) : null;
 }
 
 function answerText(example) {
@@ -153,13 +174,14 @@ function answerText(example) {
   return part("Answer", el("p", { class: "none" }, text === null ? "no answer was given" : "the answer is empty"));
 }
 
-function sources(example) {
+// passagesShown: the passages stand in a view above, with what they contributed.
+function sources(example, passagesShown) {
   const { id, question_id, question, answer, references = [], contexts = [], ...rest } = example;
   const parts = [];
   if (references.length) {
-    parts.push(fold(counted(references.length, "reference"), el("div", {}, ...references.map(textBlock))));
+    parts.push(fold(counted(references.length, "reference"), el("div", {}, ...references.map((text) => textBlock(text)))));
   }
-  if (contexts.length) {
+  if (contexts.length && !passagesShown) {
     const passages = contexts.map((context) => {
       const label = [context.id, counted(words(context.text), "word")].filter(Boolean).join(" · ");
       return el("div", { class: "passage" }, el("h5", {}, inline(label)), textBlock(context.text));
@@ -171,7 +193,8 @@ function sources(example) {
   return parts;
 }
 
-function mark(metric, found, beside) {
+// closed: its evidence waits until it is asked for, short as it may be. view: what shows that evidence, if a view does.
+function mark(metric, found, closed, view) {
   const name = el("span", { class: "mark-name" }, metric.short);
   if (!found) return el("p", { class: "mark bare" }, name, el("span", { class: "gap" }, "not marked yet"));
   const share = found.status === "ok" ? shareOf(metric, found.value) : null;
@@ -182,10 +205,11 @@ function mark(metric, found, beside) {
   const summary = el("summary", {}, name, value, share === null ? null : meter(share), reason);
   const size = JSON.stringify(found.evidence).length;
   const body = el("div", { class: "evidence" });
-  if (Object.keys(found.evidence).length) body.append(render(found.evidence, 1));
+  if (view) body.append(pointer(view, found.evidence));
+  else if (Object.keys(found.evidence).length) body.append(render(found.evidence, 1));
   else body.append(el("p", { class: "none" }, "no evidence was kept"));
   body.append(el("p", { class: "usage" }, usageLine(found)));
-  return el("details", { class: "mark", open: !beside && size < 1500 }, summary, body);
+  return el("details", { class: "mark", open: !closed && !view && size < 1500 }, summary, body);
 }
 
 function usageLine(found) {
