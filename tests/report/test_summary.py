@@ -1,13 +1,15 @@
 import math
+import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.summary import Gap, Summary, fail_under, parse_conditions, summarise
+from longmark.stats.bootstrap import bootstrap_mean
 
 
 def marked(folder: Path, values: list[float | None], metric: str = RELEVANCE) -> Summary:
@@ -28,6 +30,71 @@ def test_interval_is_clipped_to_the_bounds_where_there_are_bounds(tmp_path):
     # mean 0.5, variance 0.5, standard error 0.5, t(0.975, 1) = 12.7062: half a width of 6.3531
     assert marked(tmp_path / "a", [0.0, 1.0]).cells[0].interval == (0, 1)
     assert marked(tmp_path / "b", [0.0, 1.0], EASE).cells[0].interval == pytest.approx((-5.8531, 6.8531), abs=1e-4)
+
+
+SKEWED = [1.0] * 9 + [0.9, 0.8, 0.75, 0.5, 0.25, 0.0, 0.95]
+
+
+def test_from_fifteen_values_on_the_interval_is_bca_whatever_the_order_of_the_rows(tmp_path):
+    (cell,) = marked(tmp_path / "a", SKEWED).cells
+    expected = bootstrap_mean(sorted(SKEWED), resamples=10_000)
+    assert (cell.method, cell.interval) == ("BCa", (expected.low, expected.high))
+    assert marked(tmp_path / "b", SKEWED[::-1]).cells[0].interval == cell.interval
+    summary = marked(tmp_path / "c", SKEWED[1:])
+    assert summary.interval_name == "95 % interval (BCa)"
+    assert marked(tmp_path / "d", SKEWED[2:]).interval_name == "95 % interval (Student's t)", "14 values"
+
+
+def test_without_the_extra_the_interval_is_by_student_and_clipped(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    summary = marked(tmp_path, SKEWED)
+    (cell,) = summary.cells
+    # mean 13.15 / 16 = 0.821875; squares 9 + .81 + .64 + .5625 + .25 + .0625 + 0 + .9025 = 12.2275, less 16 x mean²
+    # (10.807656) = 1.419844; variance / 15 = 0.094656; standard error sqrt(.094656 / 16) = 0.076916; t(.975, 15) =
+    # 2.131450; half a width of 0.163942
+    assert cell.interval == pytest.approx((0.657933, 0.985817), abs=1e-6)
+    assert (cell.method, summary.interval_name) == ("Student's t", "95 % interval (Student's t)")
+    (verdict,) = fail_under(parse_conditions([f"{RELEVANCE}>=0.6"], METRICS), summary)
+    assert "the lower end of the 95 % interval (Student's t) is 0.6579" in verdict.line
+
+
+def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
+    # of five draws, all miss a share s of other values with .025 where (1 - s)^5 = .025: s = 1 - .025^.2 = 0.521824;
+    # these lie at 0 or 1 at worst: .8 - .521824 x .8 = .382541, .8 + .521824 x .2 = .904365
+    (cell,) = marked(tmp_path / "a", [0.8] * 5).cells
+    assert cell.interval == pytest.approx((0.382541, 0.904365), abs=1e-6)
+    assert (cell.method, cell.reason) == ("all equal", "")
+    (cell,) = marked(tmp_path / "b", [60.0] * 5, EASE).cells
+    assert (cell.interval, cell.method) == (None, "")
+    assert cell.reason == "all 5 values are equal, and the metric has no bounds to reckon with"
+
+
+def test_the_gate_lets_many_perfect_marks_pass_and_few_not(tmp_path):
+    conditions = parse_conditions([f"{RELEVANCE}>=0.95"], METRICS)
+    (few,) = fail_under(conditions, marked(tmp_path / "a", [1.0] * 20))
+    (many,) = fail_under(conditions, marked(tmp_path / "b", [1.0] * 200))
+    assert (few.met, many.met) == (False, True)
+    # 1 - .025^(1/200) = .018275
+    assert "the lower end of the 95 % interval (all equal) is 0.9817" in many.line
+    (unbounded,) = fail_under(parse_conditions([f"{EASE}>=1"], METRICS), marked(tmp_path / "c", [60.0] * 20, EASE))
+    assert not unbounded.met
+    assert "no interval, for all 20 values are equal" in unbounded.line
+
+
+def test_many_values_are_resampled_less_often(tmp_path, monkeypatch):
+    asked = []
+
+    def spy(values, **more):
+        asked.append((len(values), more["resamples"]))
+        return bootstrap_mean(values, **{**more, "resamples": 10})
+
+    monkeypatch.setattr("longmark.stats.bootstrap.bootstrap_mean", spy)
+    monkeypatch.setattr("longmark.report.summary._DRAWS", 80_000)
+    marked(tmp_path / "a", SKEWED)
+    marked(tmp_path / "b", SKEWED * 4)
+    marked(tmp_path / "c", SKEWED * 6)
+    # 80,000 / 16 and / 64; / 96 would be 833, and 1,000 are the least
+    assert asked == [(16, 5000), (64, 1250), (96, 1000)]
 
 
 def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
@@ -95,6 +162,7 @@ def test_an_empty_run_has_no_cells(tmp_path):
     assert summarise([write_run(tmp_path / "run", [], [], manifest())]).cells == ()
 
 
+@settings(deadline=None)  # the first interval by resampling imports NumPy and SciPy
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=30))
 def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
     (cell,) = marked(tmp_path_factory.mktemp("run"), values, EASE).cells
@@ -103,6 +171,7 @@ def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
     if scored:
         assert cell.mean == pytest.approx(math.fsum(scored) / len(scored), rel=1e-9, abs=1e-6)
         assert (cell.least, cell.greatest) == (min(scored), max(scored))
+    assert (cell.interval is None) == (cell.method == "") == (cell.reason != "")
 
 
 # mean 0.7, interval [0.504, 0.896], as above
@@ -126,6 +195,7 @@ def test_fail_under_tests_the_near_end_of_the_interval(tmp_path, expression, met
 
 def test_fail_under_looks_at_each_system(tmp_path):
     rows = [row(f"{i}{name}", RELEVANCE, value, system=name) for i in "ab" for name, value in [("x", 0.9), ("y", 0.1)]]
+    rows += [row("cx", RELEVANCE, 0.89, system="x"), row("cy", RELEVANCE, 0.11, system="y")]
     summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     verdicts = fail_under(parse_conditions([f"{RELEVANCE}>=0.5"], METRICS), summary)
     assert [verdict.met for verdict in verdicts] == [True, False]
@@ -145,7 +215,7 @@ def test_fail_under_fails_on_gaps(tmp_path):
 def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
     conditions = parse_conditions([f"{RELEVANCE}>=0", f"{EASE}>=0"], METRICS)
     single, absent = fail_under(conditions, marked(tmp_path, [0.9]))
-    assert "only 1 value" in single.line
+    assert "there is only 1 value" in single.line
     assert "no row of this metric" in absent.line
     assert not single.met
     assert not absent.met

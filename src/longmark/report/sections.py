@@ -17,7 +17,7 @@ from longmark.report.markup import code, listed, metric_name, plural, scrolling,
 from longmark.report.numbers import fixed, whole
 from longmark.report.plots.scale import tick_texts
 from longmark.report.selection import Selection
-from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
+from longmark.report.summary import Cell, Gap, Summary
 from longmark.report.table import how_many, interval_in_words
 
 _SYSTEMS_SHOWN = 6
@@ -91,14 +91,14 @@ def summary_table(summary: Summary) -> str:
             first = f"<th {span}>{metric_name(metric)}</th>" if i == 0 else ""
             where = ""
             if ends is not None and cell.mean is not None:
-                range_ = interval_in_words(cell, places) if cell.interval else "no interval"
+                range_ = interval_in_words(summary, cell) if cell.interval else "no interval"
                 words = f"mean {fixed(cell.mean, places)}, {range_}, on an axis from {ends[0]:g} to {ends[1]:g}"
                 left, right = (f'<span class="end">{end:g}</span>' for end in ends)
                 where = f"{left}{interval(cell, ends, words)}{right}"
             lines.append(
                 f'<tr role="row">{first}{_cell("system", "System", text(cell.system))}'
                 + _cell("number strong", "Mean", fixed(cell.mean, places))
-                + _cell("ends", INTERVAL_NAME, interval_in_words(cell, places))
+                + _cell("ends", summary.interval_name, interval_in_words(summary, cell))
                 + _cell("axis-cell", "", where)
                 + _cell("number", "With a value", f"{whole(cell.scored)} / {whole(cell.n)}")
                 + _cell("why", "Why the rest have none", _gaps(cell))
@@ -108,7 +108,7 @@ def summary_table(summary: Summary) -> str:
     column = '<th scope="col" role="columnheader"'
     head = (
         f'{column}>Metric</th>{column}>System</th>{column} class="number">Mean</th>'
-        f'{column} colspan="2">{INTERVAL_NAME}</th>'
+        f'{column} colspan="2">{text(summary.interval_name)}</th>'
         f'{column} class="number">With a value</th>{column}>Why the rest have none</th>'
     )
     body = "".join(lines).removesuffix(_NEXT_GROUP)

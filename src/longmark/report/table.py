@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
-from longmark.report.summary import INTERVAL_NAME, Cell, Gap, Summary
+from longmark.report.summary import ALL_EQUAL, STUDENT, Cell, Gap, Summary
+from longmark.tables import aligned, markdown, one_line, print_cells
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-HEADS = ("metric", "system", "mean", INTERVAL_NAME, "with a value / n", "why the rest have none")
-_NUMERIC = (2, 3, 4)
+_NUMERIC = (False, False, True, True, True, False)
 _WHY = 24
 """Room that the reasons need, in characters, for the table to be drawn."""
 
@@ -22,60 +22,49 @@ _WHY = 24
 def print_table(summary: Summary, console: Console) -> None:
     """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
     is cut or wrapped."""
-    rows = _rows(summary)
-    names_and_figures = sum(width + 2 for width in _widths([HEADS, *rows])[:-1])
-    if not console.is_terminal or console.width < names_and_figures + _WHY:
-        console.file.write(as_text(summary))
-        return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for place, head in enumerate(HEADS):
-        right = place in _NUMERIC
-        table.add_column(head, justify="right" if right else "left", no_wrap=place < len(HEADS) - 1, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(text) for text in row))
-    console.print(table)
+    print_cells(_heads(summary), _rows(summary), _NUMERIC, console, last=_WHY)
 
 
 def as_text(summary: Summary) -> str:
     """Aligned columns, one line for each metric and system, two spaces or more between columns."""
-    rows = [HEADS, *_rows(summary)]
-    widths = _widths(rows)
-    lines = []
-    for row in rows:
-        cells = [
-            text.rjust(width) if place in _NUMERIC else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip() + "\n")
-    return "".join(lines)
+    return aligned(_heads(summary), _rows(summary), _NUMERIC)
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(len(row[place]) for row in rows) for place in range(len(HEADS))]
+def _heads(summary: Summary) -> tuple[str, ...]:
+    return ("metric", "system", "mean", summary.interval_name, "with a value / n", "why the rest have none")
 
 
 def as_markdown(summary: Summary) -> str:
     """A table for a README or an issue; a bar in a name or a reason is escaped."""
-    marks = ["---:" if place in _NUMERIC else "---" for place in range(len(HEADS))]
-    lines = [HEADS, marks, *[[_markdown(text) for text in row] for row in _rows(summary)]]
+    marks = ["---:" if right else "---" for right in _NUMERIC]
+    lines = [_heads(summary), marks, *[[markdown(text) for text in row] for row in _rows(summary)]]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def as_csv(summary: Summary) -> str:
-    """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist."""
+    """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
+    `interval_method` says how the interval was made."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
-        ["metric", "system", "mean", "interval_lower", "interval_upper", "scored", "n", "least", "greatest", "gaps"]
+        [
+            "metric",
+            "system",
+            "mean",
+            "interval_lower",
+            "interval_upper",
+            "scored",
+            "n",
+            "least",
+            "greatest",
+            "gaps",
+            "interval_method",
+        ]
     )
     for cell in summary.cells:
         ends = cell.interval or (None, None)
         figures = [cell.mean, *ends, cell.scored, cell.n, cell.least, cell.greatest]
-        writer.writerow([cell.metric, cell.system, *figures, gaps_in_words(cell)])
+        writer.writerow([cell.metric, cell.system, *figures, gaps_in_words(cell), cell.method])
     return out.getvalue()
 
 
@@ -88,7 +77,7 @@ def reasons_in_words(gaps: Iterable[Gap]) -> str:
     """`2 unparsable (no number in the reply); 5 model_error (mostly: …)`: each status once, with its most frequent
     reason."""
     return "; ".join(
-        f"{gap.count} {gap.status} ({how_many(gap)}{': ' if gap.several else ''}{_line(gap.reason).rstrip('.')})"
+        f"{gap.count} {gap.status} ({how_many(gap)}{': ' if gap.several else ''}{one_line(gap.reason).rstrip('.')})"
         for gap in gaps
     )
 
@@ -100,29 +89,23 @@ def how_many(gap: Gap) -> str:
     return "mostly" if 2 * gap.giving > gap.count else "among others"
 
 
-def interval_in_words(cell: Cell, places: int) -> str:
-    """`[0.412, 0.688]`, or a dash."""
+def interval_in_words(summary: Summary, cell: Cell) -> str:
+    """`[0.412, 0.688]`, with the method behind it where it is not that of the column (` t`, ` (all equal)`), or a
+    dash."""
     if cell.interval is None:
         return "–"
-    return f"[{fixed(cell.interval[0], places)}, {fixed(cell.interval[1], places)}]"
+    places = summary.decimals(cell.metric)
+    ends = f"[{fixed(cell.interval[0], places)}, {fixed(cell.interval[1], places)}]"
+    if cell.method == ALL_EQUAL:
+        return f"{ends} (all equal)"
+    return f"{ends} t" if cell.method == STUDENT and len(summary.methods) > 1 else ends
 
 
 def _rows(summary: Summary) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for cell in summary.cells:
         places = summary.decimals(cell.metric)
-        mean, interval = fixed(cell.mean, places), interval_in_words(cell, places)
+        mean, interval = fixed(cell.mean, places), interval_in_words(summary, cell)
         scored = f"{cell.scored} / {cell.n}"
-        rows.append((_line(cell.metric), _line(cell.system), mean, interval, scored, gaps_in_words(cell)))
+        rows.append((one_line(cell.metric), one_line(cell.system), mean, interval, scored, gaps_in_words(cell)))
     return rows
-
-
-def _line(text: str) -> str:
-    """Foreign text on one line, without control characters: it goes to a terminal."""
-    return "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
-
-
-def _markdown(text: str) -> str:
-    for char in "\\|<>`*[]":
-        text = text.replace(char, "\\" + char)
-    return text
