@@ -1,0 +1,87 @@
+"""The verb `longmark metrics-study`: what the metrics of runs are like, and whether they tell systems apart."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import from_one, split, whole
+
+
+def add_to(verbs: Any) -> None:
+    """Adds the verb to the command line's verbs."""
+    text = "Study the metrics of runs: bounds, ties, distributions, correlations, discriminative power, cost."
+    one = verbs.add_parser("metrics-study", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=metrics_study)
+    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
+    one.add_argument(
+        "--by", choices=("system", "run"), default="system", help="what counts as a system (default: system)"
+    )
+    one.add_argument(
+        "--metrics", action="append", default=[], metavar="NAME,…", help="metrics or families (default: all)"
+    )
+    one.add_argument(
+        "--out", type=Path, metavar="DIR", help="a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
+    )
+    one.add_argument(
+        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses made of several comparisons, to be decided"
+    )
+    one.add_argument(
+        "--allow-different-judges",
+        action="store_true",
+        help="study marks of different judges, prompts, parameters or versions, under a notice that says so",
+    )
+    how = one.add_argument_group("statistics")
+    how.add_argument(
+        "--alpha", type=float, default=0.05, metavar="SHARE", help="of each metric's tests (default: 0.05)"
+    )
+    how.add_argument("--level", type=float, default=0.95, metavar="SHARE", help="of intervals (default: 0.95)")
+    how.add_argument(
+        "--permutations", type=from_one, default=10_000, metavar="N", help="of each test (default: 10,000)"
+    )
+    how.add_argument("--seed", type=whole, default=0, metavar="N", help="of the permutations (default: 0)")
+    how.add_argument(
+        "--as-published",
+        action="store_true",
+        help="as the authors of CCRS did it: p = count / permutations, and questions that lack a system are kept",
+    )
+
+
+def metrics_study(arguments: argparse.Namespace) -> int:
+    """Studies the metrics of runs. The terminal gets the short tables, the folder all of them."""
+    try:
+        import numpy  # noqa: F401
+        import scipy  # noqa: F401
+    except ModuleNotFoundError:
+        from longmark.errors import MissingExtra
+
+        raise MissingExtra("`longmark metrics-study`", "stats") from None
+    import io
+
+    from rich.console import Console
+
+    from longmark.report.publish import publish
+    from longmark.stats.hypotheses import load_hypotheses
+    from longmark.study.metrics.document import brief, document
+    from longmark.study.metrics.study import metrics_study as studied
+
+    found = studied(
+        arguments.runs,
+        by=arguments.by,
+        metrics=split(arguments.metrics),
+        alpha=arguments.alpha,
+        level=arguments.level,
+        permutations=arguments.permutations,
+        seed=arguments.seed,
+        hypotheses=load_hypotheses(arguments.hypotheses) if arguments.hypotheses else (),
+        as_published=arguments.as_published,
+        allow_different_judges=arguments.allow_different_judges,
+    )
+    page = document(found)
+    if arguments.out is not None:
+        publish(page, arguments.out, Console(file=io.StringIO()))
+    publish(brief(page), None, Console())
+    if arguments.out is not None:
+        print(f"\nTables: {arguments.out / 'tables'}\nReport: {arguments.out / 'report.html'}")
+    return 0

@@ -1,0 +1,129 @@
+"""The section on how metrics are related: correlations, averaged over systems and in each (CCRS, 4.1.2 and C.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longmark.report.document import Section
+from longmark.report.plots import heat_map
+from longmark.stats.correlation import KINDS, MeanCorrelation
+from longmark.study.metrics.results import MetricPair, MetricsStudy
+from longmark.study.metrics.words import better, counted
+from longmark.tables import Cell, Column, Range, Table
+
+NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau-b"}
+_WHY = "There is one metric, so there is nothing to correlate it with."
+
+
+def correlations(study: MetricsStudy, *, by_system: bool = True) -> Section:
+    """by_system: with the table of every system's own correlations."""
+    title = "Correlations between metrics"
+    if not study.pairs:
+        return Section(title, _WHY)
+    tables = [_means(study, kind) for kind in KINDS]
+    if by_system:
+        tables.append(_by_system(study))
+    figure = "".join(_heat(study, kind) for kind in KINDS)
+    note = (
+        f"Means over systems are taken through Fisher's z; intervals at {100 * study.level:.4g} % are the jackknife's, "
+        "over questions. Scores are as they are: where lower is better in one metric of a pair only, agreement is a "
+        "negative correlation."
+    )
+    return Section(title, _says(study), tables, figure, note)
+
+
+def _means(study: MetricsStudy, kind: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for pair in study.pairs:
+        mean = pair.by_kind[kind]
+        own = [(r.value, system) for system, r in mean.by_system.items() if r.value is not None]
+        least, most = (min(own), max(own)) if own else ((None, None), (None, None))
+        used = len(mean.by_system) - len(mean.left_out)
+        interval = Range(mean.low, mean.high)
+        rows.append((pair.first, pair.second, mean.value, interval, used, *least, *most, why_none(mean)))
+    return Table(
+        f"correlations_{kind}",
+        f"{NAMES[kind]}, mean over systems",
+        (
+            *(Column("metric", key="first"), Column("and", key="second"), Column("mean", 3)),
+            *(Column("interval", 3, kind="range"), Column("systems")),
+            *(Column("lowest", 3), Column("in", key="lowest_in"), Column("highest", 3), Column("in", key="highest_in")),
+            Column("why none"),
+        ),
+        tuple(rows),
+        "systems: how many the mean is of.",
+    )
+
+
+def why_none(mean: MeanCorrelation) -> str | None:
+    """Why there is no mean, or no interval: the systems' own reason where they share one."""
+    if mean.value is None:
+        own = {r.reason for r in mean.by_system.values() if r.reason is not None}
+        return own.pop() if len(own) == 1 else mean.reason
+    if mean.low is None and mean.reason is not None:
+        own = {r.reason for r in mean.by_system.values() if r.reason is not None and r.low is None}
+        return own.pop() if len(own) == 1 else mean.reason
+    return None
+
+
+def _by_system(study: MetricsStudy) -> Table:
+    rows = tuple(
+        (NAMES[kind], pair.first, pair.second, system, r.value, Range(r.low, r.high), r.n, r.reason)
+        for kind in KINDS
+        for pair in study.pairs
+        for system, r in pair.by_kind[kind].by_system.items()
+    )
+    columns = (
+        *(Column("kind"), Column("metric", key="first"), Column("and", key="second"), Column("system")),
+        *(Column("correlation", 3), Column("interval", 3, kind="range"), Column("n"), Column("why none")),
+    )
+    return Table("correlations_by_system", "Correlations in each system", columns, rows, "n: questions.")
+
+
+def _heat(study: MetricsStudy, kind: str) -> str:
+    names = [one.metric for one in study.metrics]
+    found = {frozenset((pair.first, pair.second)): pair.by_kind[kind].value for pair in study.pairs}
+    values = [[1.0 if a == b else found[frozenset((a, b))] for b in names] for a in names]
+    return heat_map(names, names, values, f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
+
+
+def _says(study: MetricsStudy) -> str:
+    """The strongest and the weakest Pearson correlation, and who has none."""
+    values = [(pair, pair.by_kind["pearson"].value) for pair in study.pairs]
+    known = [(pair, r) for pair, r in values if r is not None]
+    missing = len(study.pairs) - len(known)
+    parts = []
+    if known:
+        strongest, r = max(known, key=lambda found: abs(found[1]))
+        parts.append(f"The strongest Pearson correlation is that of {_of(study, strongest, r)}")
+        if len(known) > 1:
+            weakest, r = min(known, key=lambda found: abs(found[1]))
+            parts[0] += f"; the weakest, that of {weakest.first} and {weakest.second} (r = {r:.3f})"
+        parts[0] += "."
+    if missing:
+        whole = "No pair of metrics has" if not known else f"{counted(missing, 'pair')} of metrics {_have(missing)}"
+        parts.append(f"{whole} no correlation." if known else f"{whole} a correlation.")
+        parts.append("; ".join(dict.fromkeys(_reasons(study))).capitalize() + ".")
+    return " ".join(parts)
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _reasons(study: MetricsStudy) -> Iterator[str]:
+    for pair in study.pairs:
+        mean = pair.by_kind["pearson"]
+        if mean.value is None and (why := why_none(mean)) is not None:
+            yield why
+
+
+def _of(study: MetricsStudy, pair: MetricPair, r: float) -> str:
+    """`a and b (r = 0.756 [0.749, 0.763])`, and what it means where their directions differ."""
+    mean = pair.by_kind["pearson"]
+    ends = f" [{mean.low:.3f}, {mean.high:.3f}]" if mean.low is not None and mean.high is not None else ""
+    text = f"{pair.first} and {pair.second} (r = {r:.3f}{ends})"
+    ways = {better(study.metric(pair.first)), better(study.metric(pair.second))}
+    if ways == {"higher", "lower"}:
+        text += f", of which one is better high and the other low, so that they {'agree' if r < 0 else 'disagree'}"
+    return text

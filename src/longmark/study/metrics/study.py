@@ -1,0 +1,285 @@
+"""`metrics_study`: rows of any metrics and systems, and what the metrics are like (CCRS, section 4.1, appendices C-F).
+
+The unit is the system. Systems that answered the same questions are matched by `question_id`.
+
+As it is by default, and as the paper's authors did it (`as_published`):
+
+    p          (count + 1) / (permutations + 1)          count / permutations
+    Tukey's test and the means over systems, where a question lacks a system:
+               the question is left out and counted      the systems that are there are used
+
+Errors: UserError for runs that cannot be read together, or whose marks were made in different ways; UnknownName for a
+metric or a system that there is none of.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from longmark import __version__
+from longmark.compare.marks import BY_SYSTEM, Marks, read_marks
+from longmark.compare.signatures import differences, seeds
+from longmark.errors import UnknownName, UserError
+from longmark.report.distribution import bin_edges
+from longmark.report.manifest import MetricFacts
+from longmark.report.numbers import decimals
+from longmark.stats.correlation import Kind, mean_correlation
+from longmark.stats.describe import AtBounds, at_bounds, describe, ties_between, ties_within
+from longmark.stats.discriminative import asl_curve, discriminative_power
+from longmark.stats.hypotheses import Hypothesis, decide
+from longmark.stats.multiplicity import NONE
+from longmark.stats.proportion import check_level
+from longmark.stats.results import PairOfSystems, TukeyTest
+from longmark.stats.samples import Floats, check_count
+from longmark.stats.tukey import tukey
+from longmark.study.metrics.results import MetricPair, MetricProperties, MetricsStudy, QuestionMeans, SystemScores
+
+PERMUTATIONS = 10_000
+_QUANTILES = 100  # of the curve of question means
+_LOST = 0.05  # share of questions left out from which a notice says so
+
+
+def metrics_study(
+    runs: Sequence[str | Path],
+    *,
+    by: str = BY_SYSTEM,
+    metrics: Sequence[str] = (),
+    alpha: float = 0.05,
+    level: float = 0.95,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    hypotheses: Sequence[Hypothesis] = (),
+    as_published: bool = False,
+    allow_different_judges: bool = False,
+) -> MetricsStudy:
+    """Studies the metrics of run folders.
+
+    by: `system`, or `run` where each run is to count as one; metrics: names or families, all where none is given;
+    alpha: of each metric's tests; level: of intervals; hypotheses: to be decided over these systems
+    (`stats.hypotheses.load_hypotheses`).
+    """
+    if not 0 < alpha < 1:
+        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
+    check_level(level)
+    check_count(permutations, "permutations")
+    marks = read_marks([Path(run) for run in runs], by)
+    names = _chosen(marks, metrics)
+    differing = differences(marks, names)
+    if differing and not allow_different_judges:
+        raise UserError(_refusal(differing))
+    if hypotheses and len(marks.systems) < 2:
+        raise UserError(f"hypotheses compare systems, and there is one: {marks.systems[0]}; leave --hypotheses out")
+    matrices = {name: marks.matrix(name) for name in names}
+    found = tuple(_properties(marks, name, matrices[name], alpha, permutations, seed, as_published) for name in names)
+    tests = {one.metric: one.test for one in found if one.test is not None}
+    return MetricsStudy(
+        runs=tuple(str(run) for run in runs),
+        by=marks.by,
+        systems=marks.systems,
+        questions=len(marks.questions),
+        metrics=found,
+        pairs=tuple(_pair(a, b, matrices, marks.systems, level) for a, b in itertools.combinations(names, 2)),
+        alpha=alpha,
+        level=level,
+        permutations=permutations,
+        seed=seed,
+        as_published=as_published,
+        differing=differing,
+        notices=tuple(_notices(marks, found, differing)),
+        claims=tuple(hypotheses),
+        hypotheses=decide(hypotheses, tests, alpha),
+        longmark=__version__,
+    )
+
+
+def _chosen(marks: Marks, wanted: Sequence[str]) -> list[str]:
+    def fits(metric: str, name: str) -> bool:
+        return metric == name or metric.startswith(name + ".")
+
+    for name in wanted:
+        if not any(fits(metric, name) for metric in marks.metrics):
+            raise UnknownName("metric", name, marks.metrics, f"The runs have {', '.join(marks.metrics)}.")
+    return [metric for metric in marks.metrics if not wanted or any(fits(metric, name) for name in wanted)]
+
+
+def _refusal(differing: Sequence[str]) -> str:
+    return "\n".join(
+        (
+            "the marks were not all made in the same way, so these are not the properties of one metric:",
+            *(f"  {line}" for line in differing),
+            "Mark them again in one way, or give --allow-different-judges: then a notice stands above the figures.",
+        )
+    )
+
+
+# One metric ----------------------------------------------------------------------------------------------------------
+
+
+def _properties(
+    marks: Marks, name: str, matrix: Floats, alpha: float, permutations: int, seed: int, as_published: bool
+) -> MetricProperties:
+    facts = marks.facts[name]
+    present = matrix[~np.isnan(matrix)]
+    least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
+    edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
+    systems = tuple(
+        _system(marks, name, system, matrix[:, place], facts, edges) for place, system in enumerate(marks.systems)
+    )
+    test = _test(matrix, marks.systems, permutations, seed, as_published)
+    p_values = [pair.p for pair in test.pairs] if test is not None else []
+    power = discriminative_power(p_values, alpha, NONE)
+    reason = test.reason if test is not None else f"there is one system, {marks.systems[0]}"
+    if power.share is None and reason is None and test is not None:
+        reason = test.pairs[0].reason
+    return MetricProperties(
+        metric=name,
+        facts=facts,
+        places=decimals(facts, least, greatest),
+        systems=systems,
+        edges=edges,
+        ties_between=ties_between({one: matrix[:, place] for place, one in enumerate(marks.systems)}),
+        question_means=_question_means(matrix, facts, as_published),
+        test=test,
+        power=replace(power, reason=reason) if power.share is None else power,
+        asl=asl_curve(p_values),
+        reason=reason,
+    )
+
+
+def _system(
+    marks: Marks, name: str, system: str, scores: Floats, facts: MetricFacts, edges: Sequence[float]
+) -> SystemScores:
+    x = scores[~np.isnan(scores)]
+    q1, q3 = (float(q) for q in np.quantile(x, [0.25, 0.75])) if len(x) else (None, None)
+    return SystemScores(
+        system=system,
+        rows=marks.rows(name, system),
+        gaps=marks.gaps(name, system),
+        repeated=marks.repeated.get((name, system), 0),
+        described=describe(x),
+        q1=q1,
+        q3=q3,
+        bounds=_bounds(x, facts),
+        ties=ties_within(x),
+        counts=_counts(x, edges),
+        usage=marks.usage(name, system),
+    )
+
+
+def _bounds(x: Floats, facts: MetricFacts) -> AtBounds | None:
+    if facts.lo is None and facts.hi is None:
+        return None
+    low = facts.lo if facts.lo is not None else float("-inf")
+    high = facts.hi if facts.hi is not None else float("inf")
+    return at_bounds(x, low, high) if low < high else None
+
+
+def _counts(x: Floats, edges: Sequence[float]) -> tuple[int, ...]:
+    return tuple(int(count) for count in np.histogram(x, edges)[0]) if edges else ()
+
+
+def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> QuestionMeans:
+    """Over the systems that have any value at all."""
+    there = ~np.isnan(matrix)
+    table = matrix[:, there.any(axis=0)]
+    asked = there.any(axis=1)
+    used = asked if as_published else asked & ~np.isnan(table).any(axis=1)
+    x = np.nanmean(table[used], axis=1) if used.any() else np.zeros(0)
+    edges = bin_edges(facts, float(x.min()), float(x.max())) if len(x) else ()
+    shares = np.linspace(0, 1, _QUANTILES + 1)
+    quantiles = zip(shares.tolist(), np.quantile(x, shares).tolist(), strict=True) if len(x) else ()
+    return QuestionMeans(
+        n=len(x),
+        left_out=int(asked.sum() - used.sum()),
+        systems=table.shape[1],
+        edges=edges,
+        counts=_counts(x, edges),
+        quantiles=tuple((round(share, 9), value) for share, value in quantiles),
+    )
+
+
+def _test(matrix: Floats, systems: Sequence[str], permutations: int, seed: int, as_published: bool) -> TukeyTest | None:
+    """Tukey's test over the systems that have any value; the pairs of the others stand in it without a p. None where
+    there is one system only."""
+    if len(systems) < 2:
+        return None
+    having = [place for place in range(len(systems)) if not np.isnan(matrix[:, place]).all()]
+    lacking = [name for place, name in enumerate(systems) if place not in having]
+    if len(having) < 2:
+        only = f"only {systems[having[0]]} has a value" if having else "no system has a value"
+        having = list(range(len(systems)))  # an empty table of all of them, to be filled with the reason
+        matrix, whole = matrix[:0], only
+    else:
+        whole = None
+    test = tukey(
+        matrix[:, having],
+        [systems[place] for place in having],
+        permutations=permutations,
+        seed=seed,
+        plus_one=not as_published,
+        keep_incomplete=as_published,
+    )
+    if whole is not None:
+        pairs = tuple(replace(pair, reason=whole) for pair in test.pairs)
+        return replace(test, pairs=pairs, reason=whole)
+    if not lacking:
+        return test
+    means = dict(zip(test.systems, test.means, strict=True))
+    pairs = tuple(
+        PairOfSystems(a, b, None, None, f"no score of {' and '.join(name for name in (a, b) if name in lacking)}")
+        if a in lacking or b in lacking
+        else test.pair(a, b)
+        for a, b in itertools.combinations(systems, 2)
+    )
+    return replace(test, systems=tuple(systems), means=tuple(means.get(name) for name in systems), pairs=pairs)
+
+
+# Several metrics -----------------------------------------------------------------------------------------------------
+
+
+def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequence[str], level: float) -> MetricPair:
+    """Correlations are the same in both orders; the rank ones take a step for each different score of the first."""
+    a, b = sorted((matrices[first], matrices[second]), key=lambda matrix: len(np.unique(matrix)))
+    x = {system: a[:, place] for place, system in enumerate(systems)}
+    y = {system: b[:, place] for place, system in enumerate(systems)}
+    kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
+    return MetricPair(first, second, {kind: mean_correlation(x, y, kind, level=level) for kind in kinds})
+
+
+def _notices(marks: Marks, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
+    """What a reader must know first, the gravest first."""
+    notices = []
+    if differing:
+        notices.append(
+            "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
+            + " · ".join(differing)
+        )
+    notices += [
+        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
+        for manifest in marks.manifests
+        if manifest.data and not manifest.ended
+    ]
+    if len(several := seeds(marks, [one.metric for one in found])) > 1:
+        notices.append(f"The runs were made with different seeds ({', '.join(map(str, several))}).")
+    for one in found:
+        means = one.question_means
+        if means.left_out > _LOST * (means.n + means.left_out):
+            notices.append(
+                f"{one.metric}: {means.left_out:,} of {means.n + means.left_out:,} questions are left out of the means "
+                "over systems and of Tukey's test, for not every system has a value there."
+            )
+        if absent := [scores.system for scores in one.systems if not scores.described.n]:
+            notices.append(f"{one.metric}: no value of {', '.join(absent)}.")
+        if outside := sum(scores.bounds.outside for scores in one.systems if scores.bounds is not None):
+            notices.append(f"{one.metric}: {outside:,} scores lie outside the bounds that the metric declares.")
+        if repeated := [scores.system for scores in one.systems if scores.repeated]:
+            notices.append(
+                f"{one.metric}: {', '.join(repeated)} answered some questions more than once; the mean of the values "
+                "counts, as one."
+            )
+    return notices
