@@ -66,6 +66,23 @@ def test_jackknife_is_that_of_leaving_each_pair_out(kind: str):
     assert found.high == pytest.approx(math.tanh(math.atanh(r) + half), abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+def test_jackknife_of_many_different_scores(kind: str):
+    """Beyond 128 different scores in both columns, pairs are counted in another way; some are tied all the same."""
+    rng = np.random.default_rng(4)
+    a = rng.normal(size=230)
+    b = 0.5 * a + rng.normal(size=230)
+    a[:30], b[20:60] = a[30:60], b[60:100]
+    assert min(len(np.unique(column)) for column in (a, b)) > 128
+    left_out = np.array([SCIPY[kind](np.delete(a, i), np.delete(b, i)) for i in range(230)])
+    error = math.sqrt(229 / 230 * ((left_out - left_out.mean()) ** 2).sum())
+    found = correlation(a, b, kind)  # type: ignore[arg-type]
+    assert found.value is not None
+    half = scipy_stats.t.ppf(0.975, 229) * error / (1 - found.value**2)
+    ends = [math.tanh(math.atanh(found.value) - half), math.tanh(math.atanh(found.value) + half)]
+    assert [found.low, found.high] == pytest.approx(ends, abs=1e-9)
+
+
 def test_missing_pairs_are_dropped_and_counted():
     whole = correlation([1, 2, 3, 4, 6, 5], [1, 3, 2, 4, 5, 6])
     holes = correlation([1, 2, None, 3, 4, 6, 5, 9], [1, 3, 7, 2, 4, 5, 6, math.nan])

@@ -38,6 +38,7 @@ Codes = NDArray[np.intp]
 
 _FEWEST = 3
 _PERFECT = 1 - 1e-12
+_FEW_LEVELS = 128  # of a column, up to which a step for each is the fastest
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,11 @@ def correlation(
     pairs. Raises UserError for columns of unequal length and for a kind, method or level that does not exist.
     """
     _check(kind, method, level)
+    return _with_parts(x, y, kind, level, method)[0]
+
+
+def _with_parts(x: Values, y: Values, kind: str, level: float, method: str) -> tuple[Correlation, Floats | None]:
+    """The correlation, and what each pair adds to the jackknife (0 where a value lacks), if that was needed."""
     (a, b), keep = complete_rows(x, y)
     missing = int((~keep).sum())
 
@@ -110,21 +116,24 @@ def correlation(
         return Correlation(kind, value, low, high, len(a), missing, level, method, reason)
 
     if why := _no_value(a, b):
-        return result(None, None, None, why)
+        return result(None, None, None, why), None
     r = _value(a, b, kind)
     if abs(r) >= _PERFECT:
-        return result(r, None, None, "a perfect correlation has no finite z, so no interval")
+        return result(r, None, None, "a perfect correlation has no finite z, so no interval"), None
     if len(a) <= 4:
-        return result(r, None, None, "an interval needs at least 5 pairs")
+        return result(r, None, None, "an interval needs at least 5 pairs"), None
+    parts = None
     if method == "fisher":
         half = NormalDist().inv_cdf((1 + level) / 2) * _normal_error(r, len(a), kind)
     else:
-        error = float(np.linalg.norm(_deviations(a, b, kind)))
+        parts = np.zeros(len(keep))
+        parts[keep] = _deviations(a, b, kind)
+        error = float(np.linalg.norm(parts))
         if not math.isfinite(error):
-            return result(r, None, None, "without one of its pairs a column has one value only")
+            return result(r, None, None, "without one of its pairs a column has one value only"), None
         half = t_quantile(level, len(a) - 1) * error / (1 - r * r)
     z = math.atanh(r)
-    return result(r, math.tanh(z - half), math.tanh(z + half), None)
+    return result(r, math.tanh(z - half), math.tanh(z + half), None), parts
 
 
 def mean_correlation(
@@ -146,7 +155,8 @@ def mean_correlation(
     lengths = {len(column) for both in columns.values() for column in both}
     if len(lengths) > 1:
         raise UserError(f"systems are matched by position of the question; found columns of {sorted(lengths)} rows")
-    by_system = {name: correlation(a, b, kind, level=level) for name, (a, b) in columns.items()}
+    found = {name: _with_parts(a, b, kind, level, "jackknife") for name, (a, b) in columns.items()}
+    by_system = {name: r for name, (r, _) in found.items()}
     values = {name: r.value for name, r in by_system.items() if r.value is not None}
 
     def result(
@@ -169,9 +179,9 @@ def mean_correlation(
         return result(math.tanh(z), None, used, "a system has no interval of its own")
     parts = np.zeros(lengths.pop())
     for name in used:
-        a, b = columns[name]
-        both = ~(np.isnan(a) | np.isnan(b))
-        parts[both] += _deviations(a[both], b[both], kind) / (1 - values[name] ** 2) / len(used)
+        own = found[name][1]
+        assert own is not None  # whoever has an interval has these
+        parts += own / (1 - values[name] ** 2) / len(used)
     half = t_quantile(level, min(by_system[name].n for name in used) - 1) * float(np.linalg.norm(parts))
     return result(math.tanh(z), (math.tanh(z - half), math.tanh(z + half)), used, None)
 
@@ -300,10 +310,13 @@ def _signs(codes: Codes, weights: Floats) -> Floats:
 
 
 def _sign_products(x: Codes, y: Codes) -> Floats:
-    """For each i the sum over j of sign(x_i - x_j) sign(y_i - y_j).
+    """For each i the sum over j of sign(x_i - x_j) sign(y_i - y_j); the same for y and x."""
+    few, many = (x, y) if x.max() <= y.max() else (y, x)
+    return _by_level(few, many) if few.max() < _FEW_LEVELS else _by_rank(few, many)
 
-    One pass over the levels of x, with a weight for each level of y: + for a pair that lies below in x, - above.
-    """
+
+def _by_level(x: Codes, y: Codes) -> Floats:
+    """One pass over the levels of x, with a weight for each level of y: + for a pair that lies below in x, - above."""
     order = np.argsort(x, kind="stable")
     levels = int(y.max()) + 1
     weights = -np.bincount(y, minlength=levels)
@@ -315,3 +328,40 @@ def _sign_products(x: Codes, y: Codes) -> Floats:
         out[members] = (2 * sums - weights - sums[-1])[y[members]]
         weights += here
     return out
+
+
+def _by_rank(x: Codes, y: Codes) -> Floats:
+    """By counting, for every i, the pairs that lie below it in both: n log n however many levels there are.
+
+    With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
+    """
+    (below_x, upto_x), (below_y, upto_y) = _ranks(x), _ranks(y)
+    in_y = y[np.argsort(x, kind="stable")]
+    first = np.concatenate([below_x, below_x, upto_x, upto_x])
+    both = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)
+    concordant = both[0] + len(x) - upto_x - upto_y + both[3]
+    discordant = below_x - both[1] + below_y - both[2]
+    return np.asarray((concordant - discordant).astype(float))
+
+
+def _ranks(codes: Codes) -> tuple[Codes, Codes]:
+    """For each code, how many are below it and how many are at most as high."""
+    counts = np.bincount(codes)
+    upto = np.cumsum(counts)[codes]
+    return upto - counts[codes], upto
+
+
+def _count_below(values: Codes, first: Codes, limit: Codes) -> Codes:
+    """For each query, how many of the `first` so many values are below its limit: bit by bit from the highest, values
+    sorted stably by the bits seen, each query following its limit's bits through them."""
+    found, start, end = np.zeros_like(first), np.zeros_like(first), first
+    for bit in reversed(range(int(limit.max()).bit_length())):
+        is_one = (values >> bit) & 1
+        zeros = np.concatenate([[0], np.cumsum(1 - is_one)])
+        zeros_start, zeros_end = zeros[start], zeros[end]
+        goes_right = ((limit >> bit) & 1).astype(bool)
+        found += np.where(goes_right, zeros_end - zeros_start, 0)
+        start = np.where(goes_right, zeros[-1] + start - zeros_start, zeros_start)
+        end = np.where(goes_right, zeros[-1] + end - zeros_end, zeros_end)
+        values = np.concatenate([values[is_one == 0], values[is_one == 1]])
+    return found
