@@ -33,10 +33,12 @@ class Score:
 @dataclass(frozen=True, slots=True)
 class Value:
     """One of several values that a metric publishes from one computation. bounds: least and greatest value that can
-    occur, None where there is no limit."""
+    occur, None where there is no limit. summary: what this one says, in a sentence for reports; "": the
+    metric's own."""
 
     bounds: Bounds
     higher_is_better: bool | None
+    summary: str = ""
 
 
 Result = Score | Mapping[str, Score | NoScore]

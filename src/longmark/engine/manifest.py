@@ -37,7 +37,7 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
             value: {
                 "bounds": list(declared.bounds),
                 "higher_is_better": declared.higher_is_better,
-                "summary": docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
+                "summary": declared.summary or docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
             }
             for chosen in settings.selected
             for value, declared in chosen.values.items()

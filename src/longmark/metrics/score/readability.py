@@ -95,7 +95,15 @@ METRIC = Metric(
     score,
     needs=("answer",),
     values={
-        "reading_ease": Value(bounds=(None, EASIEST), higher_is_better=None),
-        "grade_level": Value(bounds=(LOWEST_GRADE, None), higher_is_better=None),
+        "reading_ease": Value(
+            bounds=(None, EASIEST),
+            higher_is_better=None,
+            summary="Flesch reading ease (SCORE, appendix B.3, equation 5): the higher, the easier to read.",
+        ),
+        "grade_level": Value(
+            bounds=(LOWEST_GRADE, None),
+            higher_is_better=None,
+            summary="Flesch-Kincaid grade level (SCORE, appendix B.3, equation 6): US school years needed to read it.",
+        ),
     },
 )
