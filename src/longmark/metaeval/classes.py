@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmark.metaeval.binary import auc
+from longmark.metaeval.draws import draws
 from longmark.metaeval.scale import Scale
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.results import Interval
@@ -72,7 +73,7 @@ def by_class(
                 name,
                 int(here.sum()),
                 int((known & (given == name) & ~there).sum()),
-                bootstrap_mean(values[here], level=level, seed=seed, resamples=5_000),
+                bootstrap_mean(values[here], level=level, seed=seed, resamples=draws(int(here.sum()))),
                 float(np.abs(scaled[here] - scale.number[name]).mean()) if distance and scaled is not None else None,
                 auc(metric, turned[there], _reached(given[there], name, scale), level).value,
                 _counts(nearest[here], len(scale.classes)) if nearest is not None else (),

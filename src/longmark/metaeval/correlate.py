@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from longmark.metaeval.draws import draws
 from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import direction, turned
 from longmark.stats.bootstrap import bootstrap_mean
@@ -170,7 +171,7 @@ def _grouping(
     rhos = [
         correlation(people[rows], values[rows], "spearman", level=level, method="fisher").value for rows in questions
     ]
-    within = bootstrap_mean(rhos, level=level, seed=seed, resamples=5_000)
+    within = bootstrap_mean(rhos, level=level, seed=seed, resamples=draws(len(rhos)))
     both = ~np.isnan(values)
     means = [
         (people[here].mean(), values[here].mean()) if (here := both & (system == one)).any() else (None, None)

@@ -28,6 +28,7 @@ GROUPS = ("group", "mode", "subject")
 
 SHOWN = 20
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
 
@@ -262,6 +263,8 @@ def _value(raw: Any) -> float | str | None:
         text = " ".join(raw.split())
         if text.casefold() in ("nan", "none", "null"):
             return None
+        if _COMMA.fullmatch(text):
+            raise Problem(f"value: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
         if not _NUMBER.fullmatch(text):
             return text
         raw = float(text)

@@ -7,11 +7,11 @@ import numpy as np
 from longmark.report.manifest import MetricFacts
 from longmark.stats.samples import Floats
 
-HIGHER, LOWER, NOT_SAID = "higher is better", "lower is better (turned)", "not declared (taken as higher)"
+HIGHER, LOWER, NOT_SAID = "higher is better", "lower is better", "not declared"
 
 
 def direction(facts: MetricFacts) -> str:
-    """How a metric was taken: figures are those of its values, or of minus its values where lower is better."""
+    """Which end is better. Where lower is, figures are of minus the values; where it is not declared, of the values."""
     return {True: HIGHER, False: LOWER, None: NOT_SAID}[facts.higher_is_better]
 
 

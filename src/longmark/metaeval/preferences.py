@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from longmark.metaeval.draws import draws
 from longmark.metaeval.join import Pair
 from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import direction
@@ -220,7 +221,7 @@ class _Scorer:
             [value for value, _ in kept],
             clusters=[question for _, question in kept],
             level=self.level,
-            resamples=5_000,
+            resamples=draws(len(kept)),
             seed=self.seed,
         )
         how = f"BCa over {interval.clusters} questions"
@@ -296,7 +297,7 @@ def _difference(
     x, y, questions = [a for a, _, _ in both], [b for _, b, _ in both], [q for _, _, q in both]
     clusters = questions if len(set(questions)) < len(questions) else None
     test = paired_permutation(x, y, clusters=clusters, seed=seed)
-    interval = bootstrap_difference(x, y, clusters=clusters, level=scorer.level, seed=seed, resamples=5_000)
+    interval = bootstrap_difference(x, y, clusters=clusters, level=scorer.level, seed=seed, resamples=draws(len(x)))
     return ChoiceDifference(
         one,
         other,

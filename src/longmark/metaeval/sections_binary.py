@@ -94,7 +94,8 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         ),
         tuple((c.metric, c.error, c.brier, c.n, c.missing, c.reason) for c in part.calibrations),
         note="Ten bins of equal width; the error is the mean distance between a bin's mean score and its share of yes, "
-        "weighted by the answers in it. Brier: the mean squared distance of score and label.",
+        "weighted by the answers in it. Brier: the mean squared distance of score and label. Where lower is better "
+        "the score is 1 - the metric.",
     )
     bins = Table(
         f"{prefix}calibration_bins",

@@ -65,7 +65,8 @@ def _accuracy(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Sec
             )
             for a in found.accuracies
         ),
-        note=f"A metric's values are rounded to {found.places} decimals; equal ones are a tie. Without people's ties: "
+        note=f"A metric's values are rounded to {found.places} decimals; equal ones are a tie; the lower one "
+        "wins where lower is better. Without people's ties: "
         "pairs on which people decided, a tie is wrong. Where both decide: neither says tie. By chance 1/3 of three "
         f"choices are right, 1/2 of two. Intervals: {_methods(part)}. Missing: an answer has no value.",
     )

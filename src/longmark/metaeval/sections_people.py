@@ -18,9 +18,9 @@ def join_section(part: RatingLabel | ChoiceLabel, heading: str, prefix: str) -> 
     )
     columns = (Column("metric"), Column("with both"), Column("without a value"), Column("why"))
     tables = [Table(f"{prefix}join", f"Rated {what}s with a value of each metric", columns, rows)]
-    says = f"People rated {counted(join.in_human, what)}; {join.joined:,} of them have rows."
+    says = f"People rated {counted(join.in_human, what)}; with rows: {join.joined:,}."
     if what == "pair":
-        says = f"People chose in {counted(join.in_human, what)}; of {join.joined:,} both answers have rows."
+        says = f"People chose in {counted(join.in_human, what)}; with rows of both answers: {join.joined:,}."
     if join.unmatched:
         lost = tuple((one.reason, one.count, ", ".join(one.names)) for one in join.unmatched)
         heads = (Column("why"), Column(f"{what}s"), Column("the first of them", key="first"))

@@ -15,7 +15,7 @@ from longmark.stats.correlation import Correlation
 from longmark.tables import Column, Table
 
 _FEW = 30
-_SCATTERS = 4
+_SCATTERS = 3
 
 
 def rating_sections(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Iterator[Section]:
@@ -55,8 +55,9 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         "Correlation with people's mean",
         tuple(columns),
         tuple(rows),
-        note="Above 0: the metric agrees with people, turned where lower is better. Kendall is tau-b. Intervals by "
-        "delete-one jackknife on Fisher's scale. Answers count as independent. Missing: rated answers without a value.",
+        note="Above 0: the metric agrees with people. Turned where lower is better; as it is where that is not "
+        f"declared. Kendall is tau-b. Intervals by {_methods(part)} on Fisher's scale. Answers count as independent. "
+        "Missing: rated answers without a value.",
     )
     forest = plots.forest(
         [_forest_row(each.metric, each.by_kind["spearman"]) for each in part.correlations],
@@ -65,13 +66,22 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
     )
     ranked = _ranked(part.correlations)
     scatters = [
-        plots.scatter(part.points[each.metric], each.metric, f"people's mean of {part.label}", each.metric)
+        plots.scatter(
+            part.points[each.metric], f"{each.metric} and people", f"people's mean of {part.label}", each.metric
+        )
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
     ]
     return Section(
         f"{heading}Correlation with people", _correlation_says(part, ranked), (table,), forest + "".join(scatters)
     )
+
+
+def _methods(part: RatingLabel) -> str:
+    used = {r.method for each in part.correlations for r in each.by_kind.values()}
+    if used == {"jackknife"}:
+        return "delete-one jackknife"
+    return "delete-one jackknife (of ranks with too many values: the normal approximation)"
 
 
 def _forest_row(name: str, r: Correlation) -> plots.ForestRow:

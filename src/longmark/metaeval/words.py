@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from longmark.metaeval.human import first_few
 from longmark.stats.results import Interval
 from longmark.tables import Range
 
@@ -52,8 +53,11 @@ def gaps(found: Mapping[str, int]) -> str:
 
 def reasons(found: Iterable[tuple[str, str | None]]) -> str:
     """What has no figure, with its reason, as a sentence; nothing where all have one."""
-    without = [f"{name} ({why})" for name, why in found if why]
-    if not without:
+    names: dict[str, list[str]] = {}
+    for name, why in found:
+        if why:
+            names.setdefault(why, []).append(name)
+    if not names:
         return ""
-    shown = "; ".join(without[:4]) + (f"; and {len(without) - 4} more" if len(without) > 4 else "")
+    shown = "; ".join(f"{first_few(which, 4)} ({why})" for why, which in list(names.items())[:4])
     return f" No figure, or no interval, for {shown}."
