@@ -131,12 +131,13 @@ def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
 
 def test_fail_under_is_tested_at_the_ends_of_the_interval(longmark: Command):
     with serve(reply="80") as server:
-        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.8")).code == 0
-        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.8", "--fail-under", f"{QR}>=0.81"))
+        # five equal marks: [0.383, 0.904], as above
+        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.38")).code == 0
+        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.38", "--fail-under", f"{QR}>=0.39"))
         assert missed.code == 3
-        assert f"not met: {QR}>=0.81" in missed.out
-        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.8")).code == 0
-        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.79")).code == 3
+        assert f"not met: {QR}>=0.39" in missed.out
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.91")).code == 0
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.9")).code == 3
         assert server.counts["requests"] == 5  # the tests read what is there
 
 
