@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 from longmark.cli.arguments import INTERRUPTED, MODEL_NAMES, NO_VALUE, add_calls, from_one, pairs, split
 
 if TYPE_CHECKING:
+    from longmark.models.cache import CallCache
     from longmark.study.score.page import Result
-    from longmark.study.score.stages import Expected, Study
+    from longmark.study.score.plan import Plan
+    from longmark.study.score.stages import Expected
 
 
 def add_to(verbs: Any) -> None:
@@ -89,12 +91,12 @@ def score_study(arguments: argparse.Namespace) -> int:
         cache.close()
 
 
-def _work(arguments: argparse.Namespace, cache: Any) -> int:
+def _work(arguments: argparse.Namespace, cache: CallCache) -> int:
     from longmark.cli.progress import Stages
-    from longmark.engine.run import finish
     from longmark.models.budget import Budget
-    from longmark.study.score.stages import How, Study
-    from longmark.study.stages import INTERRUPT, StudyStopped
+    from longmark.study.score.experiment import carry_out, expect
+    from longmark.study.score.stages import How
+    from longmark.study.stages import INTERRUPT
 
     how = How(
         concurrency=arguments.concurrency,
@@ -106,28 +108,22 @@ def _work(arguments: argparse.Namespace, cache: Any) -> int:
         tell=lambda notice: print(notice, file=sys.stderr, flush=True),
         progress=(lambda _what, _done, _of: None) if arguments.quiet else Stages(),
     )
-    study = Study(_plan(arguments), cache, how, arguments.timeout)
+    plan = _plan(arguments)
     if arguments.dry_run:
-        _print_expected(finish(lambda: _expected(study)))
+        _print_expected(expect(plan, cache, how))
         return 0
-    stopped: StudyStopped | None = None
-    with study.folder() as folder:
-        try:
-            finish(lambda: study.run(folder))
-        except StudyStopped as stop:
-            stopped = stop
-        result = study_result(study, folder.stages, arguments.labels)
-    if stopped is not None and stopped.why == INTERRUPT:
+    outcome = carry_out(plan, cache, how, labels=arguments.labels, timeout=arguments.timeout)
+    if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
         print(f"Stopped. The same command goes on in {arguments.out}.", file=sys.stderr)
         return INTERRUPTED
-    code = _conclude(arguments, study, result)
-    if stopped is not None:
-        print(f"longmark: {stopped}", file=sys.stderr)
+    _publish(plan, outcome.result)
+    if outcome.stopped is not None:
+        print(f"longmark: {outcome.stopped}", file=sys.stderr)
         return NO_VALUE
-    return code
+    return 0
 
 
-def _plan(arguments: argparse.Namespace) -> Any:
+def _plan(arguments: argparse.Namespace) -> Plan:
     from longmark.rag.generate import Generation
     from longmark.study.score.plan import Plan, member
 
@@ -155,28 +151,8 @@ def _plan(arguments: argparse.Namespace) -> Any:
     )
 
 
-def study_result(study: Study, stages: dict[str, Any], labels: Path | None) -> Result:
-    """The study as it stands by now."""
-    from longmark.study.score.estimates import Settings
-    from longmark.study.score.found import answers_of, found_in
-    from longmark.study.score.labels import read_labels
-    from longmark.study.score.page import Result
-
-    found = found_in(study.plan, study.domain)
-    given = read_labels(labels, tuple(found.weights), answers_of(study.plan)) if labels is not None else None
-    return Result(
-        found,
-        Settings(seed=study.plan.seed),
-        given,
-        stages,
-        study.fixed,
-        study.plan.members(),
-        stages.get("questions", {}).get("lines", 0),
-    )
-
-
-def _conclude(arguments: argparse.Namespace, study: Study, result: Result) -> int:
-    """Prints and writes the tables; without marks, the stages only."""
+def _publish(plan: Plan, result: Result) -> None:
+    """Prints and writes the tables; where there is no mark yet, prints the stages."""
     from rich.console import Console
 
     from longmark.report.publish import publish
@@ -187,20 +163,10 @@ def _conclude(arguments: argparse.Namespace, study: Study, result: Result) -> in
     console = Console()
     if not result.found.any:
         print_table(stage_table(result.stages), console)
-        return 0 if arguments.until != "marks" else NO_VALUE
-    publish(document(result), arguments.out, console)
-    for page in write_pages(study.plan):
+        return
+    publish(document(result), plan.out, console)
+    for page in write_pages(plan):
         print(f"Answers: {page}")
-    return 0
-
-
-async def _expected(study: Study) -> list[Expected]:
-    from longmark.study.stages import NAME
-
-    if not (study.plan.out / NAME).exists():
-        return await study.expected(None)
-    with study.folder() as folder:
-        return await study.expected(folder)
 
 
 def _print_expected(stages: list[Expected]) -> None:

@@ -119,6 +119,8 @@ class StudyFolder:
                 known |= {"output": output, "changed_by_hand": True}
                 self._write()
             return
+        known["finished"] = None
+        self._write()  # so it stays where the process is killed
         began = time.monotonic()
         made: Made | None = None
         try:
@@ -135,8 +137,6 @@ class StudyFolder:
                     "changed_by_hand": False,
                     "finished": None if made.unfinished else now(),
                 }
-            else:
-                known["finished"] = None
             self._write()
         if made.unfinished:
             raise StudyStopped(made.why, made.unfinished)
@@ -161,6 +161,8 @@ class StudyFolder:
             known, stages = state["fixed"], state["stages"]
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{path} is damaged; name another --out (the call cache still has the replies)") from None
+        if not any(stage.get("finished") for stage in stages.values()):
+            return {**state, "fixed": self._fixed}  # nothing has been made of the other settings
         found = list(differences("", known, self._fixed))
         if found:
             head_line = f"{self.path} holds a study with other settings; name another --out, or give the same settings:"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longmark.report.document import Document, Section
@@ -86,12 +86,12 @@ def notices(result: Result) -> Iterator[str]:
 
 def sections(result: Result) -> tuple[Section, ...]:
     """The tables in their order."""
-    return tuple(
-        section
+    made = (
+        replace(section, tables=[table for table in section.tables if table.rows])
         for part in (_pairs, _robustness, _points, _utilization, _sensitivity, _readability, _people, _stages)
         for section in part(result)
-        if any(table.rows for table in section.tables)
     )
+    return tuple(section for section in made if section.tables)
 
 
 def _pairs(result: Result) -> Iterator[Section]:

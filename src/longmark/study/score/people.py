@@ -181,7 +181,7 @@ def _spearman(scale: str, other: str, rows: Sequence[tuple[Item, float, float]],
 def _rho(x: Floats, y: Floats) -> Floats:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return np.asarray(np.nan)
-    return np.asarray(scipy_stats.spearmanr(x, y).statistic)
+    return np.asarray(np.corrcoef(scipy_stats.rankdata(x), scipy_stats.rankdata(y))[0, 1])
 
 
 def _name(item: Item) -> str:

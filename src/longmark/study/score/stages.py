@@ -93,6 +93,8 @@ class Study:
         source = digest(plan.questions) if plan.questions else ""
         if plan.questions is not None and not source:
             raise UserError(f"{plan.questions}: there is no such file")
+        if plan.questions is not None:
+            list(self._source())
         self.fixed = plan.fixed(self.domain, self.index.hash, self.variants, source)
         self.fixed["prompts"] = self._book.hashes(every_prompt()) if plan.prompts else None
 
