@@ -28,6 +28,7 @@ _FEWEST_RESAMPLES, _FEWEST_TABLES = 1_000, 2_000
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # values of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
+_FEW = 15  # questions below which a bootstrap interval is too narrow to be believed
 _LOST = 0.05  # share of questions left out from which a notice says so
 
 
@@ -186,6 +187,14 @@ def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequenc
     ]
     if len(seeds := signatures.seeds(marks, [one.metric for one in found])) > 1:
         notices.append(f"The runs were made with different seeds ({', '.join(map(str, seeds))}).")
+    if few := [one for one in found if one.common < _FEW]:
+        fewest = min(few, key=lambda one: one.common)
+        least = fewest.common
+        notices.append(
+            f"Only {least} question{'s are' if least != 1 else ' is'} compared on {fewest.metric}"
+            f"{f' (few on {len(few) - 1} more metrics too)' if len(few) > 1 else ''}: intervals from so few "
+            "are too narrow; go by the p-values."
+        )
     for one in found:
         lost = one.questions - one.common
         if lost > _LOST * one.questions:

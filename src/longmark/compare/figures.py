@@ -13,15 +13,17 @@ MOST_PAIRS = 30
 
 
 def rankings(metrics: Sequence[MetricComparison]) -> str:
-    """The systems of each metric, the best first, with bars over those that cannot be told apart."""
-    return "".join(
-        groups(
-            [Ranked(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems],
-            _bars(one),
-            f"{one.metric} ({direction(one)} is better)" if one.facts.higher_is_better is not None else one.metric,
-        )
-        for one in metrics
-    )
+    """The systems of each metric, the best first, with bars over those that cannot be told apart; where neither end is
+    better, their means without a ranking."""
+    return "".join(_ranking(one) for one in metrics)
+
+
+def _ranking(one: MetricComparison) -> str:
+    if one.facts.higher_is_better is None:
+        means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
+        return forest(means, f"{one.metric} (neither end is better)", reference=None)
+    ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
+    return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)")
 
 
 def differences(metrics: Sequence[MetricComparison]) -> str:

@@ -150,6 +150,7 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
             )
         )
     values = tested.table[~gone]
+    apart, as_far = _apart(marks, tested, names)
     return MetricComparison(
         metric=metric,
         facts=facts,
@@ -163,7 +164,8 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
         test=TWO_SYSTEMS if len(names) == 2 else SEVERAL_SYSTEMS,
         tukey=tested.tukey,
         reason=tested.tukey.reason,
-        apart=_apart(marks, tested, names),
+        apart=apart,
+        as_far=as_far,
     )
 
 
@@ -202,8 +204,9 @@ def _detectable(tested: Tested, how: How) -> list[float | None]:
     return found
 
 
-def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[QuestionApart, ...]:
-    """The questions with the widest spread of values among the systems that have one, the widest first."""
+def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[tuple[QuestionApart, ...], int]:
+    """The questions with the widest spread of values among the systems that have one, the widest first; and how many
+    more have a spread as wide as the last."""
     there = ~np.isnan(marks.matrix(tested.metric)[:, list(tested.order)])
     numbers = np.flatnonzero(there.any(axis=1))
     spread = np.nanmax(tested.table, axis=1) - np.nanmin(tested.table, axis=1)
@@ -221,4 +224,5 @@ def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[Question
                 values=tuple(None if np.isnan(value) else float(value) for value in row),
             )
         )
-    return tuple(found)
+    as_far = int((spread >= spread[widest[-1]] - resample.TIE).sum()) - len(widest) if widest else 0
+    return tuple(found), as_far

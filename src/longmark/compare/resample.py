@@ -43,7 +43,7 @@ def resample(
     pairs: places of two systems; sign: 1 where the higher value wins a question, -1 where the lower one does.
     """
     n, systems = table.shape
-    centre = table.mean(axis=0) if n else np.zeros(systems)
+    centre = table.mean(axis=0) if n else np.full(systems, np.nan)
     centred = table - centre
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
     ahead = sign * (table[:, left] - table[:, right])

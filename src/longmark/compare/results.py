@@ -95,7 +95,7 @@ class MetricComparison:
     questions   on which any system has a value
     common      on which every one has: what pairs, tests and groups are over
     test        its name; reason: why there is no test, or what is odd about it
-    apart       the questions on which the systems differ most
+    apart       the questions on which the systems differ most; as_far: how many more lie as far apart as the last
     """
 
     metric: str
@@ -111,6 +111,7 @@ class MetricComparison:
     tukey: TukeyTest
     reason: str | None
     apart: tuple[QuestionApart, ...]
+    as_far: int
 
     def system(self, name: str) -> SystemOnMetric:
         return next(one for one in self.systems if one.system == name)

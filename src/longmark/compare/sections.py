@@ -253,6 +253,11 @@ def _apart(found: Comparison) -> Section:
         "The questions with the widest gap between the highest and the lowest value, on each metric: read "
         "these answers first.",
         (Table("questions", "Questions on which the systems differ most", columns, tuple(rows)),),
+        note=" ".join(
+            f"{one.metric}: {one.as_far:,} more questions are as far apart as the last of these."
+            for one in found.metrics
+            if one.as_far
+        ),
     )
 
 

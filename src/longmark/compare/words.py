@@ -58,7 +58,8 @@ def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
     if not pair.significant:
         return (
             f"No difference between {pair.first} and {pair.second} was shown on {one.metric}: {pair.first} - "
-            f"{pair.second} is {fixed(difference, one.places)} ({figures}). {_no_proof(one, [pair])}"
+            f"{pair.second} is {fixed(difference, one.places)} ({figures}). That is no proof of equality: "
+            f"{_would_be_found(one, [pair])}"
         )
     way = "above" if difference > 0 else "below"
     size = fixed(abs(difference), one.places)
@@ -87,7 +88,7 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
     if like:
         parts.append(f"; it cannot be told apart from {_named(like)}")
     found = sum(pair.significant for pair in one.pairs)
-    ends = f"Of {len(one.pairs)} pairs, {found} differ."
+    ends = f"Of {len(one.pairs)} pairs, {found or 'none'} differ{'s' if found == 1 else ''}."
     widest = max(one.pairs, key=lambda pair: abs(pair.difference.estimate or 0.0))
     if widest.significant:
         ends += (
@@ -95,7 +96,8 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
             f"{fixed(widest.difference.estimate, one.places)} ({_figures(widest, one, whole)})."
         )
     if rest := [pair for pair in one.pairs if not pair.significant]:
-        ends += f" {_no_proof(one, rest)}"
+        which = "any" if not found else "the other one" if len(rest) == 1 else f"the other {len(rest)}"
+        ends += f" That no difference was shown for {which} is no proof of equality: {_would_be_found(one, rest)}"
     return f"{''.join(parts)}. {ends}"
 
 
@@ -117,14 +119,13 @@ def _p_and_n(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
     return f"{p_in_words(pair.p, whole.comparisons)}; n = {one.common:,} questions"
 
 
-def _no_proof(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str:
+def _would_be_found(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str:
     sizes = [pair.detectable for pair in pairs if pair.detectable is not None]
-    start = "That is no proof of equality"
     if not sizes:
-        return f"{start}: with values all alike there is nothing to estimate it from."
+        return "the values are all alike, so nothing tells which difference would have been found."
     least, most = fixed(min(sizes), one.places), fixed(max(sizes), one.places)
     size = f"a true difference of {least}" if least == most else f"true differences of {least} to {most}"
-    return f"{start}: with these questions {size} would be found four times in five, smaller ones less often."
+    return f"with these questions {size} would be found four times in five, smaller ones less often."
 
 
 def _named(names: Sequence[str]) -> str:

@@ -1,0 +1,138 @@
+"""What a comparison says, and in which tables."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tests.compare.runs import run_of
+from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
+
+from longmark.compare import compare, document
+from longmark.compare.figures import MOST_PAIRS, differences, rankings, wins
+from longmark.compare.words import finding
+from longmark.report.document import write_document
+from longmark.stats.hypotheses import Hypothesis
+from longmark.tables import as_csv, as_latex, as_text
+
+
+def pair(tmp_path, shift, metric=RELEVANCE, n=40):
+    random = np.random.default_rng(4)
+    base = random.random(n) * 0.5
+    values = {"x": base + shift + random.normal(0, 0.1, n), "y": base + random.normal(0, 0.1, n)}
+    return compare([run_of(tmp_path / "run", {k: {metric: v.tolist()} for k, v in values.items()})], draws=999)
+
+
+def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
+    found = pair(tmp_path, 0.2)
+    metric = found.metrics[0]
+    difference = metric.pairs[0].difference
+    said = finding(metric, found)
+    assert said.startswith(
+        f"x is above y on {RELEVANCE} by {difference.estimate:.3f} (95 % interval {difference.low:.3f}"
+    )
+    assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
+
+
+def test_no_difference_is_not_said_to_be_equality(tmp_path):
+    found = pair(tmp_path, 0.0)
+    metric = found.metrics[0]
+    said = finding(metric, found)
+    assert said.startswith(f"No difference between {metric.pairs[0].first} and {metric.pairs[0].second} was shown")
+    assert f"a true difference of {metric.pairs[0].detectable:.3f} would be found four times in five" in said
+    assert "no proof of equality" in said
+
+
+def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
+    found = pair(tmp_path, 3.0, GRADE)
+    assert finding(found.metrics[0], found).endswith("Neither end of this metric is better.")
+    page = document(found)
+    means = page.sections[1].tables[0]
+    assert [row[2] for row in means.rows] == [None, None]
+    assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
+
+
+def test_several_systems_name_the_best_and_what_is_not_told_apart(tmp_path):
+    random = np.random.default_rng(5)
+    base = random.random(60) * 0.4
+    shifts = {"a": 0.3, "b": 0.29, "c": 0.0, "d": 0.0}
+    values = {k: {RELEVANCE: (base + s + random.normal(0, 0.05, 60)).tolist()} for k, s in shifts.items()}
+    found = compare([run_of(tmp_path / "run", values)], draws=999)
+    metric = found.metrics[0]
+    best, second = (system.system for system in metric.systems[:2])
+    said = finding(metric, found)
+    assert said.startswith(f"{best} has the best mean of 4 systems")
+    assert f"it cannot be told apart from {second}." in said
+    assert "Of 6 pairs, 4 differ." in said
+    assert "for the other 2 is no proof of equality" in said
+    assert [system.groups for system in metric.systems] == ["a", "a", "b", "b"]
+    assert [row[2] for row in document(found).sections[1].tables[0].rows] == ["1-2", "1-2", "3-4", "3-4"]
+
+
+def test_untested_is_said_to_be_untested(tmp_path):
+    found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
+    said = finding(found.metrics[0], found)
+    assert said == "Not tested: the test needs at least 3 rows with scores of every system; there are 2."
+    assert "not tested" in differences(found.metrics)
+
+
+def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
+    random = np.random.default_rng(6)
+    systems = {s: {m: random.random(9).tolist() for m in (RELEVANCE, CORRECTNESS, EASE)} for s in ("x_1", "y & z", "w")}
+    systems["w"][EASE][3] = None
+    claims = [Hypothesis("h", "any", (EASE,), (("x_1", "w"),))]
+    found = compare([run_of(tmp_path / "run", systems)], draws=200, hypotheses=claims)
+    page = document(found)
+    tables = {table.name: table for section in page.sections for table in section.tables}
+    assert list(tables) == [
+        *("findings", "hypotheses", "hypotheses-comparisons", "means", "differences", "wins", "questions", "gaps"),
+    ]
+    assert [len(tables[name].rows) for name in ("findings", "means", "differences", "wins", "gaps")] == [3, 9, 9, 9, 1]
+    for table in tables.values():
+        assert "nan" not in (as_csv(table) + as_text(table)).casefold()
+        assert as_latex(table).count("\\midrule") == 1
+    head = as_csv(tables["differences"]).splitlines()[0]
+    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_alone,p_of_metric,p_corrected")
+    assert "Seed" in page.settings
+    write_document(page, tmp_path / "page.html")
+    assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_many_pairs_are_drawn_against_the_first_system(tmp_path):
+    random = np.random.default_rng(7)
+    systems = {f"s{i}": {RELEVANCE: random.random(6).tolist()} for i in range(9)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    assert len(metric.pairs) == 36 > MOST_PAIRS
+    first = metric.systems[0].system
+    drawn = differences([metric])
+    assert "the first system against each other one" in drawn
+    assert all(f"{first} - {one.system}" in drawn for one in metric.systems[1:])
+    assert metric.systems[1].system + " - " not in drawn
+
+
+def test_a_group_with_a_hole_is_drawn_as_its_runs_of_neighbours(tmp_path):
+    from longmark.compare.figures import _bars
+
+    random = np.random.default_rng(7)
+    systems = {f"s{i}": {RELEVANCE: random.random(6).tolist()} for i in range(5)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    names = [one.system for one in metric.systems]
+    odd = dataclasses.replace(metric, groups=((names[0], names[1], names[3], names[4]), (names[2],)))
+    assert _bars(odd) == [(0, 1), (3, 4)]
+
+
+def test_hostile_names_stay_text(tmp_path):
+    values = {HOSTILE: {RELEVANCE: [0.1, 0.4, 0.8]}, "y": {RELEVANCE: [0.2, 0.2, 0.9]}}
+    found = compare([run_of(tmp_path / "run", values)], draws=100)
+    write_document(document(found), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<img src=x" not in page
+    for drawn in (rankings(found.metrics), differences(found.metrics), wins(found.metrics)):
+        assert "<img" not in drawn
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_values_stand_side_by_side_for_up_to_eight_systems(tmp_path, count):
+    systems = {f"s{i}": {RELEVANCE: [0.1 * i, 0.5, 0.3]} for i in range(count)}
+    questions = document(compare([run_of(tmp_path / "run", systems)], draws=100)).sections[4].tables[0]
+    assert len(questions.columns) == (6 + 8 if count == 8 else 6)
+    assert questions.rows[0][4:6] == (f"s{count - 1}", "s0")

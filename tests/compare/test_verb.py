@@ -1,0 +1,68 @@
+"""`longmark compare` as a program."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+from tests.compare.runs import run_of, signed
+from tests.program import run
+from tests.report.runs import RELEVANCE
+
+from longmark.cli import main
+
+ONE = {"s": {RELEVANCE: [0.9, 0.8, 0.7, 0.6, 0.9, 0.8, 0.95, 0.85]}}
+TWO = {"s": {RELEVANCE: [0.5, 0.8, 0.5, 0.3, 0.4, 0.6, 0.5, 0.45]}}
+
+
+def compare(tmp_path, *words):
+    return run("compare", *words, home=tmp_path / "home", cwd=tmp_path)
+
+
+def test_tables_are_printed_and_written(tmp_path):
+    run_of(tmp_path / "one", ONE)
+    run_of(tmp_path / "two", TWO)
+    done = compare(tmp_path, "one", "two", "--out", "out", "--draws", "500", "--seed", "3")
+    assert (done.code, done.err) == (0, "")
+    assert f"one is above two on {RELEVANCE} by 0.306" in done.out
+    assert "Report: out/report.html" in done.out
+    with (tmp_path / "out" / "tables" / "differences.csv").open() as file:
+        (line,) = csv.DictReader(file)
+    # differences .4 0 .2 .3 .5 .2 .45 .4 = 2.45, / 8 = .30625; of 2^7 patterns 2 reach it in size: 2 / 128
+    assert float(line["difference"]) == 0.30625
+    assert float(line["p_corrected"]) == 2 / 128
+    assert json.loads((tmp_path / "out" / "tables" / "means.json").read_text())["rows"][0]["system"] == "one"
+    assert "<svg" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    again = compare(tmp_path, "one", "two", "--draws", "500", "--seed", "3")
+    assert done.out.startswith(again.out), "the same seed, the same figures"
+
+
+def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run_of(tmp_path / "one", {**ONE, "t": TWO["s"]})
+    run_of(tmp_path / "two", TWO, signed(models={"judge": ["gpt"]}))
+    run_of(tmp_path / "three", ONE)
+    (tmp_path / "bad.yaml").write_text("- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n")
+    for words, message in (
+        (("none",), "is no run folder"),
+        (("one", "two"), "--by system"),
+        (("two",), "a comparison needs two systems"),
+        (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
+        (("one", "--alpha", "2"), "alpha lies between 0 and 1"),
+        (("one", "--hypotheses", "bad.yaml"), "bad.yaml:1: [0].combine: is all or any, not some"),
+        (("one", "--hypotheses", "none.yaml"), "cannot be read"),
+        (("one", "--out", "one/rows.jsonl"), "is a file"),
+        (("three", "two"), "judge model: embedded:judge in three; gpt in two"),
+    ):
+        assert main(["compare", *words, "--draws", "100"]) == 2, words
+        assert message in capsys.readouterr().err
+    assert main(["compare", "three", "two", "--allow-different-judges", "--draws", "100"]) == 0
+    assert capsys.readouterr().out.startswith("Note: The marks were not all made in the same way")
+
+
+def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsys):
+    run_of(tmp_path / "one", {**ONE, "t": TWO["s"]})
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert main(["compare", str(tmp_path / "one")]) == 2
+    assert "pip install 'longmark[stats]'" in capsys.readouterr().err
