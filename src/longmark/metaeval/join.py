@@ -6,7 +6,7 @@ Nothing is guessed: an id that stands for several answers is left out, as one th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longmark.errors import BadInput, UserError
@@ -95,37 +95,59 @@ def _place(marks: Marks, name: str, system: str | None) -> tuple[int | None, str
 
 
 def join_choices(human: Human, marks: Marks, label: str) -> tuple[list[Pair], Join]:
-    """The pairs of a label; a pair that was shown in both orders is one pair."""
-    by_pair: dict[tuple[str | None, str, str], list[Choice]] = {}
+    """The pairs of a label; two answers that were shown in both orders, or named in two ways, are one pair."""
+    by_pair: dict[tuple[Hashable, ...], list[tuple[Choice, _Sides]]] = {}
     for choice in human.choices:
         if choice.label == label:
-            key = (choice.question_id, choice.a, choice.b)
-            turned = (choice.question_id, choice.b, choice.a)
-            by_pair.setdefault(turned if turned in by_pair else key, []).append(choice)
-    pairs = [_pair(marks, question, a, b, said) for (question, a, b), said in by_pair.items()]
-    _check_groups(human, by_pair.values())
+            sides = _sides(marks, choice)
+            first, second = sides.a, sides.b
+            key: tuple[Hashable, ...] = (choice.question_id, *sorted((choice.a, choice.b)))
+            if first is not None and second is not None:
+                key = (min(first, second), max(first, second))
+            by_pair.setdefault(key, []).append((choice, sides))
+    pairs = [_pair(said) for said in by_pair.values()]
+    _check_groups(human, [[choice for choice, _ in said] for said in by_pair.values()])
     joined = {place for pair in pairs if pair.why is None for place in (pair.a, pair.b)}
     unmatched = _unmatched((pair.why, pair.name) for pair in pairs)
     found = sum(pair.why is None for pair in pairs)
     return pairs, Join(label, len(pairs), found, unmatched, len(marks.answers) - len(joined))
 
 
-def _pair(marks: Marks, question: str | None, a: str, b: str, said: Sequence[Choice]) -> Pair:
-    name = f"{a} / {b}" if question is None else f"{question}: {a} / {b}"
-    first, why_a = _side(marks, question, a)
-    second, why_b = _side(marks, question, b)
-    why = why_a or why_b
-    if why is None and first is not None and second is not None:
-        mine, theirs = marks.answers[first].question_id, marks.answers[second].question_id
-        if first == second:
-            why = "a and b are the same answer"
-        elif question is None and mine != theirs:
-            why = "a and b are answers to different questions"
-        question = question or mine
-    votes = tuple((one.rater, one.choice if one.a == a else _TURNED[one.choice], one.a != a) for one in said)
-    if why is not None:
-        first = second = None
-    return Pair(name, question or name, first, second, why, votes, said[0].groups)
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The answers of one choice; both None, with the reason, where one of them cannot be had."""
+
+    a: int | None
+    b: int | None
+    question: str | None
+    why: str | None = None
+
+
+def _sides(marks: Marks, choice: Choice) -> _Sides:
+    question = choice.question_id
+    first, why_a = _side(marks, question, choice.a)
+    second, why_b = _side(marks, question, choice.b)
+    if first is None or second is None:
+        return _Sides(None, None, question, why_a or why_b)
+    if first == second:
+        return _Sides(None, None, question, "a and b are the same answer")
+    mine, theirs = marks.answers[first].question_id, marks.answers[second].question_id
+    if mine != theirs:
+        return _Sides(None, None, question, "a and b are answers to different questions")
+    return _Sides(first, second, mine)
+
+
+def _pair(said: Sequence[tuple[Choice, _Sides]]) -> Pair:
+    """The first choice says which answer is a."""
+    choice, sides = said[0]
+    name = f"{choice.a} / {choice.b}"
+    if choice.question_id is not None:
+        name = f"{choice.question_id}: {name}"
+    votes = []
+    for one, its in said:
+        turned = its.a != sides.a if its.a is not None else one.a != choice.a
+        votes.append((one.rater, _TURNED[one.choice] if turned else one.choice, turned))
+    return Pair(name, sides.question or name, sides.a, sides.b, sides.why, tuple(votes), choice.groups)
 
 
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}

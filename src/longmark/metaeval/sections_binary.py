@@ -27,7 +27,7 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
             (
                 Column("metric"),
                 Column("AUC", 3),
-                Column(interval, 3, "range", "interval"),
+                Column(interval, 3, "range", "auc"),
                 Column("yes"),
                 Column("no"),
                 Column("missing"),
@@ -47,7 +47,7 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
                     Column("better"),
                     Column("worse"),
                     Column("difference", 3),
-                    Column(interval, 3, "range", "interval"),
+                    Column(interval, 3, "range", "difference"),
                     Column("p", kind="p"),
                     Column("p, Holm", kind="p", key="adjusted"),
                     Column("n"),
@@ -107,7 +107,7 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
             Column("n"),
             Column("mean score", 3),
             Column("share of yes", 3, key="share"),
-            Column(level_name(alpha), 3, "range", "interval"),
+            Column(level_name(alpha), 3, "range", "share"),
         ),
         tuple(
             (c.metric, b.low, b.high, b.yes.n, b.mean, b.yes.value, ends(b.yes.low, b.yes.high))

@@ -22,7 +22,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
             Column("n"),
             Column("missing"),
             Column("mean", 3),
-            Column(level_name(alpha), 3, "range", "interval"),
+            Column(level_name(alpha), 3, "range", "mean"),
             Column("error", 3),
             Column("AUC", 3),
         ),

@@ -61,7 +61,7 @@ def people_section(people: People, heading: str, prefix: str, alpha: float, what
     columns = (
         Column("coefficient"),
         Column("value", 3),
-        Column(level_name(alpha), 3, "range", "interval"),
+        Column(level_name(alpha), 3, "range", "value"),
         Column(f"{what}s", key="items"),
         Column("left out"),
         Column("why none", key="reason"),
@@ -100,12 +100,12 @@ def _ceiling(people: People, prefix: str, alpha: float, what: str) -> Table:
     if numbers:
         columns += [
             Column("Pearson", 3),
-            Column(interval, 3, "range", "pearson_interval"),
+            Column(interval, 3, "range", "pearson"),
             Column("Spearman", 3),
-            Column(interval, 3, "range", "spearman_interval"),
+            Column(interval, 3, "range", "spearman"),
         ]
     if shares:
-        columns += [Column("agrees", 3), Column(interval, 3, "range", "agrees_interval")]
+        columns += [Column("agrees", 3), Column(interval, 3, "range", "agrees")]
     columns += [Column("ratings"), Column(f"{what}s", key="items")]
     rows = []
     for c in people.ceilings:

@@ -41,7 +41,7 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
     kinds = ("Pearson", "Spearman", "Kendall")
     columns = [Column("metric"), Column("taken", key="direction"), Column("n"), Column("missing")]
     for kind in kinds:
-        columns += [Column(kind, 3), Column(interval, 3, "range", f"{kind.lower()}_interval")]
+        columns += [Column(kind, 3), Column(interval, 3, "range", kind.lower())]
     columns.append(Column("why none", key="reason"))
     rows = []
     for each in part.correlations:
@@ -120,11 +120,11 @@ def _grouping(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sec
         (
             Column("metric"),
             Column("within questions", 3),
-            Column(interval, 3, "range", "within_interval"),
+            Column(interval, 3, "range", "within_questions"),
             Column("questions"),
             Column("without"),
             Column("over systems", 3),
-            Column(interval, 3, "range", "systems_interval"),
+            Column(interval, 3, "range", "over_systems"),
             Column("systems"),
             Column("why none", key="reason"),
         ),
@@ -168,7 +168,7 @@ def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
             Column("rho of the one", 3, key="first"),
             Column("rho of the other", 3, key="second"),
             Column("difference", 3),
-            Column(interval, 3, "range", "interval"),
+            Column(interval, 3, "range", "difference"),
             Column("p", kind="p"),
             Column("p, Holm", kind="p", key="adjusted"),
             Column("n"),
@@ -238,7 +238,7 @@ def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Secti
             Column("metric"),
             Column("n"),
             Column("rho", 3),
-            Column(level_name(alpha), 3, "range", "interval"),
+            Column(level_name(alpha), 3, "range", "rho"),
             Column("why none", key="reason"),
         ),
         tuple(
@@ -282,9 +282,9 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
             Column("rated"),
             Column("only marked"),
             Column("people alone", 3),
-            Column(interval, 3, "range", "people_interval"),
+            Column(interval, 3, "range", "people_alone"),
             Column("people and metric", 3, key="powered"),
-            Column(interval, 3, "range", "powered_interval"),
+            Column(interval, 3, "range", "powered"),
             Column("metric alone", 3),
             Column("worth ratings", 0, key="worth"),
             Column("why none", key="reason"),
