@@ -43,7 +43,7 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
         return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
-    step = round_step((greatest - least) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
+    step = round_step(spread(least, greatest) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
     first, last = math.floor(least / step), math.floor(greatest / step) + 1
     while last - first > MOST_BINS:
         step = round_step(step * 1.5)
@@ -52,6 +52,12 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
         first, last = first - 1, last + 1
     digits = max(0, 2 - math.floor(math.log10(step)))
     return tuple(round(i * step, digits) for i in range(first, last + 1))
+
+
+def spread(least: float, greatest: float) -> float:
+    """How far apart two values are; 0 where they differ by no more than rounding."""
+    apart = greatest - least
+    return apart if apart > 1e-9 * max(abs(least), abs(greatest)) else 0.0
 
 
 def round_step(rough: float) -> float:

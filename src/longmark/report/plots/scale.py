@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longmark.report.distribution import round_step
+from longmark.report.distribution import round_step, spread
 from longmark.report.numbers import fixed
 from longmark.report.plots.names import text_width
 
@@ -51,7 +51,7 @@ def around(values: Sequence[float], zero: bool = False) -> tuple[float, float]:
     least, greatest = min(values), max(values)
     if zero and 0 < least < 0.5 * greatest:
         least = 0.0
-    step = round_step((greatest - least) / 6 or abs(greatest) / 6 or 1.0)
+    step = round_step(spread(least, greatest) / 6 or abs(greatest) / 6 or 1.0)
     lo, hi = math.floor(least / step + 1e-6) * step, math.ceil(greatest / step - 1e-6) * step
     if lo == hi:
         lo, hi = lo - step, hi + step
