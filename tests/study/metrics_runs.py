@@ -40,9 +40,9 @@ def known(questions: int = 500, seed: int = 11) -> dict[str, Scores]:
     return {
         "made.tied": random.integers(0, 4, shape) / 3,
         "made.ceiling": np.where(random.random(shape) < 0.9, 1.0, random.random(shape)),
-        "made.first": first + [0, 0, 1, 1, 2, 2],
+        "made.first": first + np.array([0, 0, 1, 1, 2, 2]),
         "made.second": second,
-        "made.harm": random.normal(size=shape) ** 2 + [1, 0, 0, 0, 0, 0],
+        "made.harm": random.normal(size=shape) ** 2 + np.array([1, 0, 0, 0, 0, 0]),
     }
 
 

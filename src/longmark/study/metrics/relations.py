@@ -57,13 +57,11 @@ def _means(study: MetricsStudy, kind: str) -> Table:
 
 def why_none(mean: MeanCorrelation) -> str | None:
     """Why there is no mean, or no interval: the systems' own reason where they share one."""
-    if mean.value is None:
-        own = {r.reason for r in mean.by_system.values() if r.reason is not None}
-        return own.pop() if len(own) == 1 else mean.reason
-    if mean.low is None and mean.reason is not None:
-        own = {r.reason for r in mean.by_system.values() if r.reason is not None and r.low is None}
-        return own.pop() if len(own) == 1 else mean.reason
-    return None
+    if mean.value is not None and (mean.low is not None or mean.reason is None):
+        return None
+    used = {r.reason for name, r in mean.by_system.items() if mean.value is None or name not in mean.left_out}
+    own = {reason for reason in used if reason is not None}
+    return own.pop() if len(own) == 1 else mean.reason
 
 
 def _by_system(study: MetricsStudy) -> Table:
