@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 LOCK   := requirements-dev.lock
 
-.PHONY: demo test test-embedded check format lint types unit bench lock clean
+.PHONY: demo demo-full test test-embedded check format lint types unit bench lock clean
 
 # The environment is made again when the lock file or the project's own metadata change.
 $(VENV)/.stamp: $(LOCK) pyproject.toml
@@ -17,6 +17,10 @@ $(VENV)/.stamp: $(LOCK) pyproject.toml
 demo: $(VENV)/.stamp
 	$(BIN)/longmark models install judge small embedder
 	$(BIN)/longmark demo --out demo
+
+demo-full: $(VENV)/.stamp
+	$(BIN)/longmark models install judge small embedder
+	$(BIN)/longmark demo --full --out demo-full
 
 test: $(VENV)/.stamp
 	$(BIN)/longmark models install judge small embedder
@@ -45,4 +49,4 @@ lock: $(VENV)/.stamp
 		--group dev --extra embedded --extra parquet --extra stats --extra rag pyproject.toml -o $(LOCK)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache demo demo-full

@@ -47,7 +47,10 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_lacks():
     assert column(wide, "paraphrase") == [None]
     assert column(long, "measure") == ["Specificity", "Relevance"]
     assert (column(long, "n"), column(long, "of")) == ([3, 4], [4, 4])
-    assert column(long, "gaps") == ["1 undefined (No claims.)", None]
+    assert column(long, "lacks") == [
+        "1 undefined (No claims.)",
+        "no interval: the rows are alike: every resample gives the same value, so none tells how sure it is",
+    ]
     assert "nan" not in as_csv(long).lower()
 
 

@@ -156,8 +156,9 @@ def _publish(plan: Plan, result: Result) -> None:
     from rich.console import Console
 
     from longmark.report.publish import publish
-    from longmark.study.score.page import document, stage_table
+    from longmark.study.score.page import document
     from longmark.study.score.pages import write_pages
+    from longmark.study.stages import stage_table
     from longmark.tables import print_table
 
     console = Console()

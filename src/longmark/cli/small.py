@@ -44,6 +44,7 @@ def add_to(verbs: Any) -> None:
 
     one = verb("demo", demo, "Mark three bundled examples with every metric, on this machine, and write a report.")
     one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="where to (default: demo)")
+    one.add_argument("--full", action="store_true", help="the whole way: question, passages, answer, variants, metrics")
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -125,7 +126,11 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Marks three bundled examples with every metric, on this machine."""
+    """Marks three bundled examples with every metric, on this machine; or goes the whole way from a question."""
+    if arguments.full:
+        from longmark.demo.full import run_full
+
+        return run_full(arguments.out)
     from longmark.demo import run_demo
 
     return run_demo(arguments.out)

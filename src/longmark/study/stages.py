@@ -26,6 +26,7 @@ from longmark.engine.manifest import differences, environment, now
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
 from longmark.models.door import Counts
 from longmark.records.write import replacing
+from longmark.tables import Cell, Column, Table
 
 NAME = "study.json"
 BUDGET, GAPS, INTERRUPT = "budget", "gaps", "interrupt"
@@ -174,6 +175,34 @@ class StudyFolder:
     def _write(self) -> None:
         with replacing(self.path / NAME) as file:
             file.write(orjson.dumps(self._state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def stage_table(stages: Mapping[str, Any]) -> Table:
+    """Seconds, calls and tokens of every stage."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            known["seconds"],
+            known.get("lines"),
+            known["calls"],
+            known["from_cache"],
+            known["prompt_tokens"],
+            known["completion_tokens"],
+            known["usd"],
+        )
+        for name, known in stages.items()
+    ]
+    columns = (
+        Column("Stage"),
+        Column("Seconds", 1),
+        Column("Lines"),
+        Column("Calls"),
+        Column("from the cache", key="from_cache"),
+        Column("Prompt tokens"),
+        Column("Completion tokens"),
+        Column("US dollars", 4, key="usd"),
+    )
+    return Table("stages", "Stages", columns, tuple(rows))
 
 
 def digest(path: Path) -> str:

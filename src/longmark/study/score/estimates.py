@@ -50,6 +50,12 @@ class Estimate:
     def range(self) -> Range:
         return Range(self.low, self.high)
 
+    @property
+    def lacks(self) -> str | None:
+        """What is missing and why, in words: values, and the interval where there is a mean; None: nothing is."""
+        no_interval = f"no interval: {self.why}" if self.why and self.n else ""
+        return "; ".join(filter(None, (self.gaps, no_interval))) or None
+
 
 def estimate(marks: Sequence[Mark], settings: Settings) -> Estimate:
     """The mean of the marks that have a value."""

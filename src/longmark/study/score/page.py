@@ -14,7 +14,7 @@ from longmark.study.score.found import Found
 from longmark.study.score.jury import jury_table
 from longmark.study.score.labels import Labels
 from longmark.study.score.marks import SPECIFICITY
-from longmark.tables import Cell, Column, Table
+from longmark.study.stages import stage_table
 
 _FEW = 30  # questions below which a table is not worth much, and the page says so
 
@@ -223,34 +223,6 @@ def _stages(result: Result) -> Iterator[Section]:
         "What every stage took, over all sessions.",
         [stage_table(result.stages)],
     )
-
-
-def stage_table(stages: Mapping[str, Any]) -> Table:
-    """Seconds, calls and tokens of every stage."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            name,
-            known["seconds"],
-            known.get("lines"),
-            known["calls"],
-            known["from_cache"],
-            known["prompt_tokens"],
-            known["completion_tokens"],
-            known["usd"],
-        )
-        for name, known in stages.items()
-    ]
-    columns = (
-        Column("Stage"),
-        Column("Seconds", 1),
-        Column("Lines"),
-        Column("Calls"),
-        Column("from the cache", key="from_cache"),
-        Column("Prompt tokens"),
-        Column("Completion tokens"),
-        Column("US dollars", 4, key="usd"),
-    )
-    return Table("stages", "Stages", columns, tuple(rows))
 
 
 def _names(labels: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.domain import Domain
+from longmark.domain import Domain, load
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
 from longmark.errors import UserError
@@ -171,9 +171,9 @@ def proxy_run(proxy: Member) -> str:
 ONCE_RUN, POINTS_RUN = "once", "points"
 
 
-def markings(plan: Plan, opener: Opener, domain: Domain) -> list[Marking]:
+def markings(plan: Plan, opener: Opener) -> list[Marking]:
     """The runs of each generator, all of them checked: UserError before the first call."""
-    every = choose([*ONCE, *POINTS, *JUDGED, *PROXIED], domain)
+    every = choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain))
     parameters(every, plan.params)  # a parameter that no metric of the study has
     return [Marking(name, _settings(plan, opener, names, given)) for name, names, given in _wanted(plan)]
 

@@ -39,6 +39,9 @@ QUESTIONS, VARIANTS, ANSWERS, MARKS = "questions", "variants", "answers", "marks
 PARTS = (QUESTIONS, VARIANTS, ANSWERS, MARKS)
 
 
+Runs = Callable[[Plan, Opener], Sequence[Marking]]
+
+
 @dataclass(frozen=True)
 class How:
     """What can change between two sessions of a study: it changes no result.
@@ -73,16 +76,21 @@ class Expected:
 
 
 class Study:
-    """A study with everything checked that can be checked without a call. UserError where something is wrong."""
+    """A study with everything checked that can be checked without a call. UserError where something is wrong.
 
-    def __init__(self, plan: Plan, cache: CallCache, how: How, timeout: float | None = None) -> None:
+    runs: the kinds of run that each generator's answers go through.
+    """
+
+    def __init__(
+        self, plan: Plan, cache: CallCache, how: How, timeout: float | None = None, runs: Runs = markings
+    ) -> None:
         self.plan, self.how, self._cache = plan, how, cache
         self.domain: Domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants)
         self.index = rag_index.load(plan.index)
         self._opener = Opener(cache, timeout)
         self._book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
-        self.markings = markings(plan, self._opener, self.domain)
+        self.markings = runs(plan, self._opener)
         self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
         self._writer = self._models(Given(generator=plan.writer())) if PARAPHRASE in self.variants else None
         for models in (*self._generators.values(), *([self._writer] if self._writer else [])):

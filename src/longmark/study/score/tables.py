@@ -72,7 +72,7 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
         for name, metric, better in _BESIDE:
             one = of(*pair, metric)
             if one.of:
-                long.append((*pair, name, better, one.mean, one.sd, one.range, one.n, one.of, one.gaps or None))
+                long.append((*pair, name, better, one.mean, one.sd, one.range, one.n, one.of, one.lacks))
     columns = [
         column
         for name, _, better in MEASURES
@@ -95,7 +95,7 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
                 Column("sd", 3),
                 Column(settings.interval_name, 3, "range", key="interval"),
                 *_N,
-                Column("Rows without a value", key="gaps"),
+                Column("What lacks", key="lacks"),
             ),
             tuple(long),
         ),

@@ -1,0 +1,58 @@
+"""`longmark demo --full` with models that need no model: every stage, every metric that needs no reference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.study.score_models import generator, judge
+
+from longmark import metrics
+from longmark.demo import full
+from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
+from longmark.models.names import Given
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
+from longmark.records.read import Reading
+from longmark.records.write import read_rows
+
+
+def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    writes, judges = generator("writer", "Roads close."), judge("judge", "yes")
+
+    def says(request: ChatRequest) -> ChatReply | str:
+        if request.logprobs:
+            number = "digit" in request.messages[-1].content
+            candidates = (("7", -0.2), ("3", -2.0)) if number else (("yes", -0.2), ("no", -2.0))
+            return ChatReply(candidates[0][0], logprobs=(TokenLogprobs(*candidates[0], candidates),))
+        text = request.messages[-1].content
+        model = writes if "Rephrase the question" in text or "Answer the question for" in text else judges
+        answer = model._answer(request)
+        assert isinstance(answer, str)
+        return answer
+
+    able = Capabilities(json_schema=True, logprobs=20, prompt_logprobs=False)
+    chat = FakeChat(says, name="chat", capabilities=able)
+    monkeypatch.setattr(full, "MODELS", Given([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()))
+    out = tmp_path / "demo"
+    assert full.run_full(out) == 0
+    answers = list(Reading(out / "study" / "answers" / "demo.jsonl"))
+    assert [one.variant for one in answers] == [None, "paraphrase", "hazard"]
+    assert all(len(one.contexts) == full.PASSAGES for one in answers)
+    rows = list(read_rows(out / "study" / "runs" / "demo" / "all" / "rows.jsonl"))
+    expected = {name for name in metrics.names() if "references" not in metrics.load(name).needs}
+    assert {name for name in expected if any(row.metric.startswith(name) for row in rows)} == {
+        name for name in expected if name.startswith(("score.", "ccrs."))
+    }
+    assert [row.metric for row in rows if row.value is None and row.status != "undefined"] == []
+    printed = capsys.readouterr().out
+    for stage in ("index", "questions", "variants", "answers: demo", "marks: demo, all", "report"):
+        assert f"\n{stage} " in printed
+    timed = json.loads((out / "tables" / "stages.json").read_text(encoding="utf-8"))
+    assert all(row["seconds"] >= 0 for row in timed["rows"])
+    assert answers[0].question is not None
+    assert answers[0].question in (out / "report.html").read_text("utf-8")
+    asked = len(chat.requests)
+    assert full.run_full(out) == 0  # the same command again finds all of it done
+    assert len(chat.requests) == asked > 0
