@@ -110,7 +110,7 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]
     names = sorted(path.name for path in (plan.out / "runs" / "A").iterdir())
     assert names == ["evaluator-no", "evaluator-yes", "once", "points", "proxy-P", "proxy-Q"]
     known = state(plan)
-    assert known["evaluators"] == {"yes": ["judge-a"], "no": ["judge-b"]}
+    assert known["members"]["evaluators"] == {"yes": ["judge-a"], "no": ["judge-b"]}
     assert all(stage["finished"] for stage in known["stages"].values())
     assert len(known["stages"]) == 2 + 2 * (1 + 6)
 
@@ -163,6 +163,38 @@ def test_a_changed_setting_is_refused_with_what_changed(
     fakes, plan, _, cache = whole
     with pytest.raises(SettingsChanged, match=told):
         carry_out(fakes.plan(plan.out, idx, **change), cache)
+
+
+@pytest.mark.parametrize("role", ["generators", "evaluators", "proxies"])
+def test_a_label_cannot_come_to_mean_another_model(whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, role: str):
+    fakes, plan, _, cache = whole
+    first, second = getattr(plan, role)
+    swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
+    with pytest.raises(SettingsChanged, match=f"{role}.{first.label}: .* there, .* now"):
+        carry_out(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
+
+
+def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
+    lines = [{"text": "Why do rails buckle?", "answer": "old"}, {"text": ""}, {"text": "What closes roads?"}]
+    given = write_jsonl(tmp_path / "given.jsonl", lines)
+    plan = Fakes().plan(
+        tmp_path / "s",
+        idx,
+        questions=given,
+        n=None,
+        mapping={"question": "text"},
+        skip_bad=True,
+        variants=["paraphrase"],
+    )
+    with pytest.raises(UserError, match="has no question"):
+        carry_out(plan, cache, How(until="answers"))
+    given = write_jsonl(tmp_path / "given.jsonl", [lines[0], lines[2]])
+    assert carry_out(plan, cache, How(until="answers")).stopped is None
+    questions = list(Reading(plan.questions_path))
+    assert [(one.question, one.answer) for one in questions] == [
+        ("Why do rails buckle?", None),
+        ("What closes roads?", None),
+    ]
 
 
 def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, idx: Path, cache: CallCache):

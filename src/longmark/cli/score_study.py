@@ -69,6 +69,11 @@ def add_to(verbs: Any) -> None:
     fixed.add_argument("--max-answer", type=from_one, default=1024, metavar="N", help="tokens (default: 1024)")
     fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
     fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    data = one.add_argument_group("input")
+    data.add_argument(
+        "--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column of QUESTIONS that holds a field"
+    )
+    data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
     spend = add_calls(one)
     spend.add_argument("--dry-run", action="store_true", help="say what each stage would take, and send nothing")
     spend.add_argument(
@@ -139,6 +144,8 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         extractor=arguments.extractor,
         questions=arguments.questions,
         n=arguments.n,
+        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
+        skip_bad=arguments.skip_bad,
         seed=arguments.seed,
         variants=split(arguments.variants),
         k=arguments.k,

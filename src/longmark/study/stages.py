@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,9 +142,16 @@ class StudyFolder:
         if made.unfinished:
             raise StudyStopped(made.why, made.unfinished)
 
-    def note(self, **facts: Any) -> None:
-        """Keeps facts that are not fixed: which models were compared, say."""
-        self._state |= facts
+    def add(self, **members: Mapping[str, Any]) -> None:
+        """Adds what may grow, by role: label -> models. SettingsChanged where a label stood for something else."""
+        known: dict[str, dict[str, Any]] = self._state.setdefault("members", {})
+        before = {
+            role: {label: known.get(role, {}).get(label, its) for label, its in now_.items()}
+            for role, now_ in members.items()
+        }
+        self._refuse(differences("", before, members), "other models under these labels")
+        for role, its in members.items():
+            known.setdefault(role, {}).update(its)
         self._write()
 
     def _read(self) -> dict[str, Any]:
@@ -164,13 +171,16 @@ class StudyFolder:
             raise UserError(f"{path} is damaged; name another --out (the call cache still has the replies)") from None
         if not any(stage.get("finished") for stage in stages.values()):
             return {**state, "fixed": self._fixed}  # nothing has been made of the other settings
-        found = list(differences("", known, self._fixed))
-        if found:
-            head_line = f"{self.path} holds a study with other settings; name another --out, or give the same settings:"
-            raise SettingsChanged("\n".join((head_line, *found)))
+        self._refuse(differences("", known, self._fixed), "other settings")
         assert isinstance(state, dict)
         assert isinstance(stages, dict)
         return state
+
+    def _refuse(self, found: Iterator[str], what: str) -> None:
+        lines = list(found)
+        if lines:
+            told = f"{self.path} holds a study with {what}; name another --out, or give the same:"
+            raise SettingsChanged("\n".join((told, *lines)))
 
     def _write(self) -> None:
         with replacing(self.path / NAME) as file:
@@ -212,6 +222,11 @@ def digest(path: Path) -> str:
     with suppress(FileNotFoundError), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
     return ""
+
+
+def signature(settings: Mapping[str, Any]) -> str:
+    """A hash of settings, 16 hex digits."""
+    return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def stem(name: str) -> str:

@@ -61,7 +61,8 @@ def member(text: str, *, jury: bool = False) -> Member:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study. questions: a file, else n are drawn with the seed; paraphraser: None: the first generator; extractor:
+    """A study. questions: a file (mapping: our field -> its column; skip_bad: leave bad records out), else n are drawn
+    with the seed; paraphraser: None: the first generator; extractor:
     who finds the facts in passages for context utilization, None: the first evaluator's first judge."""
 
     out: Path
@@ -76,6 +77,8 @@ class Plan:
     questions: Path | None = None
     n: int | None = None
     seed: int = 0
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    skip_bad: bool = False
     variants: Sequence[str] = ()
     k: int = 5
     retriever: str | None = None

@@ -32,7 +32,7 @@ from longmark.records import Example
 from longmark.records.read import Reading
 from longmark.records.write import write_examples
 from longmark.study.score.plan import Marking, Member, Plan, markings
-from longmark.study.stages import BUDGET, GAPS, INTERRUPT, Made, Stage, StudyFolder, StudyStopped, digest
+from longmark.study.stages import BUDGET, GAPS, INTERRUPT, Made, Stage, StudyFolder, StudyStopped, digest, signature
 
 KIND = "score"
 QUESTIONS, VARIANTS, ANSWERS, MARKS = "questions", "variants", "answers", "marks"
@@ -111,7 +111,7 @@ class Study:
 
     async def run(self, folder: StudyFolder) -> None:
         """Works on everything that is not done. Raises StudyStopped where a stage could not be finished."""
-        folder.note(**self.plan.members(), seed=self.plan.seed)
+        folder.add(**self.plan.members())
         if self._until(QUESTIONS):
             await folder.run(self.stage(QUESTIONS), self._questions, self.how.tell)
         if self._until(VARIANTS):
@@ -145,9 +145,8 @@ class Study:
             )
         assert marking is not None
         path = plan.run_path(generator, marking.name)
-        return Stage(
-            f"marks: {generator.label}, {marking.name}", path, {"answers": digest(plan.answers_path(generator))}
-        )
+        made_of = {"answers": digest(plan.answers_path(generator)), "settings": signature(marking.settings.fixed())}
+        return Stage(f"marks: {generator.label}, {marking.name}", path, made_of)
 
     async def expected(self, folder: StudyFolder | None) -> list[Expected]:
         """What every stage would take. folder: None: there is none yet. Nothing is sent."""
@@ -191,7 +190,8 @@ class Study:
     def _source(self) -> Iterator[Example]:
         """The originals of the given file; the first n where n is given."""
         assert self.plan.questions is not None
-        for example in Reading(self.plan.questions, limit=self.plan.n):
+        plan = self.plan
+        for example in Reading(self.plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad):
             if example.variant_of is not None:
                 raise UserError(f"{self.plan.questions}: {example.id} is a variant; give the original questions only")
             if not (example.question or "").strip():
