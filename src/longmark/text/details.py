@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, Field, create_model, field_validator, model_validator
@@ -122,14 +123,15 @@ async def labels(
         judge,
         LABELLING,
         inputs,
-        marks([dimension.name for dimension in dimensions]),
+        marks(tuple(dimension.name for dimension in dimensions)),
         fields={"dimensions": _described(dimensions), "form": json.dumps(form)},
         temperature=temperature,
         sample=sample,
     )
 
 
-def marks(names: Sequence[str]) -> Reader[dict[str, Mark]]:
+@lru_cache  # making the model takes longer than reading a reply
+def marks(names: tuple[str, ...]) -> Reader[dict[str, Mark]]:
     """Reads a mark for each dimension. All are asked for; those that are left out have no label."""
     fields: dict[str, Any] = {f"d{i}": (_Mark | None, Field(None, alias=name)) for i, name in enumerate(names)}
     form = structure(create_model("Marks", **fields), max_tokens=_TOKENS_A_DIMENSION * len(names))
