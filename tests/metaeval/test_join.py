@@ -140,7 +140,17 @@ def test_a_pair_shown_both_ways_is_one_pair():
 def test_an_answer_is_in_one_group():
     lines = [*rated("e1", rater="a", subject="law"), *rated("e1", rater="b", subject="art")]
     with pytest.raises(BadInput, match="subject: is 'art', but 'law' for the same answers in line 1"):
-        metaeval(marks_of({"e1": 0.5}), lines)
+        metaeval(marks_of({"e1": 0.5}), lines, by=["subject"])
+    found = metaeval(marks_of({"e1": 0.5}), lines)
+    assert found.by == ()
+    assert found.notices == (
+        "Nothing is broken down by the column subject: it differs between lines on the same answers.",
+    )
     many = [line for i in range(70) for line in rated(f"e{i}", subject=str(i))]
     with pytest.raises(UserError, match="subject has 70 different values"):
-        metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), many)
+        metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), many, by=["subject"])
+    found = metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), [{**line, "mode": "m"} for line in many])
+    assert (found.by, found.notices) == (
+        ("mode",),
+        ("Nothing is broken down by the column subject: it has 70 different values.",),
+    )

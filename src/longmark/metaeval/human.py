@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ FIELDS = tuple(dict.fromkeys(RATING + CHOICE))
 GROUPS = ("group", "mode", "subject")
 """Columns by which the figures are broken down where nothing else is asked for."""
 
+MOST_GROUPS = 60
 SHOWN = 20
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
@@ -62,13 +63,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Human:
-    """All that people said. by: the columns of `groups`; empty: lines without a value or choice, which are left out."""
+    """All that people said. by: the columns of `groups`; empty: lines without a value or choice, which are left out;
+    unused: columns that could have been in `by`, with the reason why they are not."""
 
     name: str
     ratings: tuple[Rating, ...]
     choices: tuple[Choice, ...]
     by: tuple[str, ...]
     empty: int
+    unused: tuple[tuple[str, str], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -101,6 +104,7 @@ def read_human(
     reader = _Reader(name, records, mapping or {}, by)
     reader.read()
     human = Human(name, tuple(reader.ratings), tuple(reader.choices), reader.by, reader.empty)
+    human = human if by else _with_groups_only(human)
     if not human.labels:
         raise UserError(f"{name}: no line has a {'choice' if reader.pairs else 'value'}, so people said nothing")
     for label_ in labels:
@@ -251,6 +255,35 @@ class _Reader:
         self.wrong += 1
         if len(self.bad) < SHOWN:
             self.bad.append(f"{self.name}:{line}: {message}")
+
+
+def _with_groups_only(human: Human) -> Human:
+    """Without the columns that bear a group's name and hold none: too many values, or several for one answer."""
+    said: Sequence[Rating | Choice] = human.choices or human.ratings
+    unused: dict[int, str] = {}
+    for place in range(len(human.by)):
+        of: dict[tuple[Any, ...], str | None] = {}
+        count = len({each.groups[place] for each in said})
+        if count > MOST_GROUPS:
+            unused[place] = f"it has {count:,} different values"
+        elif any(of.setdefault(_about(each), each.groups[place]) != each.groups[place] for each in said):
+            unused[place] = "it differs between lines on the same answers"
+    if not unused:
+        return human
+    kept = [place for place in range(len(human.by)) if place not in unused]
+    return replace(
+        human,
+        ratings=tuple(replace(each, groups=tuple(each.groups[i] for i in kept)) for each in human.ratings),
+        choices=tuple(replace(each, groups=tuple(each.groups[i] for i in kept)) for each in human.choices),
+        by=tuple(human.by[place] for place in kept),
+        unused=tuple((human.by[place], why) for place, why in unused.items()),
+    )
+
+
+def _about(said: Rating | Choice) -> tuple[Any, ...]:
+    if isinstance(said, Rating):
+        return said.label, said.example_id, said.system
+    return said.label, said.question_id, *sorted((said.a, said.b))
 
 
 def _value(raw: Any) -> float | str | None:

@@ -76,7 +76,7 @@ def _accuracy(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Sec
             for a in found.accuracies
         ],
         f"Accuracy on a, b or tie ({part.label})",
-        1 / 3,
+        round(1 / 3, 3),
     )
     return Section(f"{heading}Accuracy on people's choices", _accuracy_says(part), (table,), forest)
 
@@ -100,11 +100,15 @@ def _accuracy_says(part: ChoiceLabel) -> str:
         return says + " No metric has a choice on any of them." + reasons((a.name, a.all.reason) for a in metrics)
     best = max(known, key=lambda a: a.all.value or 0.0)
     says += f" {best.name} makes their choice most often: {between(best.all.value, best.all.low, best.all.high)}."
-    for name, words in ((LONGER, "taking the longer answer"), (ALWAYS, "always the most frequent choice")):
-        base = next((a for a in found.accuracies if a.name.startswith(name)), None)
-        if base is not None and base.all.value is not None and best.all.value is not None:
-            better = "above" if best.all.value > base.all.value else "not above"
-            says += f" That is {better} {words} ({figure(base.all.value)})."
+    bases = [a for a in found.accuracies if a.name == LONGER or a.name.startswith(ALWAYS)]
+    shown = [f"{a.name} {figure(a.all.value)}" for a in bases if a.all.value is not None]
+    highest = max((a.all.value for a in bases if a.all.value is not None), default=None)
+    if highest is not None:
+        says += f" Baselines: {', '.join(shown)}; "
+        if best.all.low is not None and best.all.low > highest:
+            says += "the whole interval is above them."
+        else:
+            says += "the interval does not rule out that it does no better."
     if all(a.ties.value == 0 for a in known) and gold.counts.get("tie"):
         says += " No metric ever says tie; a smaller --round would let them."
     if best.all.n < 30:

@@ -13,7 +13,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.metaeval.binary import auc, auc_differences, calibration
 from longmark.metaeval.classes import by_class
 from longmark.metaeval.correlate import by_group, columns_of, correlations, differences, grouping
-from longmark.metaeval.human import Human, read_human
+from longmark.metaeval.human import MOST_GROUPS, Human, read_human
 from longmark.metaeval.join import Join, Pair, Rated, check_any, join_choices, join_ratings
 from longmark.metaeval.marks import Marks, Source, read_marks
 from longmark.metaeval.orient import direction, on_scale
@@ -24,7 +24,6 @@ from longmark.metaeval.result import ChoiceLabel, Metaeval, MetricJoin, RatingLa
 from longmark.metaeval.scale import BINARY, Scale, class_of, majority, mean_of, scale_of, text_of
 from longmark.stats.samples import Floats
 
-MOST_GROUPS = 60
 _POINTS = 2_000
 
 
@@ -100,6 +99,9 @@ class _Job:
                 )
         if self._human.empty:
             yield f"{self._human.empty:,} lines of {self._human.name} have no value and are left out."
+
+        for column, why in self._human.unused:
+            yield f"Nothing is broken down by the column {column}: {why}."
 
     def _by(self, groups: Sequence[Sequence[str | None]]) -> tuple[str, ...]:
         for place, column in enumerate(self._human.by):
