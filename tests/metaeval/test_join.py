@@ -68,6 +68,9 @@ def test_the_same_answers_by_two_judges_are_two_metrics(tmp_path: Path):
     assert len(marks.answers) == 2
     assert list(marks.column("m (judge-b)")) == [0.3, 0.4]
     assert list(read_marks([first, second], ["m"]).metrics) == ["m (judge-a)", "m (judge-b)"]
+    again = run_folder(tmp_path / "again", answers, "again", {"e1": 0.1, "e2": 0.2})
+    assert list(read_marks([first, again]).metrics) == ["m"]
+    assert len(read_marks([first, again]).answers) == 2
 
 
 def test_two_systems_with_the_same_ids_are_one_metric(tmp_path: Path):

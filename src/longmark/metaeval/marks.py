@@ -3,7 +3,8 @@
 A source is a run's folder, a file of rows, or Rows. An answer is known by its `example_id`, and where several systems
 use the same ids by its `system` too. Two sources that marked the same answers (two judges, say) are told from two
 systems that answered the same questions by the answers themselves, where the runs hold them, and else by the systems'
-names; in the first case the source's name stands behind the metric's, so that both can be held against the same people.
+names; in the first case the source's name stands behind the metric's, unless their marks are the same, so that both can be held
+against the same people.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             places[group, answer.example_id, key[1]] = place
         for metric in source.values:
             twice = any(
-                metric in other.values
+                _marked_otherwise(source, other, metric)
                 for other, theirs in zip(sources, groups, strict=True)
                 if other is not source and theirs == group
             )
@@ -232,6 +233,14 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
         {key: tuple(found) for key, found in by_system.items()},
         tuple(name for name, ways in made_by.items() if len(ways) > 1),
     )
+
+
+def _marked_otherwise(one: _Source, other: _Source, metric: str) -> bool:
+    """Whether two sources of the same answers have marks of a metric that are not the same."""
+    if metric not in other.values:
+        return False
+    mine, theirs = ({name: value for (name, _), value in source.values[metric].items()} for source in (one, other))
+    return mine != theirs
 
 
 def _selected(marks: Marks, wanted: Sequence[str], lower: Sequence[str]) -> Marks:
