@@ -3,8 +3,8 @@
 A source is a run's folder, a file of rows, or Rows. An answer is known by its `example_id`, and where several systems
 use the same ids by its `system` too. Two sources that marked the same answers (two judges, say) are told from two
 systems that answered the same questions by the answers themselves, where the runs hold them, and else by the systems'
-names; in the first case the source's name stands behind the metric's, unless their marks are the same, so that both can be held
-against the same people.
+names; in the first case the source's name stands behind the metric's, unless their marks are the same, so that both
+can be held against the same people.
 """
 
 from __future__ import annotations
