@@ -22,8 +22,7 @@ def document(study: MetricsStudy) -> Document:
     return Document(
         kind="metrics study",
         title=f"{counted(len(study.metrics), 'metric')}, {counted(len(study.systems), 'system')}",
-        lede=f"What the metrics are like on {counted(study.questions, 'question')} of {listed(study.systems, 8)}: "
-        "spread, ties, relations, whether they tell systems apart, cost.",
+        lede="What the metrics are like: spread, ties, relations, whether they tell systems apart, cost.",
         sections=sections(study),
         notices=study.notices,
         settings={
