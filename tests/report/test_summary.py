@@ -95,6 +95,11 @@ def test_many_values_are_resampled_less_often(tmp_path, monkeypatch):
     marked(tmp_path / "c", SKEWED * 6)
     # 80,000 / 16 and / 64; / 96 would be 833, and 1,000 are the least
     assert asked == [(16, 5000), (64, 1250), (96, 1000)]
+    asked.clear()
+    monkeypatch.setattr("longmark.report.summary._DRAWS_IN_ALL", 64_000)
+    rows = [row(f"{s}{i}", RELEVANCE, v, system=s) for s in "xy" for i, v in enumerate(SKEWED)]
+    summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    assert asked == [(16, 2000), (16, 2000)], "64,000 / 32 values in all"
 
 
 def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):

@@ -60,7 +60,7 @@ def _findings(found: Comparison) -> Section:
     pairs = sum(pair.significant for one in found.metrics for pair in one.pairs)
     return Section(
         "What the marks say",
-        f"{pairs} of {found.comparisons} comparisons show a difference at alpha {found.alpha:g}, corrected.",
+        f"{pairs} of {found.comparisons:,} comparisons show a difference at alpha {found.alpha:g}, corrected.",
         (Table("findings", "Findings", columns, rows),),
     )
 
@@ -177,8 +177,8 @@ def _tests(found: Comparison) -> str:
         else "p alone and p of the metric: paired permutation test. "
     )
     return (
-        f"{alone}p corrected: that p over all {found.comparisons} comparisons (pairs and metrics), Holm's way over the "
-        "metrics."
+        f"{alone}p corrected: that p over all {found.comparisons:,} comparisons (pairs and metrics), Holm's way over "
+        "the metrics."
     )
 
 
@@ -285,7 +285,7 @@ def _gaps(found: Comparison) -> Section:
     rows += [(metric, None, None, None, None, None, why) for metric, why in found.left_out]
     dropped = sum(one.questions - one.common for one in found.metrics)
     says = (
-        f"{dropped} questions of a metric are not compared, for a system has no value there; none is counted as 0."
+        f"{dropped:,} questions of a metric are not compared, for a system has no value there; none is counted as 0."
         if dropped
         else "Every question with a value is compared."
     )

@@ -31,7 +31,7 @@ def p_in_words(p: float | None, comparisons: int) -> str:
     if p is None:
         return "no p"
     text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return text if comparisons == 1 else f"{text} corrected for {comparisons} comparisons"
+    return text if comparisons == 1 else f"{text} corrected for {comparisons:,} comparisons"
 
 
 def percent(level: float) -> str:

@@ -35,6 +35,7 @@ MAX_UNSCORED = 0.05
 _LEVEL = 0.95
 _FEWEST = 15  # values from which BCa is used
 _DRAWS = 100_000_000  # of a cell, at most, as long as these are _RESAMPLES[0] resamples: about a second
+_DRAWS_IN_ALL = 2_000_000_000  # of all cells, likewise
 _RESAMPLES = (1_000, 10_000)
 
 
@@ -131,6 +132,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
         moments.setdefault((metric, system), Moments()).add(value)
     gaps = gaps_of(index)
     counts = index.counts()
+    values = sum(seen.n for seen in moments.values())
     cells = []
     for name in facts:
         metric = names.index(name)
@@ -138,7 +140,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
             key = (metric, system)
             if key in counts:
                 seen = moments.get(key, Moments())
-                made = _interval(seen, facts[name], partial(index.ascending, metric, system))
+                made = _interval(seen, facts[name], partial(index.ascending, metric, system), values)
                 cells.append(_cell(name, label, counts[key], seen, made, gaps.get(key, ())))
     return Summary(tuple(cells), facts, tuple(systems))
 
@@ -171,8 +173,9 @@ class _Made:
     reason: str = ""
 
 
-def _interval(seen: Moments, facts: MetricFacts, values: Callable[[], Iterable[float]]) -> _Made:
-    """values: gives the values in rising order, so that the interval does not hang on the order of the rows."""
+def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterable[float]], values: int) -> _Made:
+    """ascending: gives the values in rising order, so that the interval does not hang on the order of the rows; values:
+    how many there are in all cells."""
     if seen.n < 2:
         return _Made(None, reason=f"there {'is only 1 value' if seen.n else 'are no values'}")
     if seen.minimum == seen.maximum:
@@ -182,8 +185,9 @@ def _interval(seen: Moments, facts: MetricFacts, values: Callable[[], Iterable[f
     if seen.n >= _FEWEST and _has_arrays():
         from longmark.stats.bootstrap import bootstrap_mean
 
-        resamples = min(_RESAMPLES[1], max(_RESAMPLES[0], _DRAWS // seen.n))
-        found = bootstrap_mean(array("d", values()), level=_LEVEL, resamples=resamples)
+        fewest, most = _RESAMPLES
+        resamples = min(most, max(fewest, min(_DRAWS // seen.n, _DRAWS_IN_ALL // values)))
+        found = bootstrap_mean(array("d", ascending()), level=_LEVEL, resamples=resamples)
         if found.low is not None and found.high is not None:
             return _Made((found.low, found.high), BCA)
     by_t = mean_interval(seen, _LEVEL, (facts.lo, facts.hi))
