@@ -134,6 +134,12 @@ def test_a_metric_of_one_system_is_left_out_with_a_reason(tmp_path):
     assert found.left_out == ((EASE, "only one has a value of it"),)
 
 
+def test_values_that_no_float_can_average_are_left_out(tmp_path):
+    huge = {s: {RELEVANCE: [0.1, 0.2, 0.3], EASE: [1e308, 1.5e308, -1e308]} for s in "xy"}
+    found = compare([run_of(tmp_path / "run", huge)], draws=100)
+    assert found.left_out == ((EASE, "it has values beyond 1e+100, which cannot be averaged"),)
+
+
 def test_a_system_without_any_value_does_not_take_the_others_along(tmp_path):
     values = {s: {RELEVANCE: [0.1 * i, 0.3, 0.5, 0.2]} for i, s in enumerate("xyz")}
     values["w"] = {RELEVANCE: [None] * 4}

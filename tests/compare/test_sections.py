@@ -51,6 +51,16 @@ def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
     assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
 
 
+def test_without_a_manifest_nobody_knows_which_end_is_better(tmp_path):
+    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
+    (run / "manifest.json").unlink()
+    found = compare([run], draws=200)
+    assert finding(found.metrics[0], found).endswith("is not known: no run has a manifest that describes it.")
+    page = document(found)
+    assert page.sections[0].tables[0].rows[0][1] == "not known"
+    assert page.sections[1].tables[0].rows[0][2] is None
+
+
 def test_several_systems_name_the_best_and_what_is_not_told_apart(tmp_path):
     random = np.random.default_rng(5)
     base = random.random(60) * 0.4
@@ -118,6 +128,16 @@ def test_a_group_with_a_hole_is_drawn_as_its_runs_of_neighbours(tmp_path):
     names = [one.system for one in metric.systems]
     odd = dataclasses.replace(metric, groups=((names[0], names[1], names[3], names[4]), (names[2],)))
     assert _bars(odd) == [(0, 1), (3, 4)]
+
+
+def test_equal_values_make_a_page(tmp_path):
+    for name, value in (("one", 1.0), ("zero", 0.0)):
+        values = {s: {RELEVANCE: [value] * 5, EASE: [value * 1e6] * 5} for s in "xyz"}
+        found = compare([run_of(tmp_path / name, values)], draws=100)
+        page = document(found)
+        write_document(page, tmp_path / f"{name}.html")
+        assert all(pair.p == 1.0 for metric in found.metrics for pair in metric.pairs)
+        assert "nan" not in "".join(as_csv(t) for section in page.sections for t in section.tables)
 
 
 def test_hostile_names_stay_text(tmp_path):

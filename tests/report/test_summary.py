@@ -81,6 +81,11 @@ def test_the_gate_lets_many_perfect_marks_pass_and_few_not(tmp_path):
     assert "no interval, for all 20 values are equal" in unbounded.line
 
 
+def test_values_that_no_float_can_average_have_no_mean(tmp_path):
+    (cell,) = marked(tmp_path, [1e308, 1.5e308, -1e308, 1e308], EASE).cells
+    assert (cell.mean, cell.interval, cell.reason) == (None, None, "the values are too large to be averaged")
+
+
 def test_many_values_are_resampled_less_often(tmp_path, monkeypatch):
     asked = []
 

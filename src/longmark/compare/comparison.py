@@ -29,6 +29,7 @@ _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on tw
 _SHUFFLED = 4e9  # values of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
 _FEW = 15  # questions below which a bootstrap interval is too narrow to be believed
+_LARGEST = 1e100  # in size: squares of sums still fit a float
 _LOST = 0.05  # share of questions left out from which a notice says so
 
 
@@ -119,7 +120,11 @@ def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> t
     """The metrics that two systems or more have values of, and for the others why they are left out."""
     chosen, left_out, shared = [], [], False
     for metric in wanted:
-        there = ~np.isnan(marks.matrix(metric)[:, list(places)])
+        values = marks.matrix(metric)[:, list(places)]
+        there = ~np.isnan(values)
+        if (np.abs(values[there]) > _LARGEST).any():
+            left_out.append((metric, f"it has values beyond {_LARGEST:g}, which cannot be averaged"))
+            continue
         having = [marks.systems[place] for i, place in enumerate(places) if there[:, i].any()]
         if len(having) > 1:
             chosen.append(metric)
@@ -130,7 +135,7 @@ def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> t
             )
     if not chosen:
         raise UserError(
-            "there is nothing to compare: no metric has values of two systems. "
+            "there is nothing to compare: no metric has values of two systems that can be averaged. "
             + "; ".join(f"{metric}: {why}" for metric, why in left_out)
         )
     if not shared:

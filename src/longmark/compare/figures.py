@@ -21,7 +21,7 @@ def rankings(metrics: Sequence[MetricComparison]) -> str:
 def _ranking(one: MetricComparison) -> str:
     if one.facts.higher_is_better is None:
         means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
-        return forest(means, f"{one.metric} (neither end is better)", reference=None)
+        return forest(means, f"{one.metric} (better end: {direction(one)})", reference=None)
     ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
     return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)")
 

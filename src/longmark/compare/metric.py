@@ -154,6 +154,7 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
     return MetricComparison(
         metric=metric,
         facts=facts,
+        described=any(metric in manifest.metrics() for manifest in marks.manifests),
         places=decimals(facts, float(values.min()), float(values.max())),
         systems=systems,
         absent=tuple(name for name in marks.systems if name not in names),

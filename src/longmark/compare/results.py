@@ -92,6 +92,7 @@ class MetricComparison:
     absent      systems without any value
     pairs       every pair, the first before the second in the order of `systems`
     groups      of systems that cannot be told apart, each as large as it can be; empty where nothing was tested
+    described   a manifest describes the metric; otherwise nobody says which end is better
     questions   on which any system has a value
     common      on which every one has: what pairs, tests and groups are over
     test        its name; reason: why there is no test, or what is odd about it
@@ -100,6 +101,7 @@ class MetricComparison:
 
     metric: str
     facts: MetricFacts
+    described: bool
     places: int
     systems: tuple[SystemOnMetric, ...]
     absent: tuple[str, ...]

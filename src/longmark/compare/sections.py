@@ -56,7 +56,7 @@ def sections(found: Comparison) -> tuple[Section, ...]:
 
 def _findings(found: Comparison) -> Section:
     rows = tuple((one.metric, direction(one), one.common, finding(one, found)) for one in found.metrics)
-    columns = (Column("metric"), Column("better"), Column("n questions", key="n"), Column("finding"))
+    columns = (Column("metric"), Column("better end", key="better"), Column("n questions", key="n"), Column("finding"))
     pairs = sum(pair.significant for one in found.metrics for pair in one.pairs)
     return Section(
         "What the marks say",
@@ -100,8 +100,8 @@ def _means(found: Comparison) -> Section:
     ]
     return Section(
         "Means and ranking",
-        "The best first on each metric (the highest where neither end is better). Systems that share a letter, or a "
-        "bar, cannot be told apart.",
+        "The best first on each metric (the highest where no end is known to be better). Systems that share a "
+        "letter, or a bar, cannot be told apart.",
         (Table("means", "Means", columns, tuple(rows), _MEANS),),
         figures.rankings(found.metrics),
         _RANKS,

@@ -23,6 +23,8 @@ def finding(one: MetricComparison, whole: Comparison) -> str:
 
 def direction(one: MetricComparison) -> str:
     """Which end of a metric is better."""
+    if not one.described:
+        return "not known"
     return {True: "higher", False: "lower", None: "neither"}[one.facts.higher_is_better]
 
 
@@ -72,6 +74,8 @@ def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
 
 def _better(one: MetricComparison, pair: PairOnMetric) -> str:
     if one.facts.higher_is_better is None:
+        if not one.described:
+            return "Which end of it is better is not known: no run has a manifest that describes it."
         return "Neither end of this metric is better."
     return f"{direction(one).capitalize()} is better: {pair.first} is better."
 

@@ -159,8 +159,9 @@ def gaps_of(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
 def _cell(metric: str, system: str, n: int, seen: Moments, made: _Made, gaps: tuple[Gap, ...]) -> Cell:
     if not seen.n:
         return Cell(metric, system, n, 0, None, None, None, None, gaps, reason=made.reason)
+    mean = seen.mean if math.isfinite(seen.mean) else None
     return Cell(
-        metric, system, n, seen.n, seen.mean, made.ends, seen.minimum, seen.maximum, gaps, made.method, made.reason
+        metric, system, n, seen.n, mean, made.ends, seen.minimum, seen.maximum, gaps, made.method, made.reason
     )  # fmt: skip
 
 
@@ -178,6 +179,8 @@ def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterabl
     how many there are in all cells."""
     if seen.n < 2:
         return _Made(None, reason=f"there {'is only 1 value' if seen.n else 'are no values'}")
+    if not math.isfinite(seen.mean) or not math.isfinite(seen.variance or 0.0):
+        return _Made(None, reason="the values are too large to be averaged")
     if seen.minimum == seen.maximum:
         if facts.lo is None or facts.hi is None or not facts.lo <= seen.minimum <= facts.hi:
             return _Made(None, reason=f"all {seen.n} values are equal, and the metric has no bounds to reckon with")
