@@ -7,7 +7,7 @@ import pytest
 from tests.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, EASE, GRADE, METRICS, RELEVANCE, manifest
 
-from longmark.compare import compare
+from longmark.compare import compare, document
 from longmark.compare.comparison import _how
 from longmark.compare.marks import read_marks
 from longmark.errors import UnknownName, UserError
@@ -145,7 +145,9 @@ def test_a_system_without_any_value_does_not_take_the_others_along(tmp_path):
     values["w"] = {RELEVANCE: [None] * 4}
     found = compare([run_of(tmp_path / "run", values)], draws=100)
     assert found.metrics[0].common == 4
-    assert found.metrics[0].absent == ("w",)
+    assert [(name, [gap.count for gap in gaps]) for name, gaps in found.metrics[0].absent] == [("w", [4])]
+    rows = document(found).sections[-1].tables[0].rows
+    assert rows == ((RELEVANCE, "w", 4, 0, 4, 0, "4 unparsable (The judge gave no number, twice)"),)
     assert any("no value of w" in notice for notice in found.notices)
 
 
@@ -155,6 +157,7 @@ def test_metrics_and_systems_can_be_chosen(tmp_path):
     found = compare([run], metrics=["ccrs"], systems=["z", "x"], draws=100)
     assert [metric.metric for metric in found.metrics] == [RELEVANCE]
     assert found.systems == ("x", "z")
+    assert found.metrics[0].absent == ()
     with pytest.raises(UnknownName, match="unknown metric: ccr"):
         compare([run], metrics=["ccr"])
     with pytest.raises(UnknownName, match="unknown system: w"):
@@ -193,7 +196,7 @@ def test_the_detectable_difference_is_found_four_times_in_five():
     n, how = 60, How(0.95, 0.05, 1, 499, 100, 0)
     pilot = random.normal(0, 0.2, (4000, 3))
     pairs = ((0, 1), (0, 2), (1, 2))
-    named = _detectable(Tested("m", (0, 1, 2), pilot, pilot, pairs, None, ()), how)[0] * math.sqrt(4000 / n)
+    named = _detectable(Tested("m", (0, 1, 2), (), pilot, pilot, pairs, None, ()), how)[0] * math.sqrt(4000 / n)
     found = 0
     for i in range(400):
         table = random.normal(0, 0.2, (n, 3)) + np.array([named, 0, named / 2])

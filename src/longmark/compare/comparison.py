@@ -209,7 +209,10 @@ def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequenc
                 f"not every system has a value there; {worst.system} lacks the most ({worst.lacking})."
             )
         if one.absent:
-            notices.append(f"{one.metric}: no value of {', '.join(one.absent)}; the others are compared without.")
+            notices.append(
+                f"{one.metric}: no value of {', '.join(name for name, _ in one.absent)}; the others are compared "
+                "without."
+            )
         if repeated := [system.system for system in one.systems if system.repeated]:
             notices.append(
                 f"{one.metric}: {', '.join(repeated)} answered some questions more than once; the mean of the values "

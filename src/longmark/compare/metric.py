@@ -51,11 +51,15 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A metric with everything but what hangs on the other metrics. order: places of the systems with values, the best
-    first; table: values of those, questions x systems; complete: its rows without a gap; pairs: places in `order`."""
+    """A metric with everything but what hangs on the other metrics.
+
+    order: places of the systems with values, the best first; absent: of those without. table: values of those in
+    `order`, questions x systems; complete: its rows without a gap; pairs: places in `order`.
+    """
 
     metric: str
     order: tuple[int, ...]
+    absent: tuple[int, ...]
     table: Floats
     complete: Floats
     pairs: tuple[tuple[int, int], ...]
@@ -88,7 +92,8 @@ def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tes
         if len(order) == 2
         else resample.sign_flips(rows, pairs, how.permutations, how.seed)
     )
-    return Tested(metric, tuple(systems[i] for i in order), table, rows, pairs, found, tuple(alone))
+    absent = tuple(place for i, place in enumerate(systems) if i not in present)
+    return Tested(metric, tuple(systems[i] for i in order), absent, table, rows, pairs, found, tuple(alone))
 
 
 def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) -> MetricComparison:
@@ -157,7 +162,7 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
         described=any(metric in manifest.metrics() for manifest in marks.manifests),
         places=decimals(facts, float(values.min()), float(values.max())),
         systems=systems,
-        absent=tuple(name for name in marks.systems if name not in names),
+        absent=tuple((name, marks.gaps(metric, name)) for name in (marks.systems[place] for place in tested.absent)),
         pairs=tuple(pairs),
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),

@@ -89,7 +89,7 @@ class MetricComparison:
     """All systems on one metric.
 
     systems     those that have a value, the best first (the highest where no end is better)
-    absent      systems without any value
+    absent      systems without any value, and why their rows have none
     pairs       every pair, the first before the second in the order of `systems`
     groups      of systems that cannot be told apart, each as large as it can be; empty where nothing was tested
     described   a manifest describes the metric; otherwise nobody says which end is better
@@ -104,7 +104,7 @@ class MetricComparison:
     described: bool
     places: int
     systems: tuple[SystemOnMetric, ...]
-    absent: tuple[str, ...]
+    absent: tuple[tuple[str, tuple[Gap, ...]], ...]
     pairs: tuple[PairOnMetric, ...]
     groups: tuple[tuple[str, ...], ...]
     questions: int
@@ -147,6 +147,11 @@ class Comparison:
     hypotheses: tuple[HypothesisResult, ...]
     claims: tuple[Hypothesis, ...]
     longmark: str
+
+    @property
+    def places(self) -> int:
+        """Decimals that show the values of every metric."""
+        return max(one.places for one in self.metrics)
 
     def metric(self, name: str) -> MetricComparison:
         return next(one for one in self.metrics if one.metric == name)

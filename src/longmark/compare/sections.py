@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from longmark.compare import figures
+from longmark.compare import figures, questions
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
 from longmark.compare.words import direction, finding, hypothesis, percent
 from longmark.report.document import Document, Section
-from longmark.report.table import reasons_in_words
 from longmark.stats.results import Interval
-from longmark.tables import Cell, Column, Range, Table
+from longmark.tables import Column, Range, Table
 
-_BESIDE = 8
-"""Systems up to which a question's values stand side by side in its line."""
-_TEXT = 160
+_NAMED = 8
+"""Systems up to which the title names them."""
 
 
 def document(found: Comparison) -> Document:
     """The page of a comparison."""
-    names = ", ".join(found.systems) if len(found.systems) <= _BESIDE else f"{len(found.systems)} systems"
+    names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
@@ -50,7 +48,7 @@ def sections(found: Comparison) -> tuple[Section, ...]:
     made = [_findings(found)]
     if found.hypotheses:
         made.append(_hypotheses(found))
-    made += [_means(found), _differences(found), _wins(found), _apart(found), _gaps(found)]
+    made += [_means(found), _differences(found), _wins(found), questions.apart(found), questions.left_out(found)]
     return tuple(made)
 
 
@@ -67,7 +65,7 @@ def _findings(found: Comparison) -> Section:
 
 def _means(found: Comparison) -> Section:
     interval = f"{percent(found.level)} interval (BCa)"
-    places = _places(found)
+    places = found.places
     columns = (
         Column("metric"),
         Column("system"),
@@ -119,7 +117,7 @@ _RANKS = (
 
 
 def _differences(found: Comparison) -> Section:
-    places = _places(found)
+    places = found.places
     columns = (
         Column("metric"),
         Column("first"),
@@ -220,80 +218,6 @@ def _wins(found: Comparison) -> Section:
     )
 
 
-def _apart(found: Comparison) -> Section:
-    beside = found.systems if len(found.systems) <= _BESIDE else ()
-    places = _places(found)
-    columns = (
-        Column("metric"),
-        Column("question_id", key="question_id"),
-        Column("question"),
-        Column("apart by", places, key="spread"),
-        Column("highest"),
-        Column("lowest"),
-        *(Column(name, places, key=f"value: {name}") for name in beside),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for one in found.metrics:
-        places_of = {system.system: i for i, system in enumerate(one.systems)}
-        for question in one.apart:
-            values = [question.values[places_of[name]] if name in places_of else None for name in beside]
-            rows.append(
-                (
-                    one.metric,
-                    question.question_id,
-                    _cut(question.text),
-                    question.spread,
-                    question.highest,
-                    question.lowest,
-                    *values,
-                )
-            )
-    return Section(
-        "Where the systems differ most",
-        "The questions with the widest gap between the highest and the lowest value, on each metric: read "
-        "these answers first.",
-        (Table("questions", "Questions on which the systems differ most", columns, tuple(rows)),),
-        note=" ".join(
-            f"{one.metric}: {one.as_far:,} more questions are as far apart as the last of these."
-            for one in found.metrics
-            if one.as_far
-        ),
-    )
-
-
-def _gaps(found: Comparison) -> Section:
-    columns = (
-        Column("metric"),
-        Column("system"),
-        Column("questions", key="questions"),
-        Column("compared", key="compared"),
-        Column("lacking here", key="lacking"),
-        Column("lacking here alone", key="lacking_alone"),
-        Column("why"),
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (one.metric, system.system, one.questions, one.common, system.lacking, system.alone, _why_lacking(system))
-        for one in found.metrics
-        for system in one.systems
-        if system.lacking or system.gaps
-    ]
-    rows += [
-        (one.metric, name, one.questions, 0, one.questions, 0, "no value")
-        for one in found.metrics
-        for name in one.absent
-    ]
-    rows += [(metric, None, None, None, None, None, why) for metric, why in found.left_out]
-    dropped = sum(one.questions - one.common for one in found.metrics)
-    says = (
-        f"{dropped:,} questions of a metric are not compared, for a system has no value there; none is counted as 0."
-        if dropped
-        else "Every question with a value is compared."
-    )
-    return Section(
-        "What is left out", says, (Table("gaps", "Questions without a value", columns, tuple(rows)),) if rows else ()
-    )
-
-
 def _hypotheses(found: Comparison) -> Section:
     columns = (
         Column("hypothesis"),
@@ -323,7 +247,7 @@ def _hypotheses(found: Comparison) -> Section:
         Column("metric"),
         Column("first"),
         Column("second"),
-        Column("first - second", _places(found), key="difference"),
+        Column("first - second", found.places, key="difference"),
         Column("p", kind="p"),
     )
     comparisons = tuple(
@@ -345,10 +269,6 @@ def _hypotheses(found: Comparison) -> Section:
     )
 
 
-def _places(found: Comparison) -> int:
-    return max(one.places for one in found.metrics)
-
-
 def _range(interval: Interval) -> Range | None:
     return None if interval.low is None else Range(interval.low, interval.high)
 
@@ -366,16 +286,3 @@ def _rank(system: SystemOnMetric) -> str | None:
 
 def _scored(system: SystemOnMetric) -> int:
     return system.rows - sum(gap.count for gap in system.gaps)
-
-
-def _why_lacking(system: SystemOnMetric) -> str:
-    """The statuses of its rows, and how many questions have no row at all, as far as that is known."""
-    without_row = system.lacking - sum(gap.count for gap in system.gaps)
-    parts = [reasons_in_words(system.gaps)] if system.gaps else []
-    if without_row > 0:
-        parts.append(f"{without_row} without a row")
-    return "; ".join(parts)
-
-
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _TEXT else text[: _TEXT - 1] + "…"
