@@ -32,11 +32,14 @@ def axes(width: float, height: float, xs: Ends, ys: Ends, names: tuple[str, str]
     round); side: room to keep at the right."""
     top, bottom = 30.0, height - 38
     y = Scale(*ys, bottom, top)
-    y_ticks = y.ticks(6)
+    y_ticks = y.ticks(7)
     texts = tick_texts(y_ticks)
     left, right = max(map(text_width, texts)) + 10, width - side - 10
+    most = 5 if width < 500 else 8
+    widest = max(map(text_width, tick_texts(Scale(*xs, left, right).ticks(most))))
+    right = min(right, width - widest / 2)
     x = Scale(*xs, left, right)
-    x_ticks = x.ticks(5 if width < 500 else 8)
+    x_ticks = x.ticks(most)
     parts = []
     for tick, words in zip(y_ticks, texts, strict=True):
         parts.append(draw.line("grid", left, y(tick), right, y(tick)))

@@ -26,7 +26,7 @@ def figure(label: str, reading: str, draw: Callable[[int], Drawing]) -> str:
 
 def framed(label: str, reading: str, content: str) -> str:
     """content: HTML that is already safe."""
-    said = f" {text(reading)}" if reading else ""
+    said = f"<span>{text(reading)}</span>" if reading else ""
     return (
         f'<figure class="plot"><figcaption><strong>{text(label)}</strong>{said}</figcaption>'
         f'<div class="drawn">{content}</div></figure>\n'

@@ -16,6 +16,7 @@ STRONGEST = 0.75
 """Opacity of the strongest shade: the number in the cell still stands out from it (a test holds the contrast)."""
 _CELL = 26
 _TURN = 45
+_KEY = 46
 
 
 def heat_map(
@@ -38,11 +39,8 @@ def heat_map(
         return empty(label)
     lacking = sum(finite(value) is None for line in values for value in line)
     two = lo < 0 < hi
-    reading = (
-        f"Shade: from {fixed(lo, places)} (one hue) over 0 (none) to {fixed(hi, places)} (another hue)."
-        if two
-        else f"Shade: from {fixed(lo, places)} (light) to {fixed(hi, places)} (strong)."
-    ) + (" Hatched: no value." if lacking else "")
+    reading = "The stronger the shade, the further from 0." if two else "The stronger the shade, the greater the value."
+    reading += " Hatched: no value." if lacking else ""
     drawn = []
     for kind, width in (("narrow", NARROW), ("wide", WIDE)):
         drawn.append(_drawing(kind, width, rows, columns, values, label, (lo, hi), places))
@@ -81,11 +79,25 @@ def _drawing(
             found = finite(value)
             parts.append(_hatched(x, y, cell) if found is None else _shaded(x, y, cell, found, ends))
             parts.append(draw.text("cell-number", x + cell / 2, y + 17, texts[i][j]))
-    full = left + len(columns) * cell + lean
-    return draw.svg(f"{kind} heat", full, top + len(rows) * _CELL + 4, label, parts, f' width="{full:.0f}"')
+    bottom = top + len(rows) * _CELL + 12
+    parts += _key(ends, left, bottom, places)
+    full = left + max(len(columns) * cell + lean, _KEY * 5)
+    return draw.svg(f"{kind} heat", full, bottom + 34, label, parts, f' width="{full:.0f}"')
 
 
-def _shaded(x: float, y: float, cell: float, value: float, ends: tuple[float, float]) -> str:
+def _key(ends: tuple[float, float], left: float, top: float, places: int) -> list[str]:
+    """Five samples from the least to the greatest shade, with their values."""
+    lo, hi = ends
+    values = (lo, lo / 2, 0.0, hi / 2, hi) if lo < 0 < hi else tuple(lo + (hi - lo) * i / 4 for i in range(5))
+    parts = []
+    for i, value in enumerate(values):
+        x = left + i * _KEY
+        parts.append(_shaded(x, top, _KEY, value, ends, 12))
+        parts.append(draw.text("tick", x + _KEY / 2, top + 26, fixed(value, places)))
+    return parts
+
+
+def _shaded(x: float, y: float, cell: float, value: float, ends: tuple[float, float], height: float = _CELL) -> str:
     lo, hi = ends
     if lo < 0 < hi:
         part = value / hi if value >= 0 else value / lo
@@ -93,7 +105,7 @@ def _shaded(x: float, y: float, cell: float, value: float, ends: tuple[float, fl
     else:
         part, kind = (value - lo) / (hi - lo) if hi > lo else 0.0, "up"
     shade = STRONGEST * min(max(part, 0.0), 1.0)
-    return draw.rect(f"cell {kind}", x + 0.5, y + 0.5, cell - 1, _CELL - 1, f' fill-opacity="{shade:.3f}"')
+    return draw.rect(f"cell {kind}", x + 0.5, y + 0.5, cell - 1, height - 1, f' fill-opacity="{shade:.3f}"')
 
 
 def _hatched(x: float, y: float, cell: float) -> str:

@@ -45,7 +45,7 @@ def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float
 
     def drawing(width: int) -> Drawing:
         narrow = width <= NARROW
-        side = 16 if narrow else min(max(map(text_width, names)), 190) + 22
+        side = 16 if narrow else min(max(map(text_width, names)), 180) + 48
         height = max(250 if narrow else 330, _LABEL * len(series) + 70)
         frame = axes(width, height, xs, ys, (x, y), side)
         parts = list(frame.parts)
@@ -140,12 +140,15 @@ def _labels(
     ends = [(i, found[-1][-1]) for i, found in enumerate(runs) if found]
     order = sorted(ends, key=lambda end: frame.y(end[1][1]))
     heights = spaced([frame.y(y) for _, (_, y) in order], _LABEL, frame.top, frame.bottom)
-    left = frame.right + 14
+    left = frame.right + (14 if narrow else 38)
     short = [str(i + 1) for i in range(len(names))] if narrow else fitted_names(names, width - left)
     parts = []
     for (i, (x, y)), height in zip(order, heights, strict=True):
-        steps = draw.polyline([(frame.x(x) + 3, frame.y(y)), (left - 3, height)])
-        parts.append(draw.path(f"leader s{i % HUES}", steps))
+        start = frame.right + 11
+        parts.append(draw.path(f"leader s{i % HUES}", draw.polyline([(frame.x(x) + 3, frame.y(y)), (start, height)])))
+        if not narrow:
+            parts.append(draw.line(f"curve s{i % HUES}", start, height, left - 5, height, _dash(i)))
+            parts.append(marker(i, (start + left - 5) / 2, height))
         parts.append(draw.name("lane", left, height + 4, names[i], short[i]))
     return parts
 

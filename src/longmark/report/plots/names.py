@@ -30,11 +30,33 @@ def _width(char: str) -> float:
     return 0.72 if char.isupper() else 0.65
 
 
+_JOINTS = (" − ", " against ", " × ", " → ")
+
+
 def fitted(whole: str, room: float) -> str:
-    """The text, or its beginning and end around an ellipsis: what tells names apart is often at their end."""
+    """The text, or its beginning and end around an ellipsis: what tells names apart is often at their end. Of a pair of
+    names, as `a − b` and `a against b`, each is shortened by itself."""
     words = one_line(whole)
     if text_width(words) <= room:
         return words
+    for joint in _JOINTS:
+        if words.count(joint) == 1 and room > 3 * text_width(joint):
+            first, second = words.split(joint)
+            return _pair(first, second, joint, room)
+    return _shortened(words, room)
+
+
+def _pair(first: str, second: str, joint: str, room: float) -> str:
+    """The longer of the two gives way first."""
+    free = room - text_width(joint)
+    widths = text_width(first), text_width(second)
+    for_first = max(free / 2, free - widths[1])
+    head = _shortened(first, for_first) if widths[0] > for_first else first
+    rest = free - text_width(head)
+    return head + joint + (_shortened(second, rest) if widths[1] > rest else second)
+
+
+def _shortened(words: str, room: float) -> str:
     kept = len(words)
     while kept > 1:
         kept -= 1

@@ -1,6 +1,7 @@
 """Figures that are a list of lines: a name, its lane on the common axis, its number in words.
 
-In a narrow drawing the name and the number stand above the lane, in a wide one to its left and right.
+In a wide drawing the name stands to the left of the lane, the number to its right. In a narrow one both stand above it,
+or, where a name leaves the number no room there, the number below it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _MANY = 12
 @dataclass(frozen=True, slots=True)
 class Lines:
     """The places of a list of lines. left, right: the ends of the lanes; side: where the room kept at the right
-    begins; top: above the first line; pitch: from one line to the next."""
+    begins; top: above the first line; pitch: from one line to the next; below: whether numbers and notes stand below
+    the lane."""
 
     width: int
     names: Sequence[str]
@@ -35,6 +37,7 @@ class Lines:
     pitch: float
     name_room: float
     note_room: float
+    below: bool = False
 
     @property
     def narrow(self) -> bool:
@@ -58,15 +61,12 @@ class Lines:
             if i:
                 parts.append(draw.line("rule", 0, y, self.side, y))
             parts.append(draw.name("lane", 0, base, name, short[i]))
-            if self.narrow:
-                parts.append(draw.text("lane-number", self.side, base, figure, "end"))
-                if note:
-                    parts.append(draw.name("lane-number", 0, y + 49, note, fitted(note, self.note_room)))
-            else:
-                end = self.side - (self.note_room + _GAP if self.note_room else 0)
-                parts.append(draw.text("lane-number", end, base, figure, "end"))
-                if note:
-                    parts.append(draw.name("lane-number", end + _GAP, base, note, fitted(note, self.note_room)))
+            figure_base = y + 49 if self.below else base
+            end = self.side - (self.note_room + _GAP if self.note_room and not self.narrow else 0)
+            parts.append(draw.text("lane-number", end, figure_base, figure, "end"))
+            if note:
+                x = 0 if self.narrow else end + _GAP
+                parts.append(draw.name("lane-number", x, figure_base, note, fitted(note, self.note_room)))
         return parts
 
     def axis(self, lo: float, hi: float) -> tuple[Scale, list[str]]:
@@ -101,9 +101,12 @@ def lines(
     end = width - side - (_GAP if side else 0)
     figure_room = max(map(text_width, figures), default=0)
     if width <= NARROW:
-        pitch = 58 if any(notes) else 42
-        room = end - figure_room - _GAP
-        return Lines(width, names, figures, notes, _PAD, end - _PAD, end, top, pitch, room, end)
+        beside = end - figure_room - _GAP
+        below = any(notes) or max(map(text_width, names), default=0) > beside
+        name_room, pitch = (end, 58) if below else (beside, 42)
+        return Lines(
+            *(width, names, figures, notes, 2 * _PAD, end - 2 * _PAD, end, top, pitch, name_room, beside), below=below
+        )
     note_room = min(max(map(text_width, notes), default=0), 150)
     name_room = min(max(map(text_width, names), default=0), 230)
     left = name_room + _GAP + _PAD
