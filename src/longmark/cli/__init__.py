@@ -51,7 +51,7 @@ def _has_lines(error: Exception) -> bool:
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     from longmark import __version__
-    from longmark.cli import compare, metaeval, questions, rag, run, score_study, small, studies
+    from longmark.cli import compare, metaeval, metrics_study, questions, rag, run, score_study, small
 
     top = argparse.ArgumentParser(
         prog="longmark",
@@ -62,6 +62,6 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
-    for module in (run, small, compare, metaeval, studies, questions, rag, score_study):
+    for module in (run, small, compare, metaeval, metrics_study, questions, rag, score_study):
         module.add_to(verbs)
     return top

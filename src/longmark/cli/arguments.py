@@ -73,6 +73,16 @@ def split(given: Sequence[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
+def needs_stats(verb: str) -> None:
+    """MissingExtra where NumPy or SciPy is not installed."""
+    from importlib.util import find_spec
+
+    from longmark.errors import MissingExtra
+
+    if find_spec("numpy") is None or find_spec("scipy") is None:
+        raise MissingExtra(f"`longmark {verb}`", "stats")
+
+
 def add_input(one: argparse.ArgumentParser) -> None:
     """Options on the file that a verb reads."""
     data = one.add_argument_group("input")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import from_one, split, whole
+from longmark.cli.arguments import from_one, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -59,20 +59,15 @@ def add_to(verbs: Any) -> None:
 
 def compare(arguments: argparse.Namespace) -> int:
     """Compares runs or systems."""
-    try:
-        import numpy  # noqa: F401
-        import scipy  # noqa: F401
-    except ModuleNotFoundError:
-        from longmark.errors import MissingExtra
-
-        raise MissingExtra("`longmark compare`", "stats") from None
+    needs_stats("compare")
     from rich.console import Console
 
     from longmark.compare.comparison import compare as compared
     from longmark.compare.sections import document
-    from longmark.report.publish import publish
+    from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 
+    check_out(arguments.out)
     found = compared(
         arguments.runs,
         by=arguments.by,

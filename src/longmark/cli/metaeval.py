@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import pairs, split, whole
+from longmark.cli.arguments import needs_stats, pairs, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -61,19 +61,14 @@ def add_to(verbs: Any) -> None:
 
 def metaeval(arguments: argparse.Namespace) -> int:
     """Prints the sections; with --out writes them too."""
-    try:
-        import numpy  # noqa: F401
-        import scipy  # noqa: F401
-    except ModuleNotFoundError:
-        from longmark.errors import MissingExtra
-
-        raise MissingExtra("`longmark metaeval`", "stats") from None
+    needs_stats("metaeval")
     from rich.console import Console
 
     from longmark.metaeval import metaeval as hold
     from longmark.metaeval.sections import document
-    from longmark.report.publish import publish
+    from longmark.report.publish import check_out, publish
 
+    check_out(arguments.out)
     found = hold(
         arguments.rows,
         arguments.human,

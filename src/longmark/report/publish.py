@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longmark.errors import UserError
-from longmark.report.document import Document, write_document
-from longmark.tables import one_line, print_table, write_tables
+from longmark.report.document import Document
+from longmark.report.document import write_document as write_page
+from longmark.report.page import refuse_to_destroy
+from longmark.tables import Table, one_line, print_table, write_tables
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_PRINTED = 60
+"""Rows of a table that are printed; a longer one is for the files."""
 
-def publish(document: Document, out: Path | None, console: Console) -> None:
+
+def check_out(out: Path | None) -> None:
+    """Before anything is computed: UserError where `out` cannot be a folder, or its `report.html` is none of ours."""
+    if out is None:
+        return
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file; give a folder to --out")
+    refuse_to_destroy(out / "report.html")
+
+
+def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
     """Prints every section: its title, what it says, its tables. With `out` also writes `out/report.html` and every
-    table as `out/tables/NAME.csv`, `.md`, `.tex` and `.json`.
+    table as `out/tables/NAME.csv`, `.md`, `.tex` and `.json`. printed: what is printed, where it is not the whole.
 
-    UserError where `out` cannot be a folder, or holds a `report.html` that is none of ours.
+    UserError as `check_out`.
     """
-    write = console.file.write
+    check_out(out)
+    _print(printed or document, out, console)
+    if out is None:
+        return
+    write_tables([table for section in document.sections for table in section.tables], out / "tables")
+    write_page(document, out / "report.html")
+    console.file.write(f"\nTables: {out / 'tables'}\nReport: {out / 'report.html'}\n")
+
+
+def _print(document: Document, out: Path | None, console: Console) -> None:
+    write: Callable[[str], object] = console.file.write
     for notice in document.notices:
         write(f"Note: {one_line(notice)}\n")
     for section in document.sections:
@@ -28,13 +54,15 @@ def publish(document: Document, out: Path | None, console: Console) -> None:
             if len(section.tables) > 1:
                 write(f"\n{one_line(table.title)}")
             write("\n")
-            print_table(table, console)
+            print_table(replace(table, rows=table.rows[:_PRINTED]), console)
+            write(_rest(table, out))
         if section.note:
             write(f"{one_line(section.note)}\n")
-    if out is None:
-        return
-    if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file; give a folder to --out")
-    write_tables([table for section in document.sections for table in section.tables], out / "tables")
-    write_document(document, out / "report.html")
-    write(f"\nTables: {out / 'tables'}\nReport: {out / 'report.html'}\n")
+
+
+def _rest(table: Table, out: Path | None) -> str:
+    more = len(table.rows) - _PRINTED
+    if more <= 0:
+        return ""
+    where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
+    return f"… and {more:,} more rows; {where}\n"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import from_one, split, whole
+from longmark.cli.arguments import from_one, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -50,22 +50,15 @@ def add_to(verbs: Any) -> None:
 
 def metrics_study(arguments: argparse.Namespace) -> int:
     """Studies the metrics of runs. The terminal gets the short tables, the folder all of them."""
-    try:
-        import numpy  # noqa: F401
-        import scipy  # noqa: F401
-    except ModuleNotFoundError:
-        from longmark.errors import MissingExtra
-
-        raise MissingExtra("`longmark metrics-study`", "stats") from None
-    import io
-
+    needs_stats("metrics-study")
     from rich.console import Console
 
-    from longmark.report.publish import publish
+    from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
     from longmark.study.metrics.document import brief, document
     from longmark.study.metrics.study import metrics_study as studied
 
+    check_out(arguments.out)
     found = studied(
         arguments.runs,
         by=arguments.by,
@@ -79,9 +72,5 @@ def metrics_study(arguments: argparse.Namespace) -> int:
         allow_different_judges=arguments.allow_different_judges,
     )
     page = document(found)
-    if arguments.out is not None:
-        publish(page, arguments.out, Console(file=io.StringIO()))
-    publish(brief(page), None, Console())
-    if arguments.out is not None:
-        print(f"\nTables: {arguments.out / 'tables'}\nReport: {arguments.out / 'report.html'}")
+    publish(page, arguments.out, Console(), printed=brief(page))
     return 0
