@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
+from longmark.report.markup import upright
+
 SIZE = 11
 """Height of all text, in the drawing's units."""
+JOINTS = (" − ", " against ", " × ", " → ")
+"""What stands between the two names of a pair."""
+_JOINERS = "\u200c\u200d"
+"""Not printable by themselves, but part of Persian, Hindi and emoji."""
 
 
 def one_line(foreign: str) -> str:
-    """Foreign text on one line. It stands in a text element of its own, where it turns no other text's direction."""
-    return " ".join("".join(char if char >= " " else " " for char in foreign).split())
+    """Foreign text on one line, without control characters and without marks that turn the direction of writing."""
+    shown = (char if char.isprintable() or char in _JOINERS else " " for char in upright(foreign))
+    return " ".join("".join(shown).split())
+
+
+def _in_order(words: str) -> str:
+    """The two names of a pair, each kept from turning the other's place where one is written from right to left."""
+    joint = next((joint for joint in JOINTS if words.count(joint) == 1), None)
+    if joint is None or not any(unicodedata.bidirectional(char) in ("R", "AL") for char in words):
+        return words
+    return joint.join(f"\u2068{name}\u2069" for name in words.split(joint))
 
 
 def rect(kind: str, x: float, y: float, width: float, height: float, more: str = "") -> str:
@@ -36,7 +52,7 @@ def polyline(points: Sequence[tuple[float, float]]) -> str:
 
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "middle", more: str = "") -> str:
-    shown = escape(one_line(words))
+    shown = escape(_in_order(one_line(words)))
     return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{more}>{shown}</text>'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from longmark.report.plots.draw import SIZE, one_line
+from longmark.report.plots.draw import JOINTS, SIZE, one_line
 
 _NARROW, _SLIM, _BROAD = frozenset("ijlI|!'.,:;"), frozenset('ftr()[]{}/\\- "*'), frozenset("mwMWOQGD%@…—&")
 
@@ -30,16 +30,13 @@ def _width(char: str) -> float:
     return 0.72 if char.isupper() else 0.65
 
 
-_JOINTS = (" − ", " against ", " × ", " → ")
-
-
 def fitted(whole: str, room: float) -> str:
     """The text, or its beginning and end around an ellipsis: what tells names apart is often at their end. Of a pair of
     names, as `a − b` and `a against b`, each is shortened by itself."""
     words = one_line(whole)
     if text_width(words) <= room:
         return words
-    for joint in _JOINTS:
+    for joint in JOINTS:
         if words.count(joint) == 1 and room > 3 * text_width(joint):
             first, second = words.split(joint)
             return _pair(first, second, joint, room)
@@ -67,6 +64,16 @@ def _shortened(words: str, room: float) -> str:
         if text_width(f"{head}…{tail}") <= room:
             return f"{head}…{tail}"
     return "…"
+
+
+def begun(whole: str, room: float) -> str:
+    """A sentence, or as much of its beginning as fits."""
+    words = one_line(whole)
+    if text_width(words) <= room:
+        return words
+    while words and text_width(words) + text_width("…") > room:
+        words = words[:-1]
+    return words.rstrip() + "…"
 
 
 def fitted_names(names: Sequence[str], room: float) -> list[str]:

@@ -12,7 +12,7 @@ from longmark.report.plots import draw
 from longmark.report.plots.axes import Axes, axes, clipped
 from longmark.report.plots.draw import SIZE
 from longmark.report.plots.frame import NARROW, Drawing, empty, figure
-from longmark.report.plots.names import fitted, text_width
+from longmark.report.plots.names import fitted_names, text_width
 from longmark.report.plots.scale import Scale, around, finite
 
 _CROWD = 600
@@ -61,7 +61,9 @@ def scatter(
         return empty(label, "No point has both values." if points else "There is nothing to draw.")
     xs, ys = around([dot[0] for dot in known_dots]), around([dot[1] for dot in known_dots])
     missing = len(dots) - len(known_dots)
-    said = ["A dot’s area is the number of points there."] if len(known_dots) > 1 else []
+    crowded = len(known_dots) > _CROWD or len({dot[:2] for dot in known_dots}) < len(known_dots)
+    said = ["A dot’s area is the number of points there."] if crowded else []
+    said += ["A name without room is in its dot’s tooltip."] if any(dot[2] for dot in known_dots) else []
     said += [f"{plural(missing, 'point')} without a value for both."] if missing else []
 
     def drawing(width: int) -> Drawing:
@@ -105,8 +107,8 @@ Place = tuple[float, float, float, float]
 def _labels(labels: Sequence[tuple[float, float, float, str]], taken: list[Place], frame: Axes) -> list[str]:
     """Names at the first of four places beside their dots that is free and inside the frame; the rest have tooltips."""
     parts = []
-    for x, y, radius, name in labels:
-        short = fitted(name, 150)
+    names = fitted_names([label[3] for label in labels], 150)
+    for (x, y, radius, name), short in zip(labels, names, strict=True):
         width = text_width(short)
         spots = (
             (x + radius + 3, y + 4, "start", x + radius + 3),
@@ -117,7 +119,7 @@ def _labels(labels: Sequence[tuple[float, float, float, str]], taken: list[Place
         for at, base, anchor, left in spots:
             box = (left, base - SIZE, left + width, base + 3)
             if box[0] >= frame.left and box[2] <= frame.right + 10 and not any(_meet(box, other) for other in taken):
-                parts.append(draw.name("lane", at, base, name, short, anchor))
+                parts.append(draw.name("lane halo", at, base, name, short, anchor))
                 taken.append(box)
                 break
     return parts

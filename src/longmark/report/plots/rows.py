@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from longmark.report.plots import draw
 from longmark.report.plots.frame import NARROW
-from longmark.report.plots.names import fitted, fitted_names, text_width
+from longmark.report.plots.names import begun, fitted_names, text_width
 from longmark.report.plots.scale import Scale, tick_texts
 
 _PAD = 7
@@ -66,7 +66,7 @@ class Lines:
             parts.append(draw.text("lane-number", end, figure_base, figure, "end"))
             if note:
                 x = 0 if self.narrow else end + _GAP
-                parts.append(draw.name("lane-number", x, figure_base, note, fitted(note, self.note_room)))
+                parts.append(draw.name("lane-number", x, figure_base, note, begun(note, self.note_room)))
         return parts
 
     def axis(self, lo: float, hi: float) -> tuple[Scale, list[str]]:
@@ -88,8 +88,8 @@ class Lines:
 
     def gap(self, place: int, words: str) -> str:
         """What stands in a lane that has no value."""
-        room = self.right - self.left
-        return draw.name("gap", self.left, self.middle(place) + 4, words, fitted(words, room))
+        short = begun(words, self.side - self.left)
+        return draw.name("gap halo", self.left, self.middle(place) + 4, words, short)
 
 
 def lines(
@@ -108,7 +108,7 @@ def lines(
             *(width, names, figures, notes, 2 * _PAD, end - 2 * _PAD, end, top, pitch, name_room, beside), below=below
         )
     note_room = min(max(map(text_width, notes), default=0), 150)
-    name_room = min(max(map(text_width, names), default=0), 230)
+    name_room = min(max(map(text_width, names), default=0), 270)
     left = name_room + _GAP + _PAD
     right = end - figure_room - _GAP - (note_room + _GAP if note_room else 0) - _PAD
     return Lines(width, names, figures, notes, left, right, end, top, 26, name_room, note_room)
