@@ -179,19 +179,7 @@ def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricCompa
 
 def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
-    notices = []
-    if differing:
-        notices.append(
-            "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
-            + " · ".join(differing)
-        )
-    notices += [
-        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
-        for manifest in marks.manifests
-        if manifest.data and not manifest.ended
-    ]
-    if len(seeds := signatures.seeds(marks, [one.metric for one in found])) > 1:
-        notices.append(f"The runs were made with different seeds ({', '.join(map(str, seeds))}).")
+    notices = signatures.notices(marks, [one.metric for one in found], differing)
     if few := [one for one in found if one.common < _FEW]:
         fewest = min(few, key=lambda one: one.common)
         least = fewest.common

@@ -46,6 +46,24 @@ def seeds(marks: Marks, metrics: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(of_rows))
 
 
+def notices(marks: Marks, metrics: Sequence[str], differing: Sequence[str]) -> list[str]:
+    """What a reader of these marks must know first, the gravest first. differing: what `differences` found."""
+    found = []
+    if differing:
+        found.append(
+            "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
+            + " · ".join(differing)
+        )
+    found += [
+        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
+        for manifest in marks.manifests
+        if manifest.data and not manifest.ended
+    ]
+    if len(several := seeds(marks, metrics)) > 1:
+        found.append(f"The runs were made with different seeds ({', '.join(map(str, several))}).")
+    return found
+
+
 def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str]]:
     """(setting, value) of what a value hangs on."""
     yield "longmark", signature.version or NOTHING

@@ -23,7 +23,8 @@ import numpy as np
 
 from longmark import __version__
 from longmark.compare.marks import BY_SYSTEM, Marks, read_marks
-from longmark.compare.signatures import differences, seeds
+from longmark.compare.signatures import differences
+from longmark.compare.signatures import notices as made
 from longmark.errors import UnknownName, UserError
 from longmark.report.distribution import bin_edges
 from longmark.report.manifest import MetricFacts
@@ -253,19 +254,7 @@ def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequenc
 
 def _notices(marks: Marks, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
-    notices = []
-    if differing:
-        notices.append(
-            "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
-            + " · ".join(differing)
-        )
-    notices += [
-        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
-        for manifest in marks.manifests
-        if manifest.data and not manifest.ended
-    ]
-    if len(several := seeds(marks, [one.metric for one in found])) > 1:
-        notices.append(f"The runs were made with different seeds ({', '.join(map(str, several))}).")
+    notices = made(marks, [one.metric for one in found], differing)
     for one in found:
         means = one.question_means
         if means.left_out > _LOST * (means.n + means.left_out):
