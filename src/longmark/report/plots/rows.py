@@ -60,13 +60,13 @@ class Lines:
             base = y + 13 if self.narrow else self.middle(i) + 4
             if i:
                 parts.append(draw.line("rule", 0, y, self.side, y))
-            parts.append(draw.name("lane", 0, base, name, short[i]))
+            parts.append(draw.name("lane halo", 0, base, name, short[i]))
             figure_base = y + 49 if self.below else base
             end = self.side - (self.note_room + _GAP if self.note_room and not self.narrow else 0)
-            parts.append(draw.text("lane-number", end, figure_base, figure, "end"))
+            parts.append(draw.text("lane-number halo", end, figure_base, figure, "end"))
             if note:
                 x = 0 if self.narrow else end + _GAP
-                parts.append(draw.name("lane-number", x, figure_base, note, begun(note, self.note_room)))
+                parts.append(draw.name("lane-number halo", x, figure_base, note, begun(note, self.note_room)))
         return parts
 
     def axis(self, lo: float, hi: float) -> tuple[Scale, list[str]]:

@@ -32,7 +32,7 @@ class Scale:
             first, last = math.ceil(self.lo / step - 1e-6), math.floor(self.hi / step + 1e-6)
             ticks = [round(i * step, 12) for i in range(first, last + 1)] if last - first < 50 else []
             widest = max((text_width(text) for text in tick_texts(ticks)), default=0)
-            if len(ticks) <= most and widest + 8 <= abs(self.end - self.start) * step / (self.hi - self.lo):
+            if 2 <= len(ticks) <= most and widest + 8 <= abs(self.end - self.start) * step / (self.hi - self.lo):
                 return ticks
         return [self.lo, self.hi]
 

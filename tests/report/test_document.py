@@ -1,0 +1,190 @@
+import base64
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.browser import after, needs_chromium
+from tests.report.runs import HOSTILE, made_up
+from tests.report.test_html import Page
+
+import longmark
+from longmark.errors import UserError
+from longmark.report.document import MOST_ROWS, Document, Section, write_document
+from longmark.report.html import write_report
+from longmark.report.plots import ForestRow, forest
+from longmark.tables import Cell, Column, Range, Table
+
+COLUMNS = (
+    Column("System"),
+    Column("Mean", 3),
+    Column("Interval", 2, kind="range"),
+    Column("p", kind="p"),
+    Column("Scored"),
+    Column("Why"),
+)
+ROWS = (
+    ("first", 0.81649, Range(0.7, 0.9), 0.0004, 1200, None),
+    ("second", None, Range(None, None), None, 0, "every answer is empty"),
+)
+
+
+def table(
+    name: str = "means", title: str = "Means", rows: tuple[tuple[Cell, ...], ...] = ROWS, note: str = ""
+) -> Table:
+    return Table(name, title, COLUMNS, rows, note)
+
+
+def page(tmp_path: Path, *sections: Section, **more) -> Page:
+    fields: dict[str, Any] = {"kind": "comparison", "title": "Two systems", "lede": "One is ahead.", **more}
+    write_document(Document(sections=sections, **fields), tmp_path / "page.html")
+    return Page(tmp_path / "page.html")
+
+
+def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_order(tmp_path):
+    figure = forest([ForestRow("first", 0.5, 0.4, 0.6)], "A forest")
+    found = page(tmp_path, Section("Ranking", "First is ahead.", (table(note="Of all."),), figure, "A note."))
+    order = ["Ranking", "First is ahead.", "A forest", "Means", "Of all.", "0.816", "A note.", "How it was made"]
+    places = [found.text.rindex(words) for words in order]
+    assert places == sorted(places)
+    assert "longmark comparison" in " ".join(found.text.split())
+    assert "<title>Two systems</title>" in found.source
+
+
+def test_cells_are_written_for_people(tmp_path):
+    found = page(tmp_path, Section("Means", "", (table(),)))
+    body = found.source.split("<tbody>")[1].split("</tbody>")[0]
+    cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", body)]
+    assert cells[:6] == ["first", "0.816", "[0.70, 0.90]", "&lt;0.001", "1,200", "–"]
+    assert cells[6:] == ["second", "–", "–", "–", "0", "every answer is empty"]
+    numbers = [a.get("class") for tag, a in found.elements if tag in ("th", "td")]
+    assert numbers == [None, *["number"] * 4, None] * 3
+    assert "<h3>" not in found.source, "the section’s title says it already"
+    assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 6 + ["row"] * 2
+
+
+def test_tables_beyond_the_first_are_folded_where_a_figure_stands_for_them(tmp_path):
+    tables = (table(), table("pairs", "Pairs"), table("wins", "Wins"))
+    open_ = page(tmp_path, Section("S", "", tables))
+    assert "<details>" not in open_.source
+    folded = page(tmp_path, Section("S", "", tables, forest([ForestRow("a", 1, 0, 2)], "F")))
+    assert folded.source.count("<details>") == 2
+    assert "<summary><bdi>Pairs</bdi> (2 rows)</summary>" in folded.source
+    assert folded.source.count("<table") == 3
+
+
+def test_a_long_table_scrolls_and_a_huge_one_says_where_the_rest_is(tmp_path):
+    many = tuple((f"s{i}", i / 1000, Range(0, 1), 0.5, i, None) for i in range(MOST_ROWS + 1))
+    found = page(tmp_path, Section("S", "", (table(rows=many[:100]), table("pairs", "Pairs", many))))
+    assert found.source.count('class="scroll long"') == 2
+    assert found.source.count("<tr>") == 2 + 100 + MOST_ROWS
+    assert "The first 500 of 501 rows; all of them are in tables/pairs.csv, beside this page." in found.text
+    short = page(tmp_path, Section("S", "", (table(), table("none", "None", ()))))
+    assert 'class="scroll long"' not in short.source
+    assert "No rows." in short.text
+
+
+def test_every_section_is_in_the_contents_under_an_address_of_its_own(tmp_path):
+    titles = ["Means", "Means", "Settings", HOSTILE, "متوسط", "–"]
+    found = page(tmp_path, *(Section(title, "") for title in titles))
+    links = [a["href"] for tag, a in found.elements if tag == "a"]
+    ids = [a["id"] for tag, a in found.elements if a.get("id")]
+    assert links == ["#content", *(f"#{name}" for name in ids if name != "content")]
+    assert len(set(ids)) == len(ids)
+    assert ids[1:4] == ["means", "means-2", "settings-2"]
+    assert ids[-1] == "settings"
+
+
+def test_hostile_texts_stay_texts(tmp_path):
+    rows = ((HOSTILE, 0.5, Range(0, 1), 0.5, 1, HOSTILE),)
+    drawn = forest([ForestRow(HOSTILE, 1, 0, 2, HOSTILE), ForestRow(HOSTILE, None, None, None, HOSTILE)], HOSTILE)
+    section = Section(HOSTILE, HOSTILE, (table("t", HOSTILE, rows, HOSTILE), table("u", HOSTILE, rows)), drawn, HOSTILE)
+    settings = {HOSTILE: HOSTILE, "b": [HOSTILE], "c": {HOSTILE: {HOSTILE: HOSTILE}}}
+    found = page(tmp_path, section, kind=HOSTILE, title=HOSTILE, lede=HOSTILE, notices=[HOSTILE], settings=settings)
+    assert HOSTILE not in found.source
+    tags = [tag for tag, _ in found.elements]
+    assert "img" not in tags
+    assert "script" not in tags
+    for tag, attributes in found.elements:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert "style" not in attributes, "the policy forbids inline styles"
+        for name in ("src", "href"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
+    assert found.text.count("<img src=x onerror=") > 10, "foreign text is shown, not dropped"
+    assert "\u202e" not in re.sub(r"<bdi>[^<]*</bdi>|<code>[^<]*</code>|\"[^\"]*\"", "", found.source)
+
+
+def test_the_policy_lets_only_the_pages_own_style_in_and_no_script(tmp_path):
+    found = page(tmp_path, Section("S", ""))
+    (policy,) = [a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    digest = base64.b64encode(hashlib.sha256(found.scripts["style"].encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert f"style-src '{'sha256-' + digest}'" in policy
+    assert "script-src" not in policy
+    assert "http:" not in found.source.replace("http://www.w3.org/2000/svg", "")
+    assert "https:" not in found.source
+
+
+def test_settings_say_how_it_was_made(tmp_path):
+    settings = {
+        "Runs": ["runs/a", "runs/b"],
+        "Seed": 20261122,
+        "Correction": "holm",
+        "Judges differ": False,
+        "Hypotheses": None,
+        "Models": {"judge": {"name": "m", "temperature": 0.0}},
+    }
+    facts = page(tmp_path, settings=settings).source.split('<dl class="facts">')[1].split("</dl>")[0]
+    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", facts)
+    said = {re.sub("<[^>]+>", "", name): re.sub("<[^>]+>", " ", value).split() for name, value in pairs}
+    assert said["Runs"] == ["runs/a", "runs/b"]
+    assert said["Seed"] == ["20261122"], "a seed is copied, not read: no comma"
+    assert said["Judges differ"] == ["no"]
+    assert said["Hypotheses"] == ["none"]
+    assert said["Models"] == ["judge.name", "m", "judge.temperature", "0.0"]
+    assert said["longmark"] == [longmark.__version__]
+
+
+def test_the_same_document_gives_the_same_bytes(tmp_path):
+    first = page(tmp_path, Section("S", "s", (table(),), forest([ForestRow("a", 1, 0, 2)], "F")))
+    assert page(tmp_path, Section("S", "s", (table(),), forest([ForestRow("a", 1, 0, 2)], "F"))).source == first.source
+
+
+def test_a_page_replaces_a_page_of_longmark_and_nothing_else(tmp_path):
+    write_report([made_up(tmp_path / "run", 3)], tmp_path / "page.html")
+    assert "Two systems" in page(tmp_path).text
+    (tmp_path / "mine.html").write_text("<!doctype html><title>mine</title>")
+    document = Document("comparison", "Two systems", "", ())
+    for name, why in (
+        ("mine.html", "is not a longmark report; give another --out, or move the file"),
+        ("page.txt", "does not end in .html"),
+        ("run", "is a folder"),
+        ("mine.html/page.html", "give another --out"),
+    ):
+        with pytest.raises(UserError, match=re.escape(why)):
+            write_document(document, tmp_path / name)
+    assert (tmp_path / "mine.html").read_text() == "<!doctype html><title>mine</title>"
+    write_document(document, tmp_path / "new" / "folder" / "page.html")
+
+
+def test_a_document_without_anything_is_a_page(tmp_path):
+    found = page(tmp_path, title="", lede="", kind="")
+    assert "How it was made" in found.text
+
+
+@needs_chromium
+def test_wide_tables_scroll_inside_their_frame_on_a_phone(tmp_path):
+    long = "a_name_of_a_system_that_goes_on_and_on_and_on_without_any_place_to_break_it_at_all"
+    rows = ((long, 0.5, Range(0, 1), 0.5, 1, "a reason in many words " * 10),)
+    page(tmp_path, Section(long, long, (table(rows=rows),), note=long), title=long, lede=long, settings={long: [long]})
+    script = """
+    document.documentElement.style.width = "390px";
+    const wide = [...document.querySelectorAll("body *")].filter(
+      e => !e.closest(".scroll") && !e.closest(".skip") && e.getBoundingClientRect().right > 391);
+    const frame = document.querySelector(".scroll");
+    document.body.innerHTML = `<pre id="found">${wide.length} wide, ${frame.scrollWidth > frame.clientWidth}</pre>`;
+    """
+    dom = after(tmp_path / "page.html", tmp_path / "profile", script)
+    assert '<pre id="found">0 wide, true</pre>' in dom
