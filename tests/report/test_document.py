@@ -64,6 +64,11 @@ def test_cells_are_written_for_people(tmp_path):
     assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 6 + ["row"] * 2
 
 
+def test_a_name_may_be_broken_at_its_joints_only(tmp_path):
+    found = page(tmp_path, Section("S", "", (table(rows=(("a.b_c-d 0.5 <_x>", *ROWS[0][1:]),)),)))
+    assert "<bdi>a.<wbr>b_<wbr>c-<wbr>d 0.5 &lt;_x&gt;</bdi>" in found.source
+
+
 def test_tables_beyond_the_first_are_folded_where_a_figure_stands_for_them(tmp_path):
     tables = (table(), table("pairs", "Pairs"), table("wins", "Wins"))
     open_ = page(tmp_path, Section("S", "", tables))
@@ -112,7 +117,7 @@ def test_hostile_texts_stay_texts(tmp_path):
         for name in ("src", "href"):
             assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
     assert found.text.count("<img src=x onerror=") > 10, "foreign text is shown, not dropped"
-    assert "\u202e" not in re.sub(r"<bdi>[^<]*</bdi>|<code>[^<]*</code>|\"[^\"]*\"", "", found.source)
+    assert "\u202e" not in re.sub(r"<bdi>([^<]|<wbr>)*</bdi>|<code>[^<]*</code>|\"[^\"]*\"", "", found.source)
 
 
 def test_the_policy_lets_only_the_pages_own_style_in_and_no_script(tmp_path):

@@ -7,6 +7,7 @@ bytes on the same machine.
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -24,6 +25,8 @@ MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
 _LONG = 24
 """A table of more rows scrolls inside its frame, its head staying in sight."""
+_BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
+"""Where a name may go on in the next line: after a dot, a low line or a hyphen inside it."""
 _OF_THE_ARRAYS = ("numpy", "scipy")
 
 
@@ -151,7 +154,7 @@ def _table(table: Table) -> str:
 def _row(row: Sequence[Cell], columns: Sequence[Column], kinds: Sequence[str]) -> str:
     cells = []
     for i, (cell, column, kind) in enumerate(zip(row, columns, kinds, strict=True)):
-        shown = text(cell) if isinstance(cell, str) else escape(cell_text(cell, column))
+        shown = _BREAK.sub(r"\1<wbr>", text(cell)) if isinstance(cell, str) else escape(cell_text(cell, column))
         tag = 'th scope="row"' if i == 0 else "td"
         cells.append(f"<{tag}{kind}>{shown}</{tag[:2]}>")
     return "".join(cells)
