@@ -1,6 +1,7 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from itertools import combinations, pairwise
 
 import pytest
@@ -47,6 +48,7 @@ def names(count: int) -> list[str]:
     return [ugly[i] if i < len(ugly) and count > 1 else LONG.format(i) for i in range(count)]
 
 
+@cache
 def all_figures(count: int) -> dict[str, str]:
     """Every kind of figure of `count` rows with names of every kind; what can be missing is missing somewhere."""
     called = names(count)
