@@ -1,5 +1,6 @@
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from longmark.report.summary import Gap, Summary, fail_under, parse_conditions, 
 from longmark.stats.bootstrap import bootstrap_mean
 
 
-def marked(folder: Path, values: list[float | None], metric: str = RELEVANCE) -> Summary:
+def marked(folder: Path, values: Sequence[float | None], metric: str = RELEVANCE) -> Summary:
     rows = [row(str(i), metric, value) for i, value in enumerate(values)]
     return summarise([write_run(folder / "run", [], rows, manifest())])
 

@@ -10,7 +10,7 @@ from longmark.stats.equal import equal_interval
 
 def test_by_hand():
     # s = 1 - .025^(1/2) = 0.841886: 1 - s of the way from the top to the bottom
-    assert equal_interval(1.0, 2, 0.0, 1.0) == (pytest.approx(0.158114, abs=1e-6), 1.0)
+    assert equal_interval(1.0, 2, 0.0, 1.0) == pytest.approx((0.158114, 1.0), abs=1e-6)
     # level .9: s = 1 - .05^(1/2) = .776393; 3 - s x 2 = 1.447214, 3 + s x 2 = 4.552786
     assert equal_interval(3.0, 2, 1.0, 5.0, level=0.9) == pytest.approx((1.447214, 4.552786), abs=1e-6)
 

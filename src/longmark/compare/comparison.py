@@ -65,7 +65,7 @@ def compare(
     differing = signatures.differences(marks, chosen)
     if differing and not allow_different_judges:
         raise UserError(_refusal(differing))
-    how = _how(marks, chosen, len(places), alpha, level, seed, draws)
+    how = _how(len(marks.questions), len(chosen), len(places), alpha, level, seed, draws)
     tested = {metric: tests_of(marks, metric, places, how) for metric in chosen}
     p = corrected({metric: one.p_of_metric for metric, one in tested.items()})
     found = [describe(marks, one, p[metric], how) for metric, one in tested.items()]
@@ -156,17 +156,15 @@ def _refusal(differing: Sequence[str]) -> str:
     )
 
 
-def _how(
-    marks: Marks, metrics: Sequence[str], systems: int, alpha: float, level: float, seed: int, draws: int | None
-) -> How:
+def _how(questions: int, metrics: int, systems: int, alpha: float, level: float, seed: int, draws: int | None) -> How:
     """As many draws as asked for; else 10,000, or as many of them as a huge table leaves time for."""
     permutations = resamples = draws or DRAWS
     if draws is None:
-        values = len(marks.questions) * len(metrics)
+        values = questions * metrics
         resamples = int(min(DRAWS, max(_FEWEST_RESAMPLES, _MULTIPLICATIONS / (values * systems**2))))
         if systems > _LISTED:
             permutations = int(min(DRAWS, max(_FEWEST_TABLES, _SHUFFLED / (values * systems))))
-    return How(level, alpha, len(metrics), permutations, resamples, seed)
+    return How(level, alpha, metrics, permutations, resamples, seed)
 
 
 def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricComparison]:
