@@ -69,8 +69,10 @@ def notices(result: Result) -> Iterator[str]:
         yield "Specificity and answer relevance are left out of table 1: no answer has been judged yet."
     if not found.points:
         yield "Table 2 is left out: it needs a reranker (--reranker MODEL)."
-    if not found.proxied:
+    if not found.proxies:
         yield "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)."
+    elif not found.proxied:
+        yield "Tables 3, 4 and 8 are left out: no proxy has read the answers yet."
     if len(found.proxies) < 2:
         yield "Table 9 is left out: it compares two proxies (--lm MODEL twice)."
     if len(found.evaluators) < 2:
