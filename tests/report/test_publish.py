@@ -55,3 +55,27 @@ def test_what_cannot_be_written_is_refused_before_anything_is_printed(tmp_path):
         publish(DOCUMENT, tmp_path, Console(file=file))
     assert file.getvalue() == ""
     check_out(None)
+
+
+def test_findings_are_lines_of_their_own_wrapped_to_the_console():
+    # 24 columns, two of them the dash or the indent: words fill a line up to the 24th character and go on below it
+    section = Section("One", "It says so.", points=("alpha is ahead of beta by 0.1\non m.x-y", "unbreakable" * 4))
+    file = io.StringIO()
+    publish(Document("study", "A study", "", (section,)), None, Console(file=file, width=24))
+    assert file.getvalue() == (
+        "\nOne\nIt says so.\n- alpha is ahead of beta\n  by 0.1 on m.x-y\n- " + "unbreakable" * 4 + "\n"
+    )
+
+
+class Closed(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_the_files_are_there_although_the_reader_has_gone(tmp_path):
+    with pytest.raises(BrokenPipeError):
+        publish(DOCUMENT, tmp_path / "out", Console(file=Closed(), width=80))
+    assert len((tmp_path / "out" / "tables" / "long.csv").read_text().splitlines()) == 101
+    assert "It says so." in (tmp_path / "out" / "report.html").read_text("utf-8")

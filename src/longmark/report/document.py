@@ -34,13 +34,14 @@ _OF_THE_ARRAYS = ("numpy", "scipy")
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two, plain text; figure: of
     `longmark.report.plots` (several may be joined), the only text that goes into the page as it is; note: how to read
-    it, plain text."""
+    it, plain text; points: what was found, in words, a sentence or two each, plain text."""
 
     title: str
     says: str
     tables: Sequence[Table] = ()
     figure: str = ""
     note: str = ""
+    points: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,8 @@ def _section(section: Section, name: str) -> str:
     parts = [f'<section id="{name}">\n<h2>{text(section.title)}</h2>\n']
     if section.says:
         parts.append(f'<p class="says">{text(section.says)}</p>\n')
+    if section.points:
+        parts.append(f'<ul class="points">{"".join(f"<li>{text(point)}</li>" for point in section.points)}</ul>\n')
     if section.figure:
         parts.append(f'<div class="drawings">{section.figure}</div>\n')
     parts += [_titled(table, "" if alone else f"<h3>{text(table.title)}</h3>") for table in shown]

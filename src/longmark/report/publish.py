@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,18 +31,19 @@ def check_out(out: Path | None) -> None:
 
 
 def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
-    """Prints every section: its title, what it says, its tables. With `out` also writes `out/report.html` and every
-    table as `out/tables/NAME.csv`, `.md`, `.tex` and `.json`. printed: what is printed, where it is not the whole.
+    """Prints every section: its title, what it says, what was found, its tables. With `out` first writes
+    `out/report.html` and every table as `out/tables/NAME.csv`, `.md`, `.tex` and `.json`: who reads only the first
+    lines (`| head`) has the files all the same. printed: what is printed, where it is not the whole.
 
     UserError as `check_out`.
     """
     check_out(out)
+    if out is not None:
+        write_tables([table for section in document.sections for table in section.tables], out / "tables")
+        write_page(document, out / "report.html")
     _print(printed or document, out, console)
-    if out is None:
-        return
-    write_tables([table for section in document.sections for table in section.tables], out / "tables")
-    write_page(document, out / "report.html")
-    console.file.write(f"\nTables: {out / 'tables'}\nReport: {out / 'report.html'}\n")
+    if out is not None:
+        console.file.write(f"\nTables: {out / 'tables'}\nReport: {out / 'report.html'}\n")
 
 
 def _print(document: Document, out: Path | None, console: Console) -> None:
@@ -50,6 +52,8 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
         write(f"Note: {one_line(notice)}\n")
     for section in document.sections:
         write(f"\n{one_line(section.title)}\n{one_line(section.says)}\n")
+        for point in section.points:
+            write(f"{_wrapped(point, console.width)}\n")
         for table in section.tables:
             if len(section.tables) > 1:
                 write(f"\n{one_line(table.title)}")
@@ -58,6 +62,18 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             write(_rest(table, out))
         if section.note:
             write(f"{one_line(section.note)}\n")
+
+
+def _wrapped(point: str, width: int) -> str:
+    """The lines of one finding; no word is cut, and no name broken at its hyphens."""
+    return textwrap.fill(
+        one_line(point),
+        width=max(width, 20),
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _rest(table: Table, out: Path | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from longmark.report.document import Document, Section
 from longmark.study.metrics.costs import costs
@@ -44,7 +45,7 @@ def brief(whole: Document) -> Document:
     def kept(tables: Iterable[Table]) -> tuple[Table, ...]:
         return tuple(_filled(one) for one in tables if one.name not in LONG and not one.name.startswith("histogram_"))
 
-    short = [Section(one.title, one.says, kept(one.tables), one.figure, one.note) for one in whole.sections]
+    short = [replace(one, tables=kept(one.tables)) for one in whole.sections]
     return Document(whole.kind, whole.title, whole.lede, short, whole.notices, whole.settings)
 
 
