@@ -152,6 +152,38 @@ def test_rows_with_wrong_types_are_refused(key: str, value: Any) -> None:
         Row.from_dict({**data, key: value})
 
 
+def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"example_id": "a", "metric": "m", "value": 0.5}\n'
+        '{"example_id": "b", "question_id": "q", "metric": "m", "value": null, "status": "refused", "reason": "It is."'
+        ', "signature": {"models": {"judge": ["j"]}}}\n'
+    )
+    first, second = read_rows(path)
+    assert first == Row("a", "a", "", "m", 0.5, "ok", None, {}, Signature(""), Usage())
+    assert (second.question_id, second.signature.models) == ("q", {"judge": ["j"]})
+    table = tmp_path / "rows.csv"
+    table.write_text("example_id,metric,value\na,m,0.5\n")
+    assert list(read_rows(table)) == [first]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"example_id": "a", "score": 1}', "it lacks metric, value"),
+        ('{"example_id": "a", "metric": "m", "value": 1, "score": 1}', "it has score"),
+        ('{"example_id": "a", "metric": "m", "value": null}', "exactly when its status is ok"),
+        ('{"example_id": "a", "metric": "m", "value": 1, "usage": {"cost": 3}}', "usage has cost; it may have calls"),
+        ('{"example_id": "a", "metric": "m", "value": 1, "signature": "gpt"}', "signature is an object"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(UserError, match=message):
+        list(read_rows(path))
+
+
 def test_a_csv_file_with_a_wrong_cell(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     write_rows([row()], path)

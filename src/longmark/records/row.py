@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -60,6 +60,9 @@ class Signature:
     seed: int = 0
 
 
+_Part = TypeVar("_Part", Signature, Usage)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One mark. `value` is None exactly when `status` is not `ok`, and then `reason` is a sentence."""
@@ -96,22 +99,42 @@ class Row:
 
     @classmethod
     def from_dict(cls, data: Any) -> Row:
-        """The Row of a decoded line. ValueError where it is none."""
-        if not isinstance(data, dict) or set(data) != _ROW_KEYS:
-            raise ValueError("not a row of longmark: its keys differ")
-        try:
-            signature, usage = Signature(**data["signature"]), Usage(**data["usage"])
-        except TypeError:
-            raise ValueError("not a row of longmark: its signature or usage differs") from None
-        value = data["value"]
+        """The Row of a decoded line. `example_id`, `metric` and `value` must be there; where others lack, the row is of
+        somebody else's making: its question is the example's id, its status `ok`. ValueError where it is no row."""
+        if not isinstance(data, dict):
+            raise ValueError("not a row of longmark: no JSON object")
+        if lacking := [key for key in _NEEDED if key not in data]:
+            raise ValueError(f"not a row of longmark: it lacks {', '.join(lacking)}")
+        given = {"question_id": data["example_id"], **_DEFAULTS, **data}
+        if unknown := [key for key in given if key not in _ROW_KEYS]:
+            raise ValueError(f"not a row of longmark: it has {', '.join(map(str, unknown))}")
+        value = given["value"]
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise ValueError(f"a row's value is a number or null, not {value!r}")
         for key in ("example_id", "question_id", "system", "metric", "status"):
-            if not isinstance(data[key], str):
-                raise ValueError(f"a row's {key} is text, not {data[key]!r}")
-        if not isinstance(data["evidence"], dict):
+            if not isinstance(given[key], str):
+                raise ValueError(f"a row's {key} is text, not {given[key]!r}")
+        if not isinstance(given["evidence"], dict):
             raise ValueError("a row's evidence is an object")
-        return cls(**{**data, "signature": signature, "usage": usage})
+        signature = _part(Signature, "signature", {"version": "", **_object("signature", given)})
+        usage = _part(Usage, "usage", _object("usage", given))
+        return cls(**{**given, "signature": signature, "usage": usage})
 
 
 _ROW_KEYS = {f.name for f in fields(Row)}
+_NEEDED = ("example_id", "metric", "value")
+_DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
+
+
+def _object(key: str, row: dict[str, Any]) -> dict[str, Any]:
+    found = row[key]
+    if not isinstance(found, dict):
+        raise ValueError(f"a row's {key} is an object")
+    return found
+
+
+def _part(kind: type[_Part], name: str, given: dict[str, Any]) -> _Part:
+    known = [f.name for f in fields(kind)]
+    if unknown := [key for key in given if key not in known]:
+        raise ValueError(f"a row's {name} has {', '.join(map(str, unknown))}; it may have {', '.join(known)}")
+    return kind(**given)

@@ -49,7 +49,7 @@ def row_of(record: dict[str, Any]) -> Row:
     data = dict(record)
     for name in _ROW_JSON:
         if name in data:
-            data[name] = orjson.loads(data[name] or b"")
+            data[name] = orjson.loads(data[name]) if data[name] else {}
     return Row.from_dict(data)
 
 
@@ -74,7 +74,8 @@ def from_cells(record: dict[str, str]) -> dict[str, Any]:
     if data.get("value") is not None:
         data["value"] = float(data["value"])
     for name in ("example_id", "question_id", "system", "metric", "status"):
-        data[name] = data.get(name) or ""
+        if name in data:
+            data[name] = data[name] or ""
     return data
 
 
