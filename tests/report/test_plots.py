@@ -155,6 +155,57 @@ def test_nothing_to_draw_is_said():
     assert all("There is nothing to draw." in figure for figure in empty)
 
 
+def test_every_figure_says_what_it_shows_above_how_it_is_read():
+    said = "First is <ahead>."
+    figures = [
+        forest([ForestRow("a", 1, 0, 2)], "F", says=said),
+        groups([Ranked("a", 1, 0, 2)], [], "F", says=said),
+        curves([Curve("a", [(1, 1), (2, None)])], "F", "x", "y", says=said),
+        heat_map(["a"], ["b"], [[1]], "F", 0, 1, 2, says=said),
+        box_plots([Box("a", 5, 0, 1, 2, 3, 4, 2)], "F", says=said),
+        histograms([Panel("a", [0, 1], [3])], "F", says=said),
+        scatter([(1, 1), (1, 1)], "F", "x", "y", says=said),
+        reliability([Bin(0, 1, 5, 0.5, 0.5)], "F", says=said),
+        stacked([("a", [("win", 1)])], "F", says=said),
+    ]
+    for figure in figures:
+        assert '<p class="plot-name"><strong><bdi>F</bdi></strong></p> <p class="finding">' in figure
+        assert re.search(r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p> <p class="reading"><bdi>', figure)
+        assert len(drawings(figure)) >= 1
+    assert "First is &lt;ahead&gt;." in forest([], "F", says=said)
+    assert 'class="finding"' not in forest([ForestRow("a", 1, 0, 2)], "F")
+
+
+def test_the_line_of_reference_leaves_the_texts_of_a_narrow_drawing_clear():
+    rows = [ForestRow(f"system {i}", 0.3, -0.1, 0.7, "p = 0.027") for i in range(3)]
+    narrow, wide = drawings(forest(rows, "F"))
+    (path,) = [e for e in narrow.iter("path") if e.get("class") == "reference"]
+    pieces = [(float(top), float(top) + 20) for top in re.findall(r"M[\d.]+ ([\d.]+)v20", path.get("d", ""))]
+    assert len(pieces) == 3
+    texts_at = [float(e.get("y", "")) for e in narrow.iter("text") if "halo" in e.get("class", "")]
+    assert len(texts_at) == 9, "a name, a number and a note in each of three lines"
+    for base in texts_at:  # a text reaches from 9 units above its base line to 3 below it
+        assert not any(top < base + 3 and base - 9 < bottom for top, bottom in pieces)
+    assert [e.get("class") for e in wide.iter("line")].count("reference") == 1
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-300, -1e-300, 1e-12, 1e15, 1e300, -1.7e308])
+@pytest.mark.parametrize("other", [0.0, 3.0, None])
+def test_values_of_any_size_are_drawn_or_are_gaps(value, other):
+    values = [value] if other is None else [value, other]
+    for figure in (
+        forest([ForestRow("a", v, None, None) for v in values], "F"),
+        box_plots([Box("a", 5, v, v, v, v, v, v) for v in values], "B", 0, abs(value)),
+        scatter([(v, v) for v in values], "S", "x", "y", (1, 0)),
+        curves([Curve("c", [(i, v) for i, v in enumerate(values)])], "C", "x", "y"),
+        curves([Curve("c", [(v, v) for v in sorted(values)])], "C", "x", "y"),
+    ):
+        assert not re.search(r"\b(nan|inf)\b", figure)
+        assert (
+            figure.count("<svg") == 2 or "There is nothing" in figure or "has a value" in figure or "has both" in figure
+        )
+
+
 def test_the_places_of_a_forest_plot_are_those_of_its_values():
     # The round ends around 0 to 1 are 0 and 1: 0.25 lies a quarter of the way from the tick 0 to the tick 1.
     wide = drawings(forest([ForestRow("a", 0.25, 0.0, 1.0), ForestRow("b", 0.5, None, None)], "F"))[1]

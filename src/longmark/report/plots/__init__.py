@@ -12,7 +12,8 @@ No foreign text is raw.
 What they have in common: a figure is drawn twice, for a narrow and for a wide frame, and the style sheet shows the one
 that fits. A name that is too long for its place is shortened in the drawing and whole in its tooltip. A value of None
 (or one that is not finite) is drawn as a gap that says so, never as zero. What colour tells, a sign, a place, a dash or
-a number tells too. Nothing to draw gives a figure that says so. Rows are drawn in the order in which they come.
+a number tells too. Nothing to draw gives a figure that says so. Rows are drawn in the order in which they come. `says`,
+in every figure: what it shows, in a sentence or two of plain text, above the drawing.
 """
 
 from __future__ import annotations

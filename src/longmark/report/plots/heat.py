@@ -27,6 +27,8 @@ def heat_map(
     lo: float,
     hi: float,
     places: int,
+    *,
+    says: str = "",
 ) -> str:
     """The number in every cell, shaded between `lo` and `hi`: away from 0 in two hues where lo < 0 < hi, else in one.
 
@@ -36,7 +38,7 @@ def heat_map(
     if len(values) != len(rows) or any(len(line) != len(columns) for line in values):
         raise ValueError(f"heat map: the values are not {len(rows)} x {len(columns)}")
     if not rows or not columns:
-        return empty(label)
+        return empty(label, says)
     lacking = sum(finite(value) is None for line in values for value in line)
     two = lo < 0 < hi
     reading = "The stronger the shade, the further from 0." if two else "The stronger the shade, the greater the value."
@@ -44,7 +46,7 @@ def heat_map(
     drawn = []
     for kind, width in (("narrow", NARROW), ("wide", WIDE)):
         drawn.append(_drawing(kind, width, rows, columns, values, label, (lo, hi), places))
-    return framed(label, reading, scrolling(label, "".join(drawn)))
+    return framed(label, says, reading, scrolling(label, "".join(drawn)))
 
 
 def _drawing(

@@ -29,19 +29,21 @@ class ForestRow(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One system's place in a ranking; its mean and the ends of the interval, None as in `ForestRow`."""
+    """One system's place in a ranking; its mean and the ends of the interval, None as in `ForestRow`. rank: what stands
+    before its name, as `1-3`; its number where none is given."""
 
     label: str
     estimate: float | None
     low: float | None
     high: float | None
+    rank: str = ""
 
 
-def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0) -> str:
+def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0, *, says: str = "") -> str:
     """Estimates as dots, intervals as bars, one line each, and a dashed line at `reference` (None: no line)."""
     values = _values(rows)
     if not values:
-        return empty(label, "No line has a value." if rows else "There is nothing to draw.")
+        return empty(label, says, "No line has a value." if rows else "There is nothing to draw.")
     ends = around([*values, *known([reference])])
     places = places_for(*ends)
     reading = "Dot: the estimate; bar: its interval" + (
@@ -55,15 +57,15 @@ def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0)
         listed = lines(width, names, figures, notes)
         scale, parts = listed.axis(*ends)
         if reference is not None:
-            parts.append(draw.line("reference", scale(reference), listed.top, scale(reference), listed.bottom))
+            parts.append(listed.reference(scale(reference)))
         for i, row in enumerate(rows):
             parts.append(_lane(row, listed, scale, i, row.note))
         return listed.height, [*parts, *listed.texts()]
 
-    return figure(label, reading, drawing)
+    return figure(label, says, reading, drawing)
 
 
-def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str) -> str:
+def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str, *, says: str = "") -> str:
     """A ranking, best first. bars: (first, last) places in `rows`, both included, counted from 0: systems that one bar
     joins cannot be told apart. ValueError for a bar that is not within the rows."""
     wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
@@ -71,11 +73,11 @@ def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str) 
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
     values = _values(rows)
     if not values:
-        return empty(label, "No system has a value." if rows else "There is nothing to draw.")
+        return empty(label, says, "No system has a value." if rows else "There is nothing to draw.")
     ends = around(values)
     places = places_for(*ends)
     reading = "Dot: the mean; bar through it: its interval. Systems joined by an upright bar cannot be told apart."
-    names = [f"{i}. {row.label}" for i, row in enumerate(rows, start=1)]
+    names = [f"{row.rank or i}. {row.label}" for i, row in enumerate(rows, start=1)]
     figures = [_in_words(row, places) for row in rows]
     columns = _columns(bars)
     count = max(columns, default=-1) + 1
@@ -95,7 +97,7 @@ def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str) 
             parts.append(draw.told(words, draw.rect("join", x - step / 4, top, step / 2, bottom - top)))
         return listed.height, [*parts, *listed.texts()]
 
-    return figure(label, reading, drawing)
+    return figure(label, says, reading, drawing)
 
 
 def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:

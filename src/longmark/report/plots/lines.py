@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from longmark.report.distribution import spread
 from longmark.report.markup import plural
 from longmark.report.plots import draw
 from longmark.report.plots.axes import Axes, axes
 from longmark.report.plots.frame import NARROW, Drawing, empty, figure
 from longmark.report.plots.names import fitted_names, text_width
-from longmark.report.plots.scale import around, finite, known
+from longmark.report.plots.scale import FINEST, around, finite, known
 
 HUES = 6
 """Hues of the style sheet, .s0 to .s5. Six hues, five dashes and seven markers are alike only after 210 series."""
@@ -29,7 +29,9 @@ class Curve(NamedTuple):
     points: Sequence[tuple[float, float | None]]
 
 
-def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None) -> str:
+def curves(
+    series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None, *, says: str = ""
+) -> str:
     """Lines told apart by dash, marker and a label as well as by colour. x, y: the axes' names.
 
     threshold: a dashed line across at this y.
@@ -37,9 +39,9 @@ def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float
     runs = [_runs(curve) for curve in series]
     places = [place for found in runs for run in found for place in run]
     if not places:
-        return empty(label, "No curve has a value." if series else "There is nothing to draw.")
+        return empty(label, says, "No curve has a value." if series else "There is nothing to draw.")
     xs = min(place[0] for place in places), max(place[0] for place in places)
-    xs = xs if xs[0] < xs[1] else (xs[0] - 1, xs[1] + 1)
+    xs = xs if spread(*xs) >= FINEST else around(xs)
     ys = around([*(place[1] for place in places), *known([threshold])], zero=True)
     names = [curve.name for curve in series]
 
@@ -60,7 +62,7 @@ def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float
             height += _KEY * len(series) + 6
         return height, parts
 
-    return figure(label, _reading(series, threshold), drawing)
+    return figure(label, says, _reading(series, threshold), drawing)
 
 
 def _reading(series: Sequence[Curve], threshold: float | None) -> str:
@@ -75,7 +77,7 @@ def _runs(curve: Curve) -> list[list[tuple[float, float]]]:
     """The curve's unbroken parts."""
     found: list[list[tuple[float, float]]] = [[]]
     for x, y in curve.points:
-        if y is None or not math.isfinite(x) or not math.isfinite(y):
+        if y is None or finite(x) is None or finite(y) is None:
             found.append([])
         else:
             found[-1].append((x, y))

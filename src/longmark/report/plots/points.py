@@ -49,6 +49,8 @@ def scatter(
     x: str,
     y: str,
     line: tuple[float, float] | None = None,
+    *,
+    says: str = "",
 ) -> str:
     """Dots whose area grows with the number of points in the same place. x, y: the axes' names.
 
@@ -58,7 +60,7 @@ def scatter(
     placed = [(dot.x, dot.y, dot.name) for dot in dots if finite(dot.x) is not None and finite(dot.y) is not None]
     known_dots = [(x_, y_, name) for x_, y_, name in placed if x_ is not None and y_ is not None]
     if not known_dots:
-        return empty(label, "No point has both values." if points else "There is nothing to draw.")
+        return empty(label, says, "No point has both values." if points else "There is nothing to draw.")
     xs, ys = around([dot[0] for dot in known_dots]), around([dot[1] for dot in known_dots])
     missing = len(dots) - len(known_dots)
     crowded = len(known_dots) > _CROWD or len({dot[:2] for dot in known_dots}) < len(known_dots)
@@ -73,7 +75,7 @@ def scatter(
         parts = [*frame.parts, *([draw.path("reference", draw.polyline(ends))] if ends else [])]
         return height, [*parts, *_dots(known_dots, frame)]
 
-    return figure(label, " ".join(said), drawing)
+    return figure(label, says, " ".join(said), drawing)
 
 
 def _dots(points: Sequence[tuple[float, float, str]], frame: Axes) -> list[str]:
@@ -129,12 +131,12 @@ def _meet(a: Place, b: Place) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def reliability(bins: Sequence[Bin], label: str) -> str:
+def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> str:
     """Share of positive labels against mean score, bin by bin, with the diagonal of perfect calibration, and below it
     the number of items in each bin."""
     filled = [b for b in bins if b.n and finite(b.mean_score) is not None and finite(b.share) is not None]
     if not filled:
-        return empty(label, "No bin has an item." if bins else "There is nothing to draw.")
+        return empty(label, says, "No bin has an item." if bins else "There is nothing to draw.")
     ends = min(b.low for b in bins), max(b.high for b in bins)
     reading = (
         "Dot: the share of positive labels among the items of a bin, at their mean score; upright line: its interval; "
@@ -160,7 +162,7 @@ def reliability(bins: Sequence[Bin], label: str) -> str:
         parts += _counts(bins, frame, top, strip)
         return top + strip + 14, parts
 
-    return figure(label, reading, drawing)
+    return figure(label, says, reading, drawing)
 
 
 def _counts(bins: Sequence[Bin], frame: Axes, top: float, strip: float) -> list[str]:

@@ -82,6 +82,13 @@ class Lines:
                 parts.append(draw.text("tick", scale(tick), self.top - 5, text))
         return scale, parts
 
+    def reference(self, x: float) -> str:
+        """A dashed line through all lanes; where texts stand between them, it leaves these clear."""
+        if not self.narrow:
+            return draw.line("reference", x, self.top, x, self.bottom)
+        places = [self.middle(i) for i in range(len(self.names))]
+        return draw.path("reference", "".join(f"M{x:.1f} {y - 10:.1f}v20" for y in places))
+
     @property
     def height(self) -> float:
         return self.bottom + 22

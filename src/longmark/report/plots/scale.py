@@ -11,6 +11,11 @@ from longmark.report.distribution import round_step, spread
 from longmark.report.numbers import fixed
 from longmark.report.plots.names import text_width
 
+FINEST = 1e-9
+"""What lies closer together is one place: no axis is drawn finer."""
+LARGEST = 1e300
+"""What lies further from 0 cannot be told from what is not finite: the length of its axis is not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -38,12 +43,12 @@ class Scale:
 
 
 def finite(value: float | None) -> float | None:
-    """The value; None where it is none or no number."""
-    return value if value is not None and math.isfinite(value) else None
+    """The value; None where there is none, or none that can be drawn."""
+    return value if value is not None and abs(value) <= LARGEST else None
 
 
 def known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None and math.isfinite(value)]
+    return [value for value in values if value is not None and abs(value) <= LARGEST]
 
 
 def around(values: Sequence[float], zero: bool = False) -> tuple[float, float]:
@@ -51,7 +56,7 @@ def around(values: Sequence[float], zero: bool = False) -> tuple[float, float]:
     least, greatest = min(values), max(values)
     if zero and 0 < least < 0.5 * greatest:
         least = 0.0
-    step = round_step(spread(least, greatest) / 6 or abs(greatest) / 6 or 1.0)
+    step = max(round_step(spread(least, greatest) / 6 or abs(greatest) / 6 or 1.0), FINEST)
     lo, hi = math.floor(least / step + 1e-6) * step, math.ceil(greatest / step - 1e-6) * step
     if lo == hi:
         lo, hi = lo - step, hi + step
@@ -73,4 +78,4 @@ def tick_places(ticks: Sequence[float]) -> int:
 
 def places_for(lo: float, hi: float) -> int:
     """Decimals for numbers beside an axis: three figures of its length."""
-    return min(max(0, 2 - math.floor(math.log10(hi - lo) + 1e-9)), 9)
+    return min(max(0, 2 - math.floor(math.log10(max(hi - lo, FINEST)) + 1e-9)), 9)

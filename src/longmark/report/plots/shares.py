@@ -24,20 +24,20 @@ class Stack(NamedTuple):
     parts: Sequence[tuple[str, int]]
 
 
-def stacked(rows: Sequence[Stack | tuple[str, Sequence[tuple[str, int]]]], label: str) -> str:
+def stacked(rows: Sequence[Stack | tuple[str, Sequence[tuple[str, int]]]], label: str, *, says: str = "") -> str:
     """Bars of equal length, each part as wide as its share, with its count where there is room: wins, ties, losses.
 
     ValueError where two bars have different parts.
     """
     bars = [Stack(*row) for row in rows]
     if not bars or not bars[0].parts:
-        return empty(label)
+        return empty(label, says)
     names = [name for name, _ in bars[0].parts]
     if any([name for name, _ in bar.parts] != names for bar in bars):
         raise ValueError("stacked: the bars have different parts")
     totals = [sum(count for _, count in bar.parts) for bar in bars]
     if not any(totals):
-        return empty(label, "Nothing was counted.")
+        return empty(label, says, "Nothing was counted.")
     figures = [f"n = {whole(total)}" if total else "" for total in totals]
     reading = f"Each bar is a whole, from left to right: {', '.join(names)}; the numbers are counts."
 
@@ -53,7 +53,7 @@ def stacked(rows: Sequence[Stack | tuple[str, Sequence[tuple[str, int]]]], label
         body = f'<g transform="translate(0 {height:.1f})">{"".join([*parts, *listed.texts()])}</g>'
         return height + listed.bottom + 4, [*key, body]
 
-    return figure(label, reading, drawing)
+    return figure(label, says, reading, drawing)
 
 
 def _bar(bar: Stack, total: int, left: float, right: float, middle: float) -> list[str]:

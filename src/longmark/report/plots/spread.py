@@ -13,7 +13,7 @@ from longmark.report.plots.draw import SIZE
 from longmark.report.plots.frame import Drawing, empty, figure, framed
 from longmark.report.plots.names import text_width
 from longmark.report.plots.rows import lines
-from longmark.report.plots.scale import Scale, around, finite, known, places_for, tick_texts
+from longmark.report.plots.scale import FINEST, Scale, around, finite, known, places_for, tick_texts
 
 PANEL = 300
 """Width of one histogram, in its units."""
@@ -50,11 +50,13 @@ class Panel(NamedTuple):
     counts: Sequence[int]
 
 
-def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None) -> str:
+def box_plots(
+    boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None, *, says: str = ""
+) -> str:
     """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
     values = known(number for box in boxes for number in _five(box))
     if not values:
-        return empty(label, "No system has a value." if boxes else "There is nothing to draw.")
+        return empty(label, says, "No system has a value." if boxes else "There is nothing to draw.")
     ends = _ends(values, finite(lo), finite(hi))
     places = places_for(*ends)
     figures = [f"{fixed(box.median, places)} (n = {whole(box.n)})" if _five(box) else "" for box in boxes]
@@ -72,7 +74,7 @@ def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: flo
             parts += drawn or [listed.gap(i, "no value")]
         return listed.height, [*parts, *listed.texts()]
 
-    return figure(label, reading, drawing)
+    return figure(label, says, reading, drawing)
 
 
 def _five(box: Box) -> tuple[float, ...]:
@@ -86,7 +88,7 @@ def _ends(values: Sequence[float], lo: float | None, hi: float | None) -> tuple[
     least, greatest = around(values)
     least = lo if lo is not None and lo <= min(values) else least
     greatest = hi if hi is not None and hi >= max(values) else greatest
-    return (least, greatest) if least < greatest else around([least, greatest])
+    return (least, greatest) if greatest - least >= FINEST else around([least, greatest])
 
 
 def box_lane(
@@ -116,14 +118,14 @@ def box_lane(
     return parts
 
 
-def histograms(panels: Sequence[Panel], label: str) -> str:
+def histograms(panels: Sequence[Panel], label: str, *, says: str = "") -> str:
     """Small multiples on one scale, both across and up."""
     if not panels:
-        return empty(label)
+        return empty(label, says)
     tallest = max((count for panel in panels for count in panel.counts), default=0)
     edges = [edge for panel in panels for edge in panel.edges]
     if not tallest:
-        return empty(label, "No system has a value.")
+        return empty(label, says, "No system has a value.")
     ends = min(edges), max(edges)
     drawn = []
     for panel in panels:
@@ -136,7 +138,7 @@ def histograms(panels: Sequence[Panel], label: str) -> str:
     if len(drawn) > _SHOWN:
         rest = f'<div class="panels">{"".join(drawn[_SHOWN:])}</div>'
         content += f"<details><summary>{len(drawn) - _SHOWN} more</summary>{rest}</details>"
-    return framed(label, "Bars count values; all panels have the same axes.", content)
+    return framed(label, says, "Bars count values; all panels have the same axes.", content)
 
 
 def histogram(

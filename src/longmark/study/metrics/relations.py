@@ -82,7 +82,21 @@ def _heat(study: MetricsStudy, kind: str) -> str:
     names = [one.metric for one in study.metrics]
     found = {frozenset((pair.first, pair.second)): pair.by_kind[kind].value for pair in study.pairs}
     values = [[1.0 if a == b else found[frozenset((a, b))] for b in names] for a in names]
-    return heat_map(names, names, values, f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
+    label = f"{NAMES[kind]}, mean over systems"
+    return heat_map(names, names, values, label, -1.0, 1.0, 3, says=_extremes(study, kind))
+
+
+def _extremes(study: MetricsStudy, kind: str) -> str:
+    """The strongest and the weakest correlation of this kind."""
+    known = [(pair, r) for pair in study.pairs if (r := pair.by_kind[kind].value) is not None]
+    if not known:
+        return "No pair of metrics has a correlation."
+    strongest, r = max(known, key=lambda found: abs(found[1]))
+    said = f"Strongest: {strongest.first} and {strongest.second} ({r:.3f})"
+    if len(known) == 1:
+        return said + "."
+    weakest, r = min(known, key=lambda found: abs(found[1]))
+    return f"{said}; weakest: {weakest.first} and {weakest.second} ({r:.3f})."
 
 
 def _says(study: MetricsStudy) -> str:

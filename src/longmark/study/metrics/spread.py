@@ -152,7 +152,7 @@ def question_means(study: MetricsStudy) -> Section:
     """The mean over systems, question by question (CCRS, figure 2)."""
     rows: list[tuple[Cell, ...]] = []
     bins: list[tuple[Cell, ...]] = []
-    said = []
+    said: dict[str, str] = {}
     scales: dict[tuple[float, ...], list[MetricProperties]] = {}
     for one in study.metrics:
         means = one.question_means
@@ -162,7 +162,7 @@ def question_means(study: MetricsStudy) -> Section:
         if means.n:
             scales.setdefault(means.edges, []).append(one)
             middle = [value(one, means.quantile(at)) for at in (0.25, 0.75)]
-            said.append(f"{one.metric} {middle[0]} to {middle[1]}")
+            said[one.metric] = f"{one.metric} {middle[0]} to {middle[1]}"
     names = ("min", "10 %", "25 %", "median", "75 %", "90 %", "max")
     keys = ("minimum", "p10", "p25", "median", "p75", "p90", "maximum")
     tables = (
@@ -189,6 +189,7 @@ def question_means(study: MetricsStudy) -> Section:
         histograms(
             [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some],
             "Questions by their mean",
+            says=f"The middle half of them: {'; '.join(said[one.metric] for one in some)}." if len(scales) > 1 else "",
         )
         + curves(
             [Curve(one.metric, one.question_means.quantiles) for one in some],
@@ -199,8 +200,9 @@ def question_means(study: MetricsStudy) -> Section:
         for some in scales.values()
     ]
     many = len(study.systems) > 1
+    means_of = "The mean over systems" if many else "The score"
     says = (
-        f"{'The mean over systems' if many else 'The score'} of the middle half of the questions: {'; '.join(said)}."
+        f"{means_of} of the middle half of the questions: {'; '.join(said.values())}."
         if said
         else "No question has a score of every system on a metric."
     )

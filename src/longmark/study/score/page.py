@@ -180,7 +180,10 @@ def _sensitivity(result: Result) -> Iterator[Section]:
 
 def _scattered(one: sensitivity.Consistency) -> str:
     label = f"{one.proxy} on answers of {one.generator}"
-    return scatter([Point(*pair) for pair in one.pairs], label, "given the facts", "given the passages", line=(1, 0))
+    r, n = one.correlation.value, len(one.pairs)
+    says = f"Correlation {r:.3f} over {n} answers." if r is not None else f"No correlation of {n} answers."
+    axes = ("given the facts", "given the passages")
+    return scatter([Point(*pair) for pair in one.pairs], label, *axes, line=(1, 0), says=says)
 
 
 def _readability(result: Result) -> Iterator[Section]:
