@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.there import there
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats import tukey as module
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.results import TukeyTest
-from longmark.stats.tukey import tukey
+from longmark.stats.tukey import least_p, tukey
 
 NAMES = "ABCDEFGHIJ"
 marks = st.integers(0, 4).map(lambda mark: mark / 10)
@@ -252,3 +253,18 @@ def test_the_level_holds_over_all_pairs(k: int):
         table = random.random((20, 1)) + random.normal(0, 0.3, (20, k))
         found += min(p_values(tukey(table, NAMES[:k], permutations=199, seed=random))) <= 0.05
     assert 9 <= found <= 41
+
+
+@pytest.mark.parametrize(("systems", "questions"), [(2, 3), (2, 5), (3, 3), (4, 3)])
+def test_the_least_p_is_that_of_a_table_without_any_doubt(systems, questions):
+    # two systems, 5 questions: 2 of 2^5 patterns; three, 3 questions: 6 of 6^3 orders, 1 / 36
+    table = np.tile(np.arange(systems, dtype=float), (questions, 1))
+    found = tukey(table, [f"s{i}" for i in range(systems)])
+    assert found.exact
+    assert min(there(pair.p) for pair in found.pairs) == pytest.approx(least_p(systems, questions))
+
+
+def test_where_tables_are_drawn_the_draws_bound_the_least_p():
+    assert least_p(2, 18, 10) == 2**-17  # 2^18 patterns: enumerated
+    assert least_p(2, 19, 10) == 1 / 11
+    assert least_p(2, 2) == least_p(1, 9) == 1.0

@@ -31,9 +31,10 @@ from longmark.stats.student import Moments, mean_interval
 
 BCA, STUDENT, ALL_EQUAL = "BCa", "Student's t", "all equal"
 MAX_UNSCORED = 0.05
+FEWEST_BCA = 15
+"""Values from which an interval is by BCa; below them by Student's t."""
 
 _LEVEL = 0.95
-_FEWEST = 15  # values from which BCa is used
 _DRAWS = 100_000_000  # of a cell, at most, as long as these are _RESAMPLES[0] resamples: about a second
 _DRAWS_IN_ALL = 2_000_000_000  # of all cells, likewise
 _RESAMPLES = (1_000, 10_000)
@@ -156,7 +157,7 @@ def gaps_of(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
     return {key: tuple(sorted(gaps.values(), key=lambda gap: -gap.count)) for key, gaps in found.items()}
 
 
-def _cell(metric: str, system: str, n: int, seen: Moments, made: _Made, gaps: tuple[Gap, ...]) -> Cell:
+def _cell(metric: str, system: str, n: int, seen: Moments, made: Made, gaps: tuple[Gap, ...]) -> Cell:
     if not seen.n:
         return Cell(metric, system, n, 0, None, None, None, None, gaps, reason=made.reason)
     mean = seen.mean if math.isfinite(seen.mean) else None
@@ -166,7 +167,7 @@ def _cell(metric: str, system: str, n: int, seen: Moments, made: _Made, gaps: tu
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class Made:
     """An interval and how it was made, or why there is none."""
 
     ends: tuple[float, float] | None
@@ -174,27 +175,43 @@ class _Made:
     reason: str = ""
 
 
-def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterable[float]], values: int) -> _Made:
+def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterable[float]], values: int) -> Made:
     """ascending: gives the values in rising order, so that the interval does not hang on the order of the rows; values:
     how many there are in all cells."""
-    if seen.n < 2:
-        return _Made(None, reason=f"there {'is only 1 value' if seen.n else 'are no values'}")
-    if not math.isfinite(seen.mean) or not math.isfinite(seen.variance or 0.0):
-        return _Made(None, reason="the values are too large to be averaged")
-    if seen.minimum == seen.maximum:
-        if facts.lo is None or facts.hi is None or not facts.lo <= seen.minimum <= facts.hi:
-            return _Made(None, reason=f"all {seen.n} values are equal, and the metric has no bounds to reckon with")
-        return _Made(equal_interval(seen.minimum, seen.n, facts.lo, facts.hi, _LEVEL), ALL_EQUAL)
-    if seen.n >= _FEWEST and _has_arrays():
+    bounds = (facts.lo, facts.hi)
+    made = not_resampled(seen, bounds)
+    if made is not None:
+        return made
+    if _has_arrays():
         from longmark.stats.bootstrap import bootstrap_mean
 
         fewest, most = _RESAMPLES
         resamples = min(most, max(fewest, min(_DRAWS // seen.n, _DRAWS_IN_ALL // values)))
         found = bootstrap_mean(array("d", ascending()), level=_LEVEL, resamples=resamples)
         if found.low is not None and found.high is not None:
-            return _Made((found.low, found.high), BCA)
-    by_t = mean_interval(seen, _LEVEL, (facts.lo, facts.hi))
-    return _Made((by_t.low, by_t.high), STUDENT) if by_t else _Made(None, reason="there are too few values")
+            return Made((found.low, found.high), BCA)
+    return by_student(seen, bounds)
+
+
+def not_resampled(seen: Moments, bounds: tuple[float | None, float | None], level: float = _LEVEL) -> Made | None:
+    """The interval of a mean where resampling knows too little: fewer than `FEWEST_BCA` values, or equal ones; None
+    where it is to be by BCa, or by `by_student` where there is no BCa. bounds: of the values, None for no limit."""
+    if seen.n < 2:
+        return Made(None, reason=f"there {'is only 1 value' if seen.n else 'are no values'}")
+    if not math.isfinite(seen.mean) or not math.isfinite(seen.variance or 0.0):
+        return Made(None, reason="the values are too large to be averaged")
+    if seen.minimum == seen.maximum:
+        lo, hi = bounds
+        if lo is None or hi is None or not lo <= seen.minimum <= hi:
+            return Made(None, reason=f"all {seen.n} values are equal, and the metric has no bounds to reckon with")
+        return Made(equal_interval(seen.minimum, seen.n, lo, hi, level), ALL_EQUAL)
+    return by_student(seen, bounds, level) if seen.n < FEWEST_BCA else None
+
+
+def by_student(seen: Moments, bounds: tuple[float | None, float | None], level: float = _LEVEL) -> Made:
+    """Student's t interval of a mean, clipped to the bounds."""
+    by_t = mean_interval(seen, level, bounds)
+    return Made((by_t.low, by_t.high), STUDENT) if by_t else Made(None, reason="there are too few values")
 
 
 def _has_arrays() -> bool:

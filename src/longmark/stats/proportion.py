@@ -30,13 +30,21 @@ def share(count: int, n: int, level: float = 0.95) -> Share:
         raise UserError(f"a share counts some of n: {count} of {n} cannot be")
     if not n:
         return Share(count, n, None, None, None, level, reason="there is nothing to take a share of")
-    z = NormalDist().inv_cdf((1 + level) / 2)
     p = count / n
+    return Share(count, n, p, *wilson(p, n, level), level)
+
+
+def wilson(p: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """The ends of Wilson's interval about a share p of n >= 1.
+
+    Also for n points of 0, 1/2 or 1 with the mean p (ties counted half): they vary less than those of 0 or 1, so that
+    the interval is then wider than it need be, never narrower.
+    """
+    check_level(level)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low = 0.0 if count == 0 else middle - half
-    high = 1.0 if count == n else middle + half
-    return Share(count, n, p, low, high, level)
+    return (0.0 if p == 0 else middle - half, 1.0 if p == 1 else middle + half)
 
 
 def check_level(level: float) -> None:

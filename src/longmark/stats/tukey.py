@@ -99,6 +99,19 @@ def tukey(
     )
 
 
+def least_p(systems: int, questions: int, permutations: int = 10_000) -> float:
+    """The least p that the test can give, where one system is above and one below all others on every question.
+
+    With k systems k (k - 1) of the (k (k - 1))^n orders of the two outermost reach as far: p = (k (k - 1))^(1 - n), for
+    two systems 2^(1 - n); where tables are drawn, not below 1 / (permutations + 1). 1 where there is no test.
+    """
+    if questions < _FEWEST or systems < 2:
+        return 1.0
+    least = float(systems * (systems - 1)) ** (1 - questions)
+    exact = questions * math.lgamma(systems + 1) <= math.log(_EXACT) + 1e-9
+    return least if exact else max(least, 1 / (permutations + 1))
+
+
 def _checked(scores: Sequence[Sequence[float | None]] | NDArray[Any], systems: Sequence[str]) -> Floats:
     table = np.asarray(scores, dtype=np.float64).reshape(-1, len(systems)) if not len(scores) else _table(scores)
     if table.ndim != 2 or table.shape[1] != len(systems):
