@@ -176,17 +176,26 @@ def test_every_figure_says_what_it_shows_above_how_it_is_read():
     assert 'class="finding"' not in forest([ForestRow("a", 1, 0, 2)], "F")
 
 
-def test_the_line_of_reference_leaves_the_texts_of_a_narrow_drawing_clear():
-    rows = [ForestRow(f"system {i}", 0.3, -0.1, 0.7, "p = 0.027") for i in range(3)]
+@pytest.mark.parametrize("note", ["", "p = 0.027 of 1,200 questions"])
+def test_the_line_of_reference_breaks_at_texts_and_at_gaps_only(note):
+    rows = [ForestRow("a", 0.3, -0.1, 0.7, note), ForestRow("a name that is as long as this", 0.3, -0.1, 0.7)]
+    rows.append(ForestRow("c", None, None, None, "no question"))
     narrow, wide = drawings(forest(rows, "F"))
-    (path,) = [e for e in narrow.iter("path") if e.get("class") == "reference"]
-    pieces = [(float(top), float(top) + 20) for top in re.findall(r"M[\d.]+ ([\d.]+)v20", path.get("d", ""))]
-    assert len(pieces) == 3
-    texts_at = [float(e.get("y", "")) for e in narrow.iter("text") if "halo" in e.get("class", "")]
-    assert len(texts_at) == 9, "a name, a number and a note in each of three lines"
-    for base in texts_at:  # a text reaches from 9 units above its base line to 3 below it
-        assert not any(top < base + 3 and base - 9 < bottom for top, bottom in pieces)
-    assert [e.get("class") for e in wide.iter("line")].count("reference") == 1
+    broken = 0
+    for svg in (narrow, wide):
+        (path,) = [e for e in svg.iter("path") if e.get("class") == "reference"]
+        steps = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)", path.get("d", ""))
+        pieces = [(float(top), float(bottom)) for _, top, bottom in steps]
+        at = float(steps[0][0])
+        dots = [float(e.get("cy", "")) for e in svg.iter("circle")]
+        assert all(any(top < dot < bottom for top, bottom in pieces) for dot in dots), "it goes through every lane"
+        for text in (e for e in svg.iter("text") if "halo" in e.get("class", "")):
+            base, start, width = float(text.get("y", "")), float(text.get("x", "")), text_width(text.text or "")
+            start -= width if text.get("text-anchor") == "end" else 0
+            if start < at < start + width:  # a text reaches from 9 units above its base line to 3 below it
+                broken += 1
+                assert not any(top < base + 3 and base - 9 < bottom for top, bottom in pieces), text.text
+    assert broken >= 2, "the long name, the gap and the note stand at the line"
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e-300, -1e-300, 1e-12, 1e15, 1e300, -1.7e308])

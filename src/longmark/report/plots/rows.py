@@ -83,11 +83,28 @@ class Lines:
         return scale, parts
 
     def reference(self, x: float) -> str:
-        """A dashed line through all lanes; where texts stand between them, it leaves these clear."""
+        """A dashed line through all lanes; it breaks where a text stands upon it."""
+        pieces = [
+            (self.top + place * self.pitch + above, self.top + place * self.pitch + below)
+            for place in range(len(self.names))
+            for above, below in self._clear(place, x)
+        ]
+        steps = "".join(f"M{x:.1f} {above:.1f}V{below:.1f}" for above, below in _joined(pieces))
+        return draw.path("reference", steps)
+
+    def _clear(self, place: int, x: float) -> list[tuple[float, float]]:
+        """The parts of a line, measured from its top, in which no text stands at x."""
+        name = min(text_width(self.names[place]), self.name_room) + 4
+        note = min(text_width(self.notes[place]), self.note_room) + 4
+        figure = self.side - text_width(self.figures[place]) - 4
+        lane = bool(self.figures[place])
         if not self.narrow:
-            return draw.line("reference", x, self.top, x, self.bottom)
-        places = [self.middle(i) for i in range(len(self.names))]
-        return draw.path("reference", "".join(f"M{x:.1f} {y - 10:.1f}v20" for y in places))
+            return [(0, self.pitch)] if lane else []
+        if not self.below:
+            spans = [(0, 17, name < x < figure), (17, self.pitch, lane)]
+        else:
+            spans = [(0, 17, name < x), (17, 39, lane), (39, self.pitch, note < x < figure)]
+        return [(above, below) for above, below, clear in spans if clear]
 
     @property
     def height(self) -> float:
@@ -97,6 +114,17 @@ class Lines:
         """What stands in a lane that has no value."""
         short = begun(words, self.side - self.left)
         return draw.name("gap halo", self.left, self.middle(place) + 4, words, short)
+
+
+def _joined(pieces: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Ascending pieces of a line, those that touch as one."""
+    found: list[tuple[float, float]] = []
+    for start, end in pieces:
+        if found and start <= found[-1][1] + 0.01:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
 
 
 def lines(
