@@ -68,7 +68,8 @@ def test_cells_are_written_for_people(tmp_path):
     assert cells[:6] == ["first", "0.816", "[0.70, 0.90]", "&lt;0.001", "1,200", "–"]
     assert cells[6:] == ["second", "–", "–", "–", "0", "every answer is empty"]
     numbers = [a.get("class") for tag, a in found.elements if tag in ("th", "td")]
-    assert numbers == [None, *["number"] * 4, None] * 3
+    figures = ["number"] * 4
+    assert numbers == [None, *figures, None, None, *figures, "blank", None, *figures, None]
     assert "<h3>" not in found.source, "the section’s title says it already"
     assert [a.get("scope") for tag, a in found.elements if tag == "th"] == ["col"] * 6 + ["row"] * 2
 
@@ -188,17 +189,45 @@ def test_a_document_without_anything_is_a_page(tmp_path):
     assert "How it was made" in found.text
 
 
+def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
+    columns = (Column("System"), Column("Mean <b>", 2), Column("Finding"), Column("Why"))
+    said = "first has the best mean, and no other system can be told apart from it"
+    found = page(tmp_path, Section("S", "", (Table("t", "T", columns, (("first", 0.5, said, None),)),)))
+    assert (
+        '<th scope="row"><bdi>first</bdi></th><td class="number" data-label="Mean &lt;b&gt;">0.50</td>' in found.source
+    )
+    assert f'<td class="words" data-label="Finding"><bdi>{said}</bdi></td>' in found.source
+    assert '<td class="blank" data-label="Why">–</td>' in found.source
+    assert '<table class="figures broad">' in found.source
+    small = Table("t", "T", columns[:2], (("first", 0.5),))
+    assert '<table class="figures">' in page(tmp_path, Section("S", "", (small,))).source
+
+
 @needs_chromium
-def test_wide_tables_scroll_inside_their_frame_on_a_phone(tmp_path):
+def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_scrolls(tmp_path):
     long = "a_name_of_a_system_that_goes_on_and_on_and_on_without_any_place_to_break_it_at_all"
     rows = ((long, 0.5, Range(0, 1), 0.5, 1, "a reason in many words " * 10),)
-    page(tmp_path, Section(long, long, (table(rows=rows),), note=long), title=long, lede=long, settings={long: [long]})
+    many = Table("many", "Many", tuple(Column(f"column_{i}") for i in range(30)), (tuple(range(30)),))
+    tables = (table(rows=rows), many)
+    page(tmp_path, Section(long, long, tables, note=long), title=long, lede=long, settings={long: [long]})
     script = """
+    const found = [];
+    for (const width of [390, 1280]) {
+      document.documentElement.style.width = `${width}px`;
+      const beyond = [...document.querySelectorAll("body *")].filter(
+        e => !e.closest(".skip") && !e.closest("thead") && e.getBoundingClientRect().right > width + 1);
+      const frames = [...document.querySelectorAll(".scroll")].map(e => e.scrollWidth > e.clientWidth);
+      found.push(`${width}: ${beyond.filter(e => !e.closest(".scroll")).length} ${beyond.length} ${frames}`);
+    }
+    const cell = document.querySelector("td[data-label='p']");
     document.documentElement.style.width = "390px";
-    const wide = [...document.querySelectorAll("body *")].filter(
-      e => !e.closest(".scroll") && !e.closest(".skip") && e.getBoundingClientRect().right > 391);
-    const frame = document.querySelector(".scroll");
-    document.body.innerHTML = `<pre id="found">${wide.length} wide, ${frame.scrollWidth > frame.clientWidth}</pre>`;
+    found.push(getComputedStyle(cell, "::before").content);
+    document.body.innerHTML = `<pre id="found">${found.join("; ")}</pre>`;
     """
     dom = after(tmp_path / "page.html", tmp_path / "profile", script)
-    assert '<pre id="found">0 wide, true</pre>' in dom
+    match = re.search(r'<pre id="found">(.*?)</pre>', dom)
+    assert match is not None
+    phone, desktop, label = match[1].split("; ")
+    assert phone == "390: 0 0 false,false"
+    assert re.fullmatch(r"1280: 0 [1-9]\d* (true|false),true", desktop), desktop
+    assert label == '"p"'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import metadata
@@ -25,6 +25,10 @@ MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
 _LONG = 24
 """A table of more rows scrolls inside its frame, its head staying in sight."""
+_WORDS = 40
+"""Characters; a column of text with a longer cell than this is set as sentences."""
+_PHONE, _BETWEEN = 44, 3
+"""Characters that a telephone is wide, and that stand between two columns: a broader table is cards there."""
 _BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
 """Where a name may go on in the next line: after a dot, a low line or a hyphen inside it."""
 _OF_THE_ARRAYS = ("numpy", "scipy")
@@ -137,12 +141,16 @@ def _titled(table: Table, heading: str) -> str:
 def _table(table: Table) -> str:
     if not table.rows:
         return '<p class="none">No rows.</p>'
-    kinds = [' class="number"' if table.is_numeric(i) else "" for i in range(len(table.columns))]
+    shown = table.rows[:MOST_ROWS]
+    widths = [_width(column, (row[i] for row in shown)) for i, column in enumerate(table.columns)]
+    kinds = ["number" if table.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
     heads = "".join(
-        f'<th scope="col"{kind}>{text(column.name)}</th>' for column, kind in zip(table.columns, kinds, strict=True)
+        f'<th scope="col"{_class(kind)}>{text(column.name)}</th>'
+        for column, kind in zip(table.columns, kinds, strict=True)
     )
-    rows = "".join(f"<tr>{_row(row, table.columns, kinds)}</tr>" for row in table.rows[:MOST_ROWS])
-    drawn = f'<table class="figures"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    rows = "".join(f"<tr>{_row(row, table.columns, kinds)}</tr>" for row in shown)
+    looks = "figures" + (" broad" if sum(widths) + _BETWEEN * len(widths) > _PHONE else "")
+    drawn = f'<table class="{looks}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     framed = scrolling(table.title, drawn)
     if len(table.rows) > _LONG:
         framed = framed.replace('class="scroll"', 'class="scroll long"', 1)
@@ -154,12 +162,25 @@ def _table(table: Table) -> str:
     )
 
 
+def _width(column: Column, cells: Iterable[Cell]) -> int:
+    """Characters that a column takes: of its longest cell, or of the longest word of its head."""
+    longest = max((len(cell_text(cell, column)) for cell in cells), default=0)
+    return max(longest, *map(len, column.name.split()), 1)
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
 def _row(row: Sequence[Cell], columns: Sequence[Column], kinds: Sequence[str]) -> str:
     cells = []
     for i, (cell, column, kind) in enumerate(zip(row, columns, kinds, strict=True)):
         shown = _BREAK.sub(r"\1<wbr>", text(cell)) if isinstance(cell, str) else escape(cell_text(cell, column))
-        tag = 'th scope="row"' if i == 0 else "td"
-        cells.append(f"<{tag}{kind}>{shown}</{tag[:2]}>")
+        if i == 0:
+            cells.append(f'<th scope="row"{_class(kind)}>{shown}</th>')
+        else:
+            kind = kind if cell is not None or kind == "number" else "blank"
+            cells.append(f'<td{_class(kind)} data-label="{line(upright(column.name))}">{shown}</td>')
     return "".join(cells)
 
 
