@@ -13,7 +13,7 @@ from tests.program import ended, run, server_process, start, write_jsonl
 from tests.rag.make import made, models
 
 from longmark.cli import main, parser
-from longmark.errors import RequestRefused, UserError
+from longmark.errors import RequestRefused, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.door import Door
@@ -198,7 +198,7 @@ def test_the_command_killed_and_run_again(tmp_path: Path):
         counts = server.quiet()
         assert counts["paid_again"] <= 2 * 4
         names = ["bm25__Llama-8B.jsonl", "bm25__m.jsonl", "dense__Llama-8B.jsonl", "dense__m.jsonl"]
-        assert sorted(path.name for path in out.iterdir()) == names
+        assert sorted(path.name for path in out.glob("*.jsonl")) == names
         before = [(out / name).read_bytes() for name in names]
         again = run(*command, "--quiet", home=home)
         assert server.quiet()["requests"] == counts["requests"]
@@ -251,3 +251,18 @@ def test_answer_maps_columns_too(tmp_path: Path):
         command += ["--generator", f"g@{server.base_url}", "--out", tmp_path / "a.jsonl"]
         assert run(*command, "--map", "question=frage", home=home).code == 0
     assert examples(tmp_path / "a.jsonl")[0].question == "What is one?"
+
+
+def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_path: Path):
+    written(tmp_path, {"m": FakeChat("One."), "n": FakeChat("Two.")}, ("bm25",))
+    before = examples(tmp_path / "grid" / "bm25__m.jsonl")
+    written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
+    assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
+    with pytest.raises(SettingsChanged, match=r"made otherwise.*\n  follow: figure there, code now"):
+        written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), follow="code")
+    with pytest.raises(SettingsChanged, match="reader o: third there, fake now"):
+        written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))
+    assert examples(tmp_path / "grid" / "bm25__m.jsonl") == before
+    (tmp_path / "grid" / grid.SETTINGS).write_text("{")
+    with pytest.raises(UserError, match="damaged"):
+        written(tmp_path, {"m": FakeChat("One.")}, ("bm25",))

@@ -78,8 +78,7 @@ async def answer(
     models: with a generator; originals: answered examples that variants may be of, beside the questions themselves.
     A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
     """
-    if follow not in FOLLOW:
-        raise UnknownName("value of --follow", follow, FOLLOW, f"It is {' or '.join(FOLLOW)}.")
+    check_follow(follow)
     if models.roles.generator is None:
         raise UserError("answers are written by a model: add --generator MODEL")
     work = _Work(models, retriever, how or Generation(), k, follow, on_answer)
@@ -99,6 +98,12 @@ async def answer(
         no_base=sum(one.variant_of is not None and one.base_answer is None for one in examples),
         stopped=work.stopped,
     )
+
+
+def check_follow(follow: str) -> None:
+    """UnknownName for what is no way of answering a variant."""
+    if follow not in FOLLOW:
+        raise UnknownName("value of --follow", follow, FOLLOW, f"It is {' or '.join(FOLLOW)}.")
 
 
 async def write(

@@ -5,26 +5,35 @@ A system is a retriever with a reader, the model that writes the answers; it is 
 
 The paper's systems: BM25 and a dense retriever, three readers, the best 20 passages, temperature 0, answers of at most
 2,048 tokens.
+
+Systems of one grid are there to be compared, so `grid.json` in its folder says what they have in common; a command with
+another k, other questions or another index is refused there. Retrievers and readers may be added.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError
+import orjson
+
+from longmark.errors import SettingsChanged, UserError
 from longmark.models.handles import Models
 from longmark.rag import answer as answers
 from longmark.rag import dense
 from longmark.rag.answer import Answered
+from longmark.rag.generate import PROMPTS, Generation
 from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
+from longmark.records.write import replacing
 
 K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048
+SETTINGS = "grid.json"
 
 _LABELLED = re.compile(r"(?P<label>\w[\w .+-]*)=(?P<model>.+)")
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@https?://.+")
@@ -128,12 +137,15 @@ async def write(
 
     readers: label -> models with the reader as generator, which is closed after its last answer. A question's own
     `system` gives way to that of the grid. Once the budget has ended, the systems that are left are not begun.
-    on_answer: called after each question; options: those of `longmark.rag.answer.answer`.
+    on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged where the
+    folder holds a grid that was made otherwise.
     """
+    answers.check_follow(options.get("follow", answers.FOLLOW[0]))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make the folder {out} ({error.strerror}); give another --out") from error
+    _keep(out / SETTINGS, _in_common(questions, readers, retrievers[0].index, **options))
     done: list[System] = []
     stopped = False
     for label, models in readers.items():
@@ -147,6 +159,60 @@ async def write(
             await models.roles.generator.close()
     order = [retriever.method for retriever in retrievers]
     return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
+
+
+def _in_common(
+    questions: Sequence[Example],
+    readers: Mapping[str, Models],
+    index: Index,
+    *,
+    k: int = 5,
+    how: Generation | None = None,
+    follow: str = answers.FOLLOW[0],
+    **_rest: Any,
+) -> dict[str, Any]:
+    """What the answers of all systems of a grid hang on, and the model behind each reader's label."""
+    models = next(iter(readers.values()))
+    return {
+        "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
+        "index": index.hash,
+        "k": k,
+        "follow": follow,
+        **asdict(how or Generation()),
+        "prompts": models.prompts.hashes(PROMPTS),
+        "domain": models.domain.hash,
+        "readers": {label: one.generator.name for label, one in readers.items()},
+    }
+
+
+def _keep(path: Path, settings: dict[str, Any]) -> None:
+    """Writes what the systems have in common, with the readers there were before."""
+    before = _kept(path)
+    changed = [key for key in settings if key != "readers" and key in before and before[key] != settings[key]]
+    lines = [f"  {key}: {before[key]} there, {settings[key]} now" for key in changed]
+    known = before.get("readers", {})
+    for label, model in settings["readers"].items():
+        if known.get(label, model) != model:
+            lines.append(f"  reader {label}: {known[label]} there, {model} now")
+    if lines:
+        raise SettingsChanged(
+            "\n".join((f"{path.parent} holds a grid that was made otherwise; give another --out, or go back:", *lines))
+        )
+    settings["readers"] = {**known, **settings["readers"]}
+    with replacing(path) as file:
+        file.write(orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        found = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserError(f"{path} is damaged; give another --out, or delete the folder's files and make them again")
+    return found
 
 
 async def _one(

@@ -42,10 +42,10 @@ class Retriever:
         if self.method != "bm25":
             if index.embedder is None:
                 raise UserError(
-                    f"--retriever {self.method}: {index.path} has no vectors; index the documents with --embedder"
+                    f"{self.method} retrieval: {index.path} has no vectors; index the documents with --embedder"
                 )
             if models is None or models.roles.embedder is None:
-                raise UserError(f"--retriever {self.method} needs --embedder {index.embedder['name']}")
+                raise UserError(f"{self.method} retrieval needs --embedder {index.embedder['name']}")
             index.check_embedder(models.roles.embedder)
 
     async def retrieve(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
