@@ -1,27 +1,33 @@
 """A metric against a yes or no: the area under the ROC curve, and calibration.
 
     AUC   the chance that the metric ranks an answer with a yes above one with a no, ties by half; .5 by chance
-          interval: DeLong's variance (DeLong, DeLong & Clarke-Pearson 1988, by midranks: Sun & Xu 2014) on the logit
+          interval: DeLong's variance (DeLong, DeLong & Clarke-Pearson 1988, by midranks: Sun & Xu 2014) on the logit;
+          of clusters Obuchowski's (1997), and Student's t with one degree less than there are clusters
     ECE   sum over ten equal bins of [0, 1] of (answers in the bin / all) |mean of the metric - share of yes|
 
-An answer's label is what most of its raters said. Only metrics on the scale from 0 to 1 have a calibration.
+An answer's label is what most of its raters said. Clusters: answers to one question. Only metrics on the scale from 0
+to 1 have a calibration.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
+from scipy import stats as scipy_stats
 from scipy.special import expit
 from scipy.stats import rankdata
 
+from longmark.metaeval.questions import Clusters, taken
+from longmark.stats.clustered_share import clustered_share
 from longmark.stats.multiplicity import adjust
-from longmark.stats.proportion import Share, share
-from longmark.stats.samples import Floats, complete_rows
+from longmark.stats.proportion import Share
+from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows
+from longmark.stats.student import t_quantile
 
 BINS = 10
 _FEWEST = 5
@@ -29,7 +35,8 @@ _FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Auc:
-    """yes, no: answers with each label and a value. value: None, or no interval, with a reason."""
+    """yes, no: answers with each label and a value. clusters: questions they belong to, None where each has its own.
+    value: None, or no interval, with a reason."""
 
     metric: str
     value: float | None
@@ -39,11 +46,12 @@ class Auc:
     no: int
     missing: int
     reason: str | None = None
+    clusters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AucDifference:
-    """AUC(first) - AUC(second) on the answers that have both; p: two-sided, normal; adjusted: Holm over all pairs."""
+    """AUC(first) - AUC(second) on the answers that have both; p: two-sided; adjusted: Holm over all pairs."""
 
     first: str
     second: str
@@ -54,6 +62,7 @@ class AucDifference:
     adjusted: float | None
     n: int
     reason: str | None = None
+    clusters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,58 +88,92 @@ class Calibration:
     reason: str | None = None
 
 
-def auc(metric: str, values: Floats, yes: Floats, level: float) -> Auc:
+def auc(metric: str, values: Floats, yes: Floats, level: float, clusters: Clusters = None) -> Auc:
     """values: more is better; yes: 1, 0 or NaN. No interval with fewer than five of a label or at 0 and 1."""
     (v, y), keep = complete_rows(values, yes)
-    above, below = v[y == 1], v[y == 0]
-    m, n, missing = len(above), len(below), int((~keep).sum())
+    numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
+    m, n, missing = int((y == 1).sum()), int((y == 0).sum()), int((~keep).sum())
 
     def none(value: float | None, why: str) -> Auc:
-        return Auc(metric, value, None, None, m, n, missing, why)
+        return Auc(metric, value, None, None, m, n, missing, why, count)
 
     if not m or not n:
         return none(None, f"people said {'no' if not m else 'yes'} of every answer" if m + n else "no answer has both")
-    value, first, second = _components(above, below)
-    if min(m, n) < _FEWEST:
-        return none(value, f"an interval needs at least {_FEWEST} answers with yes and {_FEWEST} with no")
-    variance = first.var(ddof=1) / m + second.var(ddof=1) / n
+    value, first, second = _components(v[y == 1], v[y == 0])
+    if why := _too_few(y, numbers, count, "an interval"):
+        return none(value, why)
+    variance = _variance(first, second, y, numbers)
     if not 0 < value < 1 or variance <= 0:
         return none(value, "the metric orders all answers alike, so its spread is not known")
     centre = math.log(value / (1 - value))
-    half = _z(level) * math.sqrt(variance) / (value * (1 - value))
-    return Auc(metric, value, float(expit(centre - half)), float(expit(centre + half)), m, n, missing)
+    half = _quantile(level, count) * math.sqrt(variance) / (value * (1 - value))
+    low, high = float(expit(centre - half)), float(expit(centre + half))
+    return Auc(metric, value, low, high, m, n, missing, clusters=count)
 
 
-def auc_differences(columns: Mapping[str, Floats], yes: Floats, alpha: float) -> tuple[AucDifference, ...]:
+def auc_differences(
+    columns: Mapping[str, Floats], yes: Floats, alpha: float, clusters: Clusters = None
+) -> tuple[AucDifference, ...]:
     """Every pair of metrics, the larger AUC first."""
-    found = [_difference(one, other, columns, yes, 1 - alpha) for one, other in combinations(columns, 2)]
+    found = [_difference(one, other, columns, yes, 1 - alpha, clusters) for one, other in combinations(columns, 2)]
     adjusted = adjust([each.p for each in found], alpha=alpha).adjusted
-    return tuple(
-        AucDifference(e.first, e.second, e.value, e.low, e.high, e.p, p, e.n, e.reason)
-        for e, p in zip(found, adjusted, strict=True)
-    )
+    return tuple(replace(each, adjusted=p) for each, p in zip(found, adjusted, strict=True))
 
 
-def _difference(one: str, other: str, columns: Mapping[str, Floats], yes: Floats, level: float) -> AucDifference:
-    (v, w, y), _ = complete_rows(columns[one], columns[other], yes)
-    m, n = int((y == 1).sum()), int((y == 0).sum())
-    if not m or not n:
-        return AucDifference(one, other, None, None, None, None, None, len(y), "only one label is left")
+def _difference(
+    one: str, other: str, columns: Mapping[str, Floats], yes: Floats, level: float, clusters: Clusters
+) -> AucDifference:
+    (v, w, y), keep = complete_rows(columns[one], columns[other], yes)
+    numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
+
+    def none(value: float | None, why: str) -> AucDifference:
+        return AucDifference(one, other, value, None, None, None, None, len(y), why, count)
+
+    if not (y == 1).any() or not (y == 0).any():
+        return none(None, "only one label is left")
     a, a_first, a_second = _components(v[y == 1], v[y == 0])
     b, b_first, b_second = _components(w[y == 1], w[y == 0])
     if b > a:
-        return _difference(other, one, columns, yes, level)
-    if min(m, n) < _FEWEST:
-        why = f"a test needs at least {_FEWEST} answers with yes and {_FEWEST} with no"
-        return AucDifference(one, other, a - b, None, None, None, None, len(y), why)
-    error = math.sqrt((a_first - b_first).var(ddof=1) / m + (a_second - b_second).var(ddof=1) / n)
+        return _difference(other, one, columns, yes, level, clusters)
+    if why := _too_few(y, numbers, count, "a test"):
+        return none(a - b, why)
+    error = math.sqrt(max(0.0, _variance(a_first - b_first, a_second - b_second, y, numbers)))
     if error <= 1e-12:
-        return AucDifference(
-            one, other, a - b, None, None, None, None, len(y), "the two metrics order the answers alike"
-        )
-    half = _z(level) * error
-    p = 2 * NormalDist().cdf(-abs(a - b) / error)
-    return AucDifference(one, other, a - b, a - b - half, a - b + half, p, None, len(y))
+        return none(a - b, "the two metrics order the answers alike")
+    half = _quantile(level, count) * error
+    reach = abs(a - b) / error
+    p = 2 * (NormalDist().cdf(-reach) if count is None else float(scipy_stats.t.sf(reach, count - 1)))
+    return AucDifference(one, other, a - b, a - b - half, a - b + half, p, None, len(y), clusters=count)
+
+
+def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) -> str | None:
+    m, n = int((yes == 1).sum()), int((yes == 0).sum())
+    if min(m, n) < _FEWEST:
+        return f"{what} needs at least {_FEWEST} answers with yes and {_FEWEST} with no"
+    if numbers is None or count is None:
+        return None
+    if count < _FEWEST or min(len(set(numbers[yes == label].tolist())) for label in (0, 1)) < 2:
+        return f"{what} needs answers to at least {_FEWEST} questions, with yes and with no to two of them each"
+    return None
+
+
+def _variance(first: Floats, second: Floats, yes: Floats, numbers: Ints | None) -> float:
+    """The variance of an AUC, or of a difference, from its components: of each yes, and of each no."""
+    m, n = len(first), len(second)
+    if numbers is None:
+        return float(first.var(ddof=1) / m + second.var(ddof=1) / n)
+    count = int(numbers.max()) + 1
+    of_yes, of_no = numbers[yes == 1], numbers[yes == 0]
+    up = np.bincount(of_yes, first - first.mean(), count) / m
+    down = np.bincount(of_no, second - second.mean(), count) / n
+
+    def grown(groups: int) -> float:
+        return groups / (groups - 1)
+
+    both = 2 * grown(count) * float(up @ down)
+    return (
+        grown(len(set(of_yes.tolist()))) * float(up @ up) + grown(len(set(of_no.tolist()))) * float(down @ down) + both
+    )
 
 
 def _components(above: Floats, below: Floats) -> tuple[float, Floats, Floats]:
@@ -142,16 +185,19 @@ def _components(above: Floats, below: Floats) -> tuple[float, Floats, Floats]:
     return float(first.mean()), first, second
 
 
-def _z(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
+def _quantile(level: float, clusters: int | None) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2) if clusters is None else t_quantile(level, clusters - 1)
 
 
-def calibration(metric: str, values: Floats | None, yes: Floats, level: float) -> Calibration:
+def calibration(
+    metric: str, values: Floats | None, yes: Floats, level: float, clusters: Clusters = None
+) -> Calibration:
     """values: on the scale from 0 to 1, None where the metric is on another."""
     if values is None:
         return Calibration(metric, (), None, None, 0, 0, "the metric is not on the scale from 0 to 1")
     (v, y), keep = complete_rows(values, yes)
     missing = int((~keep).sum())
+    its = taken(clusters, keep.tolist())
     if not len(v):
         return Calibration(metric, (), None, None, 0, missing, "no answer has both")
     # rounding does not move .3 out of the bin that begins there
@@ -162,7 +208,7 @@ def calibration(metric: str, values: Floats | None, yes: Floats, level: float) -
         here = place == number
         count = int(here.sum())
         mean = float(v[here].mean()) if count else None
-        found = share(int(y[here].sum()), count, level)
+        found = clustered_share(y[here], taken(its, here.tolist()), level)
         if mean is not None and found.value is not None:
             error += count / len(v) * abs(mean - found.value)
         bins.append(Bin(number / BINS, (number + 1) / BINS, mean, found))

@@ -15,6 +15,7 @@ import numpy as np
 
 from longmark.metaeval.binary import auc
 from longmark.metaeval.draws import draws
+from longmark.metaeval.questions import Clusters, taken
 from longmark.metaeval.scale import Scale
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.results import Interval
@@ -55,10 +56,12 @@ def by_class(
     scaled: Floats | None,
     labels: Sequence[str | None],
     scale: Scale,
+    clusters: Clusters,
     level: float,
     seed: int,
 ) -> ErrorByClass:
-    """values: as the metric gave them; turned: more is better; scaled: on the label's scale, None: not on it."""
+    """values: as the metric gave them; turned: more is better; scaled: on the label's scale, None: not on it. Intervals
+    resample clusters, where there are any."""
     given = np.array([label if label is not None else "" for label in labels], dtype=object)
     known = np.array([label is not None for label in labels], dtype=bool)
     there = known & ~np.isnan(values)
@@ -73,7 +76,13 @@ def by_class(
                 name,
                 int(here.sum()),
                 int((known & (given == name) & ~there).sum()),
-                bootstrap_mean(values[here], level=level, seed=seed, resamples=draws(int(here.sum()))),
+                bootstrap_mean(
+                    values[here],
+                    clusters=taken(clusters, here.tolist()),
+                    level=level,
+                    seed=seed,
+                    resamples=draws(int(here.sum())),
+                ),
                 float(np.abs(scaled[here] - scale.number[name]).mean()) if distance and scaled is not None else None,
                 auc(metric, turned[there], _reached(given[there], name, scale), level).value,
                 _counts(nearest[here], len(scale.classes)) if nearest is not None else (),

@@ -1,7 +1,7 @@
 """Metrics against people's mean: correlation over answers, within questions and over systems; two metrics compared.
 
-Every figure is of the metric turned so that more is better: above 0 it agrees with people. Answers count as
-independent; where several systems answered the same questions, look at the figures within questions and over systems.
+Every figure is of the metric turned so that more is better: above 0 it agrees with people. Where a question has
+several answers, intervals and tests leave out whole questions.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from longmark.metaeval.draws import draws
 from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import direction, turned
+from longmark.metaeval.questions import Clusters, taken
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.correlation import (
     Correlation,
@@ -27,7 +28,7 @@ from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Interval
 from longmark.stats.samples import Floats
 
-_LEVELS = 1_000_000_000  # pairs of different values beyond which the jackknife of ranks takes too long
+_LEVELS = 1_000_000_000  # pairs of different values beyond which ranks of every pair of metrics take too long
 _QUESTIONS = 2_000
 _SYSTEMS = 3
 
@@ -81,36 +82,38 @@ def columns_of(marks: Marks, places: Sequence[int]) -> dict[str, Floats]:
     return {name: turned(marks.column(name)[index], facts) for name, facts in marks.metrics.items()}
 
 
-def correlations(marks: Marks, columns: Mapping[str, Floats], people: Floats, level: float) -> tuple[Correlations, ...]:
+def correlations(
+    marks: Marks, columns: Mapping[str, Floats], people: Floats, clusters: Clusters, level: float
+) -> tuple[Correlations, ...]:
     """The three kinds for each metric."""
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
     return tuple(
         Correlations(
-            name, direction(marks.metrics[name]), {kind: _correlation(people, values, kind, level) for kind in kinds}
+            name,
+            direction(marks.metrics[name]),
+            {kind: correlation(people, values, kind, clusters=clusters, level=level) for kind in kinds},
         )
         for name, values in columns.items()
     )
-
-
-def _correlation(people: Floats, values: Floats, kind: Kind, level: float) -> Correlation:
-    """People first, for they use few different values; Fisher's interval where the jackknife of ranks is too slow."""
-    slow = kind != "pearson" and _distinct(people) * _distinct(values) > _LEVELS
-    return correlation(people, values, kind, level=level, method="fisher" if slow else "jackknife")
 
 
 def _distinct(values: Floats) -> int:
     return len(np.unique(values[~np.isnan(values)]))
 
 
-def differences(columns: Mapping[str, Floats], people: Floats, alpha: float) -> tuple[Difference, ...]:
+def differences(
+    columns: Mapping[str, Floats], people: Floats, clusters: Clusters, alpha: float
+) -> tuple[Difference, ...]:
     """Spearman's rho of every pair of metrics compared, the one that follows people more closely first."""
     found = []
     for one, other in combinations(columns, 2):
         sizes = [_distinct(columns[name]) * _distinct(people) for name in (one, other)]
         kind: Kind = "pearson" if max(sizes) > _LEVELS else "spearman"
-        result = correlation_difference(columns[one], columns[other], people, kind, level=1 - alpha)
+        result = correlation_difference(columns[one], columns[other], people, kind, clusters=clusters, level=1 - alpha)
         if result.value is not None and result.value < 0:
-            result = correlation_difference(columns[other], columns[one], people, kind, level=1 - alpha)
+            result = correlation_difference(
+                columns[other], columns[one], people, kind, clusters=clusters, level=1 - alpha
+            )
             one, other = other, one
         found.append((one, other, result))
     adjusted = adjust([result.p for _, _, result in found], alpha=alpha).adjusted
@@ -122,6 +125,7 @@ def by_group(
     people: Floats,
     by: Sequence[str],
     groups: Sequence[Sequence[str | None]],
+    clusters: Clusters,
     level: float,
 ) -> tuple[ByGroup, ...]:
     """For each column to break down by, each of its groups and each metric. An empty cell is the group `(empty)`."""
@@ -130,8 +134,14 @@ def by_group(
         names = np.array([each[place] or "(empty)" for each in groups], dtype=object)
         for group in sorted(set(names)):
             here = names == group
+            its = taken(clusters, here.tolist())
             found += [
-                ByGroup(column, group, name, _correlation(people[here], values[here], "spearman", level))
+                ByGroup(
+                    column,
+                    group,
+                    name,
+                    correlation(people[here], values[here], "spearman", clusters=its, level=level),
+                )
                 for name, values in columns.items()
             ]
     return tuple(found)

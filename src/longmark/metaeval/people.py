@@ -3,7 +3,7 @@
 How closely a person follows the other people is what a metric is measured by: the ceiling, though a metric may pass it
 where single people are noisy. It and the metrics are taken on the same ratings: each rating in turn is held against the
 mean (or the majority) of the others on that answer, and so is the metric. Intervals resample answers, with all their
-ratings.
+ratings, and all answers to a question where it has several; those of agreement resample answers.
 
 Coefficients of agreement do not depend on who gave which rating but for Cohen's kappa, which is given for two raters.
 Of more than 5,000 answers with two ratings or more (500 on a scale with more than 50 values) a seeded sample is taken.
@@ -79,7 +79,8 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """raters: how many; rated_twice: items with two ratings or more; sampled: items of them that were used."""
+    """raters: how many; rated_twice: items with two ratings or more; sampled: items of them that were used; clustered:
+    whether the ceilings' intervals resample questions, which have several items."""
 
     raters: int
     items: int
@@ -89,6 +90,7 @@ class People:
     ceilings: tuple[Ceiling, ...]
     by_rater: tuple[Rater, ...]
     reason: str | None = None
+    clustered: bool = False
 
 
 def people(
@@ -99,9 +101,11 @@ def people(
     level: float,
     seed: int,
     classes: bool = True,
+    questions: Sequence[str] | None = None,
 ) -> People:
     """items: the votes on each; metrics: each metric's value on each item (NaN: none), more is better; chosen: for
-    metrics that choose a class, which one; classes: whether it says anything that two votes are equal."""
+    metrics that choose a class, which one; classes: whether it says anything that two votes are equal; questions: of
+    each item, where intervals are to resample them."""
     raters = tuple(dict.fromkeys(vote.rater for item in items for vote in item))
     several = [place for place, item in enumerate(items) if len(item) >= 2]
     by_rater = _raters(items, classes)
@@ -113,8 +117,12 @@ def people(
     if len(several) > most:
         used = sorted(np.random.default_rng(seed).choice(several, most, replace=False).tolist())
     found = _agreement([items[place] for place in used], raters, scale, classes, level, seed)
-    ceilings = _ceilings(items, used, metrics, chosen, scale != "nominal", classes, level, seed)
-    return People(len(raters), len(items), len(several), len(used), found, ceilings, by_rater)
+    _, units = np.unique(range(len(items)) if questions is None else questions, return_inverse=True)
+    ceilings = _ceilings(items, used, units, metrics, chosen, scale != "nominal", classes, level, seed)
+    clustered = questions is not None
+    return People(
+        len(raters), len(items), len(several), len(used), found, ceilings, by_rater, clustered=clustered
+    )  # fmt: skip
 
 
 def _agreement(
@@ -129,7 +137,7 @@ def _agreement(
             gwet_ac1(names, level=level, seed=seed),
             krippendorff_alpha(names, level=level, seed=seed),
         ]
-    if scale != "nominal":
+    if scale != "nominal" and (not classes or len({vote.number for item in items for vote in item}) > 2):
         numbers = [[vote.number for vote in item] + [None] * (most - len(item)) for item in items]
         if len({number for row in numbers for number in row}) <= _MANY:
             found.append(krippendorff_alpha(numbers, "ordinal", level=level, seed=seed))
@@ -145,6 +153,7 @@ def _agreement(
 def _ceilings(
     items: Sequence[Sequence[Vote]],
     used: Sequence[int],
+    units: np.ndarray,
     metrics: Mapping[str, Floats],
     chosen: Mapping[str, Sequence[str | None]],
     numeric: bool,
@@ -173,15 +182,15 @@ def _ceilings(
         right = np.array([s == m for s, m in zip(says, most, strict=True)], dtype=float)
         agrees = None
         if decided.any():
-            groups = which[decided].tolist()
+            groups = units[which[decided]].tolist()
             agrees = bootstrap_mean(right[decided], clusters=groups, level=level, seed=seed, resamples=2_000)
         if not numeric or values is None:
             used_items = set(which[decided].tolist())
             return Ceiling(name, None, None, agrees, int(decided.sum()), len(used_items))
         there = ~np.isnan(values)
         x, y, of = values[there], others[there], which[there]
-        pearson = _pearson(x, y, of, level, seed)
-        spearman = _pearson(rankdata(x), rankdata(y), of, level, seed) if len(x) else pearson
+        pearson = _pearson(x, y, units[of], level, seed)
+        spearman = _pearson(rankdata(x), rankdata(y), units[of], level, seed) if len(x) else pearson
         return Ceiling(name, pearson, spearman, agrees, len(x), len(set(of.tolist())))
 
     found = [one(PERSON, np.array(own), names)]
@@ -192,9 +201,9 @@ def _ceilings(
     return tuple(found)
 
 
-def _pearson(x: Floats, y: Floats, item: np.ndarray, level: float, seed: int) -> Interval:
-    """Pearson's correlation over ratings, by sums over the items that are resampled."""
-    _, place = np.unique(item, return_inverse=True)
+def _pearson(x: Floats, y: Floats, unit: np.ndarray, level: float, seed: int) -> Interval:
+    """Pearson's correlation over ratings, by sums over the units (items, or questions) that are resampled."""
+    _, place = np.unique(unit, return_inverse=True)
     x, y = (_standard(column) for column in (x, y))
     parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
     features = np.column_stack([np.bincount(place, part) for part in parts]) if len(x) else np.zeros((0, 6))

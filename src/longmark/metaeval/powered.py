@@ -1,7 +1,8 @@
 """The mean that people would have given had they rated every answer: few ratings and many marks (`stats.ppi`).
 
 For each metric on the label's scale, over all marked answers and for each system with a rating. It holds where the
-rated answers are a random sample of the marked ones.
+rated answers are a random sample of the marked ones. Where a question has several answers, rated or not, their spread
+is that between questions.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import on_scale
+from longmark.metaeval.questions import clusters_of
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.samples import Floats
 
@@ -36,6 +38,7 @@ def powered(
     labels[list(places)] = people
     rated = ~np.isnan(labels)
     systems = np.array([answer.system for answer in marks.answers], dtype=object)
+    questions = np.array([answer.question_id for answer in marks.answers], dtype=object)
     named = [system for system in marks.systems if (rated & (systems == system)).any()]
     groups = [(ALL, np.ones(len(labels), dtype=bool))]
     if len(marks.systems) > 1:
@@ -47,5 +50,8 @@ def powered(
             continue
         for name, here in groups:
             if (here & ~rated & ~np.isnan(values)).any() and (here & rated).any():
-                found.append(Powered(metric, name, ppi_mean(labels[here], values[here], level=level)))
+                clusters = clusters_of(questions[here].tolist())
+                found.append(
+                    Powered(metric, name, ppi_mean(labels[here], values[here], clusters=clusters, level=level))
+                )
     return tuple(found)

@@ -22,6 +22,7 @@ from longmark.metaeval.orient import direction
 from longmark.metaeval.people import Vote
 from longmark.metaeval.scale import majority
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
+from longmark.stats.clustered_share import clustered_share
 from longmark.stats.multiplicity import adjust
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import Share, share
@@ -154,25 +155,30 @@ def preferences(
     """pairs: those with both answers; places: decimals that a metric's values are rounded to."""
     level = 1 - alpha
     gold = [majority(vote.name for vote in votes_of(pair)) for pair in pairs]
+    questions = [pair.question_id for pair in pairs]
     counts = Counter(choice for choice in gold if choice is not None)
     chosen = {name: _chosen(marks, name, pairs, places) for name in marks.metrics}
     how = {name: direction(facts) for name, facts in marks.metrics.items()}
     longer = _longer(marks, pairs)
     if any(choice is not None for choice in longer):
         chosen[LONGER], how[LONGER] = longer, "baseline"
-    questions = [pair.question_id for pair in pairs]
     scorer = _Scorer(gold, questions, level, seed)
     accuracies = [_accuracy(name, how[name], choices, scorer) for name, choices in chosen.items()]
     if counts:
         usual = min(counts, key=lambda choice: (-counts[choice], choice))
         accuracies.append(_accuracy(f"{ALWAYS} ({usual})", "baseline", (usual,) * len(pairs), scorer))
     return Preferences(
-        Gold(len(pairs), gold.count(None), dict(counts), share(counts["tie"], counts.total(), level)),
+        Gold(
+            len(pairs),
+            gold.count(None),
+            dict(counts),
+            scorer.share([None if choice is None else choice == "tie" for choice in gold]),
+        ),
         tuple(accuracies),
         _by_group(chosen, pairs, by, gold, level, seed),
         _differences(chosen, scorer, alpha, seed),
         tuple(
-            SameChoice(one, other, _same(chosen[one], chosen[other], level)) for one, other in combinations(chosen, 2)
+            SameChoice(one, other, _same(chosen[one], chosen[other], scorer)) for one, other in combinations(chosen, 2)
         ),
         _positions(pairs, level),
         chosen,
@@ -227,14 +233,17 @@ class _Scorer:
         how = f"BCa over {interval.clusters} questions"
         return Rate(interval.estimate, interval.low, interval.high, len(kept), how, interval.reason)
 
+    def share(self, counted: Sequence[bool | None]) -> Share:
+        """Wilson's interval, on fewer pairs where those of a question hang together."""
+        return clustered_share(counted, self.questions, self.level)
+
     def right(self, choices: Sequence[str | None]) -> list[float | None]:
         return [None if g is None or c is None else float(g == c) for g, c in zip(self.gold, choices, strict=True)]
 
 
 def _accuracy(name: str, how: str, choices: Sequence[str | None], scorer: _Scorer) -> Accuracy:
     right = scorer.right(choices)
-    usable = [choice for choice, r in zip(choices, right, strict=True) if choice is not None and r is not None]
-    decided = [choice for choice in usable if choice != "tie"]
+    usable = [None if r is None else choice for choice, r in zip(choices, right, strict=True)]
     people = [g not in (None, "tie") for g in scorer.gold]
     both = [p and c not in (None, "tie") for p, c in zip(people, choices, strict=True)]
     return Accuracy(
@@ -243,8 +252,8 @@ def _accuracy(name: str, how: str, choices: Sequence[str | None], scorer: _Score
         scorer.rate(right),
         scorer.rate([r if keep else None for r, keep in zip(right, people, strict=True)]),
         scorer.rate([r if keep else None for r, keep in zip(right, both, strict=True)]),
-        share(len(usable) - len(decided), len(usable), scorer.level),
-        share(decided.count("a"), len(decided), scorer.level),
+        scorer.share([None if choice is None else choice == "tie" for choice in usable]),
+        scorer.share([None if choice in (None, "tie") else choice == "a" for choice in usable]),
         sum(g is not None and c is None for g, c in zip(scorer.gold, choices, strict=True)),
     )
 
@@ -313,38 +322,32 @@ def _difference(
     )
 
 
-def _same(one: Sequence[str | None], other: Sequence[str | None], level: float) -> Share:
-    both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    return share(sum(a == b for a, b in both), len(both), level)
+def _same(one: Sequence[str | None], other: Sequence[str | None], scorer: _Scorer) -> Share:
+    return scorer.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])
 
 
 def _positions(pairs: Sequence[Pair], level: float) -> tuple[Position, ...]:
     """All raters together, and where there are several each of them, those with the most choices first."""
-    decided: Counter[str] = Counter()
-    first: Counter[str] = Counter()
-    twice: Counter[str] = Counter()
-    same: Counter[str] = Counter()
+    first: dict[str, list[tuple[bool, str]]] = {}  # of each rater, with the question
+    same: dict[str, list[tuple[bool, str]]] = {}
     for pair in pairs:
         seen: dict[str, list[tuple[str, bool]]] = {}
         for rater, choice, was_turned in pair.said:
             seen.setdefault(rater, []).append((choice, was_turned))
             if choice != "tie":
-                decided[rater] += 1
-                first[rater] += choice == ("b" if was_turned else "a")
+                first.setdefault(rater, []).append((choice == ("b" if was_turned else "a"), pair.question_id))
         for rater, both in seen.items():
             if len(both) == 2:
-                twice[rater] += 1
-                same[rater] += both[0][0] == both[1][0]
+                same.setdefault(rater, []).append((both[0][0] == both[1][0], pair.question_id))
     raters = list(dict.fromkeys(rater for pair in pairs for rater, _, _ in pair.said))
 
-    def of(name: str, who: Sequence[str]) -> Position:
-        shown = sum(twice[rater] for rater in who)
-        return Position(
-            name,
-            share(sum(first[rater] for rater in who), sum(decided[rater] for rater in who), level),
-            shown,
-            share(sum(same[rater] for rater in who), shown, level),
-        )
+    def taken(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Share:
+        each = [one for rater in who for one in found.get(rater, ())]
+        return clustered_share([counted for counted, _ in each], [question for _, question in each], level)
 
-    each = sorted(raters, key=lambda rater: (-decided[rater], rater)) if len(raters) > 1 else []
+    def of(name: str, who: Sequence[str]) -> Position:
+        stayed = taken(same, who)
+        return Position(name, taken(first, who), stayed.n, stayed)
+
+    each = sorted(raters, key=lambda rater: (-len(first.get(rater, ())), rater)) if len(raters) > 1 else []
     return (of("all raters", raters), *(of(rater, [rater]) for rater in each))

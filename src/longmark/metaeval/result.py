@@ -31,7 +31,8 @@ class MetricJoin:
 class RatingLabel:
     """All about one label that people rated answers on.
 
-    undecided: rated answers on which no value leads, which have no class. points: for figures, of each metric at most
+    undecided: rated answers on which no value leads, which have no class. clustered: whether a question has several of
+    the answers, so that intervals and tests are over questions. points: for figures, of each metric at most
     2,000 (people's mean, metric).
     """
 
@@ -52,6 +53,7 @@ class RatingLabel:
     classes: tuple[ErrorByClass, ...]
     powered: tuple[Powered, ...]
     points: Mapping[str, tuple[tuple[float, float], ...]]
+    clustered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longmark.metaeval.result import RatingLabel
-from longmark.metaeval.words import between, counted, ends, figure, level_name, reasons
+from longmark.metaeval.words import between, counted, ends, figure, level_name, questions, reasons
 from longmark.report import plots
 from longmark.report.document import Section
 from longmark.tables import Column, Table
@@ -30,12 +30,30 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
                 Column(interval, 3, "range", "auc"),
                 Column("yes"),
                 Column("no"),
+                Column("questions"),
                 Column("missing"),
                 Column("why none", key="reason"),
             ),
-            tuple((a.metric, a.value, ends(a.low, a.high), a.yes, a.no, a.missing, a.reason) for a in part.aucs),
-            note="The chance that the metric ranks an answer with a yes above one with a no; 0.5 by chance. DeLong's "
-            "interval on the logit. The label is what most raters said.",
+            tuple(
+                (
+                    a.metric,
+                    a.value,
+                    ends(a.low, a.high),
+                    a.yes,
+                    a.no,
+                    questions(a.clusters, a.yes + a.no),
+                    a.missing,
+                    a.reason,
+                )
+                for a in part.aucs
+            ),
+            note="The chance that the metric ranks an answer with a yes above one with a no; 0.5 by chance. "
+            + (
+                "Intervals by DeLong's components summed over each question's answers (Obuchowski)"
+                if part.clustered
+                else "DeLong's interval"
+            )
+            + " on the logit. The label is what most raters said.",
         )
     ]
     if part.auc_differences:
@@ -51,13 +69,26 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
                     Column("p", kind="p"),
                     Column("p, Holm", kind="p", key="adjusted"),
                     Column("n"),
+                    Column("questions"),
                     Column("why none", key="reason"),
                 ),
                 tuple(
-                    (d.first, d.second, d.value, ends(d.low, d.high), d.p, d.adjusted, d.n, d.reason)
+                    (
+                        d.first,
+                        d.second,
+                        d.value,
+                        ends(d.low, d.high),
+                        d.p,
+                        d.adjusted,
+                        d.n,
+                        questions(d.clusters, d.n),
+                        d.reason,
+                    )
                     for d in part.auc_differences
                 ),
-                note="DeLong's test on the same answers; Holm over all pairs of metrics.",
+                note="DeLong's test on the same answers"
+                + (", over questions (Obuchowski)" if part.clustered else "")
+                + "; Holm over all pairs of metrics.",
             )
         )
     forest = plots.forest(
@@ -114,7 +145,8 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
             for c in part.calibrations
             for b in c.bins
         ),
-        note="A bin holds its lower edge and not its upper one; the last holds both. Wilson's intervals.",
+        note="A bin holds its lower edge and not its upper one; the last holds both. Wilson's intervals"
+        + (", wider where answers to one question hang together." if part.clustered else "."),
     )
     known = sorted((c for c in part.calibrations if c.error is not None), key=lambda c: c.error or 0.0)
     diagrams = [

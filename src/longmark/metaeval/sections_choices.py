@@ -283,7 +283,8 @@ def _position(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Sec
             )
             for p in positions[:51]
         ),
-        note="Choices that were no tie; a is taken to be the answer that was shown first.",
+        note="Choices that were no tie; a is taken to be the answer that was shown first. Wilson's "
+        "intervals, wider where the choices on a question hang together.",
     )
     whole = positions[0]
     if whole.first.value is None:

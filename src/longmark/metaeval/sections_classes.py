@@ -84,7 +84,8 @@ def _note(part: RatingLabel) -> str:
         if part.scale.number
         else "AUC: the chance that the metric ranks an answer of this class above one of another class."
     )
-    return f"Mean in the metric's own units, BCa intervals. Error: mean distance from the class's number. {how}"
+    over = " over questions" if part.clustered else ""
+    return f"Mean in the metric's own units, BCa intervals{over}. Error: mean distance from the class's number. {how}"
 
 
 def _says(part: RatingLabel) -> str:

@@ -8,7 +8,7 @@ from longmark.metaeval.correlate import Correlations
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections_binary import binary_sections
 from longmark.metaeval.sections_classes import class_section
-from longmark.metaeval.words import between, counted, ends, figure, level_name, reasons, span
+from longmark.metaeval.words import between, counted, ends, figure, level_name, questions, reasons, span
 from longmark.report import plots
 from longmark.report.document import Section
 from longmark.stats.correlation import Correlation
@@ -39,7 +39,7 @@ def rating_sections(part: RatingLabel, heading: str, prefix: str, alpha: float) 
 def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
     interval = level_name(alpha)
     kinds = ("Pearson", "Spearman", "Kendall")
-    columns = [Column("metric"), Column("taken", key="direction"), Column("n"), Column("missing")]
+    columns = [Column("metric"), Column("taken", key="direction"), Column("n"), Column("questions"), Column("missing")]
     for kind in kinds:
         columns += [Column(kind, 3), Column(interval, 3, "range", kind.lower())]
     columns.append(Column("why none", key="reason"))
@@ -49,15 +49,16 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         cells = [
             cell for kind in kinds for r in [each.by_kind[kind.lower()]] for cell in (r.value, ends(r.low, r.high))
         ]
-        rows.append((each.metric, each.direction, spearman.n, spearman.missing, *cells, spearman.reason))
+        asked = questions(spearman.clusters, spearman.n)
+        rows.append((each.metric, each.direction, spearman.n, asked, spearman.missing, *cells, spearman.reason))
     table = Table(
         f"{prefix}correlation",
         "Correlation with people's mean",
         tuple(columns),
         tuple(rows),
         note="Above 0: the metric agrees with people. Turned where lower is better; as it is where that is not "
-        f"declared. Kendall is tau-b. Intervals by {_methods(part)} on Fisher's scale. Answers count as independent. "
-        "Missing: rated answers without a value.",
+        f"declared. Kendall is tau-b. Intervals by {_jackknife(part)} on Fisher's scale. Missing: rated answers "
+        "without a value.",
     )
     forest = plots.forest(
         [_forest_row(each.metric, each.by_kind["spearman"]) for each in part.correlations],
@@ -77,11 +78,10 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
     )
 
 
-def _methods(part: RatingLabel) -> str:
-    used = {r.method for each in part.correlations for r in each.by_kind.values()}
-    if used == {"jackknife"}:
-        return "delete-one jackknife"
-    return "delete-one jackknife (of ranks with too many values: the normal approximation)"
+def _jackknife(part: RatingLabel) -> str:
+    if part.clustered:
+        return "a jackknife that leaves out whole questions, for answers to one question hang together,"
+    return "delete-one jackknife"
 
 
 def _forest_row(name: str, r: Correlation) -> plots.ForestRow:
@@ -172,6 +172,7 @@ def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
             Column("p", kind="p"),
             Column("p, Holm", kind="p", key="adjusted"),
             Column("n"),
+            Column("questions"),
             Column("why none", key="reason"),
         ),
         tuple(
@@ -185,11 +186,14 @@ def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
                 d.result.p,
                 d.adjusted,
                 d.result.n,
+                questions(d.result.clusters, d.result.n),
                 d.result.reason,
             )
             for d in part.differences
         ),
-        note="Spearman's rho on the same answers, so dependent; jackknife, Student's t; Holm over all pairs of metrics."
+        note="Spearman's rho on the same answers, so dependent; jackknife"
+        + (" over questions" if part.clustered else "")
+        + ", Student's t; Holm over all pairs of metrics."
         + ("" if all(d.result.kind == "spearman" for d in part.differences) else " Pearson where values are too many."),
     )
     forest = plots.forest(
@@ -237,6 +241,7 @@ def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Secti
             Column("group"),
             Column("metric"),
             Column("n"),
+            Column("questions"),
             Column("rho", 3),
             Column(level_name(alpha), 3, "range", "rho"),
             Column("why none", key="reason"),
@@ -247,6 +252,7 @@ def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Secti
                 g.group,
                 g.metric,
                 g.correlation.n,
+                questions(g.correlation.clusters, g.correlation.n),
                 g.correlation.value,
                 ends(g.correlation.low, g.correlation.high),
                 g.correlation.reason,
@@ -280,6 +286,7 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
             Column("metric"),
             Column("system"),
             Column("rated"),
+            Column("questions"),
             Column("only marked"),
             Column("people alone", 3),
             Column(interval, 3, "range", "people_alone"),
@@ -294,6 +301,7 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
                 p.metric,
                 p.system,
                 p.mean.labelled,
+                questions(p.mean.clusters, p.mean.labelled),
                 p.mean.unlabelled,
                 p.mean.human.mean if p.mean.human else None,
                 ends(p.mean.human.low, p.mean.human.high) if p.mean.human else None,
@@ -306,7 +314,7 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
             for p in part.powered
         ),
         note="Prediction-powered inference, tuned weight, Student's t. Worth: how many ratings alone would give as "
-        "narrow an interval.",
+        "narrow an interval." + _between_questions(part),
     )
     first = part.powered[0].mean
     says = (
@@ -319,3 +327,12 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
             f"{between(first.value, first.low, first.high)} on average; the metric alone says {figure(first.judge)}."
         )
     return Section(f"{heading}The mean over all answers", says, (table,))
+
+
+def _between_questions(part: RatingLabel) -> str:
+    if all(p.mean.clusters is None for p in part.powered):
+        return ""
+    return (
+        " Where a question has several answers the intervals are by the spread between questions. Questions: those of "
+        "the rated answers."
+    )

@@ -20,6 +20,7 @@ from longmark.metaeval.orient import direction, on_scale
 from longmark.metaeval.people import People, Vote, people
 from longmark.metaeval.powered import powered
 from longmark.metaeval.preferences import preferences, votes_of
+from longmark.metaeval.questions import Clusters, clusters_of, questions_of
 from longmark.metaeval.result import ChoiceLabel, Metaeval, MetricJoin, RatingLabel
 from longmark.metaeval.scale import BINARY, Scale, class_of, majority, mean_of, scale_of, text_of
 from longmark.stats.samples import Floats
@@ -125,6 +126,7 @@ class _Job:
         by = self._by(groups)
         numeric, level, alpha, seed = scale.numeric, self._level, self._alpha, self._seed
         yes = _yes(verdicts, scale) if scale.kind == BINARY else None
+        its = clusters_of(questions_of(self._marks, places))
         return RatingLabel(
             label=label,
             join=join,
@@ -133,16 +135,17 @@ class _Job:
             ratings=sum(len(each.said) for each in rated),
             undecided=verdicts.count(None),
             people=self._people(rated, scale, places),
-            correlations=correlations(self._marks, columns, mean, level) if numeric else (),
+            correlations=correlations(self._marks, columns, mean, its, level) if numeric else (),
             grouping=grouping(self._marks, places, columns, mean, level, seed) if numeric else (),
-            groups=by_group(columns, mean, by, groups, level) if numeric else (),
-            differences=differences(columns, mean, alpha) if numeric else (),
-            aucs=() if yes is None else tuple(auc(name, values, yes, level) for name, values in columns.items()),
-            auc_differences=() if yes is None else auc_differences(columns, yes, alpha),
-            calibrations=() if yes is None else self._calibrations(places, yes),
-            classes=self._classes(places, columns, verdicts, scale) if scale.classes else (),
+            groups=by_group(columns, mean, by, groups, its, level) if numeric else (),
+            differences=differences(columns, mean, its, alpha) if numeric else (),
+            aucs=() if yes is None else tuple(auc(name, values, yes, level, its) for name, values in columns.items()),
+            auc_differences=() if yes is None else auc_differences(columns, yes, alpha, its),
+            calibrations=() if yes is None else self._calibrations(places, yes, its),
+            classes=self._classes(places, columns, verdicts, scale, its) if scale.classes else (),
             powered=powered(self._marks, places, mean, scale.low or 0.0, scale.high or 0.0, level) if numeric else (),
             points={name: _points(mean, values, seed) for name, values in self._values(places)} if numeric else {},
+            clustered=its is not None,
         )
 
     def _values(self, places: Sequence[int]) -> Iterable[tuple[str, Floats]]:
@@ -158,22 +161,29 @@ class _Job:
             found.append(MetricJoin(name, len(places) - without.total(), dict(without.most_common())))
         return tuple(found)
 
-    def _calibrations(self, places: Sequence[int], yes: Floats) -> tuple[Any, ...]:
+    def _calibrations(self, places: Sequence[int], yes: Floats, clusters: Clusters) -> tuple[Any, ...]:
         facts = self._marks.metrics
         return tuple(
-            calibration(name, on_scale(values, facts[name], 0, 1), yes, self._level)
+            calibration(name, on_scale(values, facts[name], 0, 1), yes, self._level, clusters)
             for name, values in self._values(places)
         )
 
     def _classes(
-        self, places: Sequence[int], columns: Mapping[str, Floats], verdicts: Sequence[str | None], scale: Scale
+        self,
+        places: Sequence[int],
+        columns: Mapping[str, Floats],
+        verdicts: Sequence[str | None],
+        scale: Scale,
+        clusters: Clusters,
     ) -> tuple[Any, ...]:
         found = []
         for name, values in self._values(places):
             scaled = None
             if scale.low is not None and scale.high is not None:
                 scaled = on_scale(values, self._marks.metrics[name], scale.low, scale.high)
-            found.append(by_class(name, values, columns[name], scaled, verdicts, scale, self._level, self._seed))
+            found.append(
+                by_class(name, values, columns[name], scaled, verdicts, scale, clusters, self._level, self._seed)
+            )
         return tuple(found)
 
     def _people(self, rated: Sequence[Rated], scale: Scale, places: Sequence[int]) -> People:
@@ -192,7 +202,10 @@ class _Job:
                 wide[name] = np.full(len(rated), np.nan)
                 wide[name][rows] = values
         kind: Literal["nominal", "interval"] = "interval" if scale.numeric else "nominal"
-        return people(items, kind, wide, {}, self._level, self._seed, classes=bool(scale.classes))
+        names = [each.name if each.place is None else self._marks.answers[each.place].question_id for each in rated]
+        return people(
+            items, kind, wide, {}, self._level, self._seed, classes=bool(scale.classes), questions=clusters_of(names)
+        )
 
     def _choices(self, label: str, pairs: Sequence[Pair], join: Join) -> ChoiceLabel:
         here = [pair for pair in pairs if pair.why is None]
@@ -204,7 +217,15 @@ class _Job:
             for name, choices in found.chosen.items()
         }
         items = [votes_of(pair) for pair in pairs]
-        beside = people(items, "nominal", {name: np.empty(0) for name in chosen}, chosen, self._level, self._seed)
+        beside = people(
+            items,
+            "nominal",
+            {name: np.empty(0) for name in chosen},
+            chosen,
+            self._level,
+            self._seed,
+            questions=clusters_of([pair.question_id for pair in pairs]),
+        )
         gaps = []
         for name in self._marks.metrics:
             values = self._marks.values[name]

@@ -29,6 +29,11 @@ def span(found: Interval | None) -> Range | None:
     return None if found is None or found.low is None else Range(found.low, found.high)
 
 
+def questions(clusters: int | None, answers: int) -> int:
+    """How many questions the answers belong to."""
+    return answers if clusters is None else clusters
+
+
 def ends(low: float | None, high: float | None) -> Range | None:
     return None if low is None or high is None else Range(low, high)
 

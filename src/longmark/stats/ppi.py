@@ -9,12 +9,14 @@ labels alone) to 1 (Angelopoulos et al. 2023). For a difference between two syst
 labels'.
 
 Deviation: the interval takes Student's t with (labelled - 1) degrees of freedom and variances with divisor n - 1, since
-labels are few; `method="normal"` gives the published one (normal quantile, divisor n).
+labels are few; `method="normal"` gives the published one (normal quantile, divisor n). With clusters the variance is
+G / (G - 1) times the sum of squares of what each cluster adds to the mean by all its items, G of them having a label.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -23,13 +25,14 @@ import numpy as np
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.proportion import check_level
-from longmark.stats.samples import Values, as_floats
+from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers
 from longmark.stats.student import MeanInterval, t_quantile
 
 Method = Literal["t", "normal"]
 METHODS = ("t", "normal")
 
 _FEWEST = 3
+_FEWEST_CLUSTERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class PpiMean:
     weight: λ, and whether it was tuned. human: the mean of the labels alone with its interval, by the same method;
     judge: the mean of all the judge's marks, without an interval since its bias is not known. worth: how many labels
     alone would give as narrow an interval. missing: items that the judge did not mark, and items with no value at all.
+    clusters: how many the labelled items belong to; None: each counted by itself.
     """
 
     value: float | None
@@ -56,6 +60,7 @@ class PpiMean:
     level: float
     method: str
     reason: str | None = None
+    clusters: int | None = None
 
 
 def ppi_mean(
@@ -65,9 +70,12 @@ def ppi_mean(
     weight: float | None = None,
     level: float = 0.95,
     method: Method = "t",
+    clusters: Sequence[Hashable] | None = None,
 ) -> PpiMean:
     """human: a label for each item, None where nobody labelled it; judge: a mark for each item.
 
+    clusters: for each item what it belongs to, labelled or not; then variances are between clusters, and t has one
+    degree less than there are clusters with a label. No interval for labels of fewer than 5 clusters.
     weight: λ; without one it is tuned to the narrowest interval. No value with fewer than 3 labelled items. Raises
     UserError for columns of unequal length and for a level, method or weight out of range.
     """
@@ -82,8 +90,12 @@ def ppi_mean(
     marked = ~np.isnan(marks)
     missing = int((~marked).sum())
     both = marked & ~np.isnan(labels)
-    y, f, others = labels[both], marks[both], marks[marked & ~both]
+    alone_marked = marked & ~both
+    y, f, others = labels[both], marks[both], marks[alone_marked]
     n, rest = len(y), len(others)
+    names = None if clusters is None else cluster_numbers(clusters, np.ones(len(marks), dtype=np.bool_))[0]
+    count = None if names is None else len(set(names[both].tolist()))
+    units = n if count is None else count
     average = float(marks[marked].mean()) if marked.any() else None
 
     def result(
@@ -94,7 +106,7 @@ def ppi_mean(
         worth: float | None,
         reason: str | None = None,
     ) -> PpiMean:
-        half = None if error is None else _quantile(level, n, method) * error
+        half = None if error is None else _quantile(level, units, method) * error
         return PpiMean(
             value=value,
             low=None if value is None or half is None else value - half,
@@ -111,25 +123,43 @@ def ppi_mean(
             level=level,
             method=method,
             reason=reason,
+            clusters=count,
         )
 
     if n < _FEWEST:
         return result(None, None, None, None, None, f"at least {_FEWEST} items with a label and a mark; there are {n}")
     ddof = 1 if method == "t" else 0
-    own = float(y.var(ddof=ddof)) / n
-    half = _quantile(level, n, method) * math.sqrt(own)
     mean = float(y.mean())
-    alone = MeanInterval(mean, mean - half, mean + half, n, level, "Student's t" if method == "t" else "normal")
     used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
     value = float((y - used * f).mean() + (used * others.mean() if rest else 0.0))
-    spread = float((y - used * f).var(ddof=ddof)) / n
-    if rest > 1:
-        spread += used * used * float(others.var(ddof=ddof)) / rest
+    if names is None:
+        own = float(y.var(ddof=ddof)) / n
+        spread = float((y - used * f).var(ddof=ddof)) / n
+        if rest > 1:
+            spread += used * used * float(others.var(ddof=ddof)) / rest
+    elif units < _FEWEST_CLUSTERS:
+        why = f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; there are {units}"
+        return result(value, None, used, None, None, why)
+    else:
+        own = _between(names[both], (y - mean) / n, units, ddof)
+        adds = np.zeros(len(marks))
+        adds[both] = (y - used * f - (y - used * f).mean()) / n
+        if rest:
+            adds[alone_marked] = used * (others - others.mean()) / rest
+        spread = _between(names[marked], adds[marked], units, ddof)
+    half = _quantile(level, units, method) * math.sqrt(own)
+    alone = MeanInterval(mean, mean - half, mean + half, n, level, "Student's t" if method == "t" else "normal")
     error = math.sqrt(spread)
     if error <= 1e-12 * max(1.0, float(np.abs(y).max())):
         why = "no labels differ from the marks but by a constant, and the marks do not vary: no spread to tell from"
         return result(value, None, used, alone, None, why)
     return result(value, error, used, alone, n * own / spread)
+
+
+def _between(clusters: Ints, adds: Floats, labelled: int, ddof: int) -> float:
+    """The variance of a sum from what each item adds to it. labelled: clusters with a label."""
+    sums = np.bincount(clusters, adds)
+    return labelled / (labelled - ddof) * float(sums @ sums)
 
 
 def _tuned(y: np.ndarray, f: np.ndarray, others: np.ndarray) -> float:
