@@ -1,7 +1,5 @@
 """Systems compared on a metric: figures by hand, what is left out, what is refused."""
 
-import math
-
 import numpy as np
 import pytest
 from tests.compare.runs import run_of
@@ -30,8 +28,15 @@ def test_two_runs_by_hand(tmp_path):
     assert (pair.won, pair.ties, pair.lost, pair.share.estimate) == (3, 1, 0, 0.875)
     # three differences other than zero, all positive: of 2^3 patterns of signs two reach .9 in size
     assert (pair.p_alone, pair.p_of_metric, pair.p, pair.significant) == (0.25, 0.25, 0.25, False)
-    # (1.959964 + .841621) x .1707825 / sqrt(4) = .239231
-    assert pair.detectable == pytest.approx(0.239231, abs=1e-6)
+    # the least p of 4 pairs is 2 / 2^4 = .125; 2 / 2^6 = .03125 is the first within .05
+    assert pair.detectable is None
+    assert metric.beyond_reach == (
+        "no difference, however large, could be found with so few questions (4); at least 6 are needed"
+    )
+    assert f"{RELEVANCE}: {metric.beyond_reach}." in found.notices
+    # Student's t: 3.182446 x .170783 / sqrt(4) = .271753 to both sides of .225
+    assert (pair.difference.method, pair.d_z.method, pair.share.method) == ("Student's t", "noncentral t", "Wilson")
+    assert (pair.difference.low, pair.difference.high) == pytest.approx((-0.046753, 0.496753), abs=1e-6)
     one_, two_ = metric.systems
     assert one_.mean.estimate == pytest.approx(0.75)
     # all six: 3.2 / 6 = .533333; over the common four 2.1 / 4 = .525
@@ -41,7 +46,6 @@ def test_two_runs_by_hand(tmp_path):
     assert [gap.count for gap in one_.gaps] == [1]
     assert (one_.groups, two_.groups, one_.best, one_.worst) == ("a", "a", 1, 2)
     assert any("2 of 6 questions (33 %) are left out" in notice for notice in found.notices)
-    assert any("Only 4 questions are compared" in notice for notice in found.notices)
 
 
 def three(tmp_path, better=True, n=40):
@@ -64,9 +68,10 @@ def test_three_systems_of_one_run(tmp_path):
     assert (found.by, found.comparisons) == ("system", 3)
     names = [system.system for system in metric.systems]
     assert names[0] == "high"
-    alone = tukey(np.column_stack([values[name] for name in names]), names, permutations=2000, seed=3)
-    assert [pair.p_of_metric for pair in metric.pairs] == [pair.p for pair in alone.pairs]
-    assert [pair.p for pair in metric.pairs] == [pair.p for pair in alone.pairs], "one metric: nothing to add"
+    alone = tukey(np.column_stack(list(values.values())), list(values), permutations=2000, seed=3)
+    expected = [alone.p_value(pair.first, pair.second) for pair in metric.pairs]
+    assert [pair.p_of_metric for pair in metric.pairs] == expected, "the systems in the order of the marks"
+    assert [pair.p for pair in metric.pairs] == expected, "one metric: nothing to add"
     assert (metric.systems[0].best, metric.systems[0].worst) == (1, 1)
     assert all(there(pair.p_alone) <= there(pair.p_of_metric) for pair in metric.pairs)
     assert metric.test == "randomised Tukey HSD"
@@ -119,7 +124,9 @@ def test_degenerate_marks_have_reasons_and_no_figures(tmp_path):
     found = compare([run_of(tmp_path / "equal", equal)], draws=100).metrics[0]
     assert (found.pairs[0].p, found.pairs[0].significant, found.pairs[0].detectable) == (1.0, False, None)
     assert "same score" in there(found.reason)
-    assert found.pairs[0].difference.low is None
+    # 1 - .025^(1/6) = .459258 of the questions may be others, a whole unit apart
+    assert (found.pairs[0].difference.low, found.pairs[0].difference.high) == pytest.approx((-0.459258, 0.459258))
+    assert found.pairs[0].difference.method == "all equal"
     few = {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.1]}}
     found = compare([run_of(tmp_path / "few", few)], draws=100).metrics[0]
     assert (found.pairs[0].p, found.groups, found.systems[0].best) == (None, (), None)
@@ -188,24 +195,6 @@ def test_hypotheses_are_decided_over_the_metrics_compared(tmp_path):
     (result,) = found.hypotheses
     assert result.supported
     assert result.p == pytest.approx(max(there(p.p_of_metric) for p in found.metrics[0].pairs if p.first == "high") / 2)
-
-
-def test_the_detectable_difference_is_found_four_times_in_five():
-    """With the difference that it names, the test finds .8 of simulated samples (binomial 99.9 % interval for 400)."""
-    from longmark.compare.metric import How, Tested, _detectable
-
-    random = np.random.default_rng(2)
-    n, how = 60, How(0.95, 0.05, 1, 499, 100, 0)
-    pilot = random.normal(0, 0.2, (4000, 3))
-    pairs = ((0, 1), (0, 2), (1, 2))
-    test = tukey(pilot[:n], "abc", permutations=9, seed=0)
-    tested = Tested("m", (0, 1, 2), (), pilot, pilot, pairs, test, ())
-    named = there(_detectable(tested, how)[0]) * math.sqrt(4000 / n)
-    found = 0
-    for i in range(400):
-        table = random.normal(0, 0.2, (n, 3)) + np.array([named, 0, named / 2])
-        found += there(tukey(table, "abc", permutations=499, seed=i).pairs[0].p) <= 0.05
-    assert 0.73 <= found / 400 <= 0.87
 
 
 def test_huge_tables_get_fewer_draws_and_small_ones_all():

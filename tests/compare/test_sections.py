@@ -9,6 +9,7 @@ from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 
 from longmark.compare import compare, document
 from longmark.compare.figures import MOST_PAIRS, differences, rankings, wins
+from longmark.compare.sections import brief
 from longmark.compare.words import finding
 from longmark.report.document import write_document
 from longmark.stats.hypotheses import Hypothesis
@@ -57,7 +58,7 @@ def test_without_a_manifest_nobody_knows_which_end_is_better(tmp_path):
     found = compare([run], draws=200)
     assert finding(found.metrics[0], found).endswith("is not known: no run has a manifest that describes it.")
     page = document(found)
-    assert page.sections[0].tables[0].rows[0][1] == "not known"
+    assert page.sections[2].tables[1].rows[0][1] == "not known"
     assert page.sections[1].tables[0].rows[0][2] is None
 
 
@@ -94,14 +95,22 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     page = document(found)
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
-        *("findings", "hypotheses", "hypotheses-comparisons", "means", "differences", "wins", "questions", "gaps"),
+        *("hypotheses", "hypotheses-comparisons", "means", "differences", "findings", "wins", "questions", "gaps"),
     ]
     assert [len(tables[name].rows) for name in ("findings", "means", "differences", "wins", "gaps")] == [3, 9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()
         assert as_latex(table).count("\\midrule") == 1
     head = as_csv(tables["differences"]).splitlines()[0]
-    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_alone,p_of_metric,p_corrected")
+    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_corrected,significant,")
+    for name in ("findings", "hypotheses", "means", "differences", "wins"):
+        assert tables[name].note.endswith(
+            "alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; seed 0; "
+            f"longmark {found.longmark}."
+        )
+    means = [column.field for column in tables["means"].columns]
+    row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
+    assert (row["with_a_value"], row["rows"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
     assert "Seed" in page.settings
     write_document(page, tmp_path / "page.html")
     assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -156,3 +165,30 @@ def test_values_stand_side_by_side_for_up_to_eight_systems(tmp_path, count):
     questions = document(compare([run_of(tmp_path / "run", systems)], draws=100)).sections[4].tables[0]
     assert len(questions.columns) == (6 + 8 if count == 8 else 6)
     assert questions.rows[0][4:6] == (f"s{count - 1}", "s0")
+
+
+def test_each_metric_is_said_in_a_point_of_its_own_and_printed_without_the_table(tmp_path):
+    systems = {s: {m: [0.1 * i + 0.05 * j for j in range(6)] for m in (RELEVANCE, EASE)} for i, s in enumerate("xyz")}
+    page = document(compare([run_of(tmp_path / "run", systems)], draws=200))
+    assert [point.split(":")[0] for point in page.sections[0].points] == [RELEVANCE, EASE]
+    assert page.sections[0].tables == ()
+    names = [table.name for section in brief(page).sections for table in section.tables]
+    assert "findings" not in names
+    assert {"means", "differences", "wins", "questions"} <= set(names)
+
+
+def test_the_figure_shows_the_ranks_of_the_table(tmp_path):
+    systems = {f"s{i}": {RELEVANCE: [0.1 * i, 0.4, 0.2, 0.8 - 0.1 * i]} for i in range(3)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    assert [one.rank for one in metric.systems] == ["1-3"] * 3
+    drawn = rankings([metric])
+    assert "1-3. s0" in drawn
+    assert "2. s" not in drawn
+
+
+def test_where_nothing_was_tested_it_says_why(tmp_path):
+    values = {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()}
+    page = document(compare([run_of(tmp_path / "run", values)]))
+    assert page.sections[0].says == (
+        f"Nothing was tested. {RELEVANCE}: the test needs at least 3 rows with scores of every system; there are 2."
+    )

@@ -63,7 +63,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.compare.comparison import compare as compared
-    from longmark.compare.sections import document
+    from longmark.compare.sections import brief, document
     from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 
@@ -80,5 +80,6 @@ def compare(arguments: argparse.Namespace) -> int:
         allow_different_judges=arguments.allow_different_judges,
         hypotheses=load_hypotheses(arguments.hypotheses) if arguments.hypotheses else (),
     )
-    publish(document(found), arguments.out, Console())
+    whole = document(found)
+    publish(whole, arguments.out, Console(), printed=brief(whole))
     return 0

@@ -14,12 +14,15 @@ import numpy as np
 
 from longmark import __version__
 from longmark.compare import signatures
+from longmark.compare.common import advice
 from longmark.compare.family import corrected
 from longmark.compare.marks import BY_RUN, Marks, read_marks
 from longmark.compare.metric import How, describe, tests_of
+from longmark.compare.reach import factors
 from longmark.compare.results import Comparison, MetricComparison
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import share
+from longmark.report.summary import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.samples import check_count
 
@@ -28,7 +31,7 @@ _FEWEST_RESAMPLES, _FEWEST_TABLES = 1_000, 2_000
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # values of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
-_FEW = 15  # questions below which a bootstrap interval is too narrow to be believed
+_TESTED = 3  # common questions that a test needs
 _LARGEST = 1e100  # in size: squares of sums still fit a float
 _LOST = 0.05  # share of questions left out from which a notice says so
 
@@ -68,7 +71,8 @@ def compare(
     how = _how(len(marks.questions), len(chosen), len(places), alpha, level, seed, draws)
     tested = {metric: tests_of(marks, metric, places, how) for metric in chosen}
     p = corrected({metric: one.p_of_metric for metric, one in tested.items()})
-    found = [describe(marks, one, p[metric], how) for metric, one in tested.items()]
+    times = factors(p, alpha)
+    found = [describe(marks, one, p[metric], times[metric], how) for metric, one in tested.items()]
     found = _with_texts(marks, found)
     return Comparison(
         runs=tuple(str(run) for run in runs),
@@ -98,9 +102,11 @@ def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
     if len(places) < 2:
         only = marks.systems[places[0]]
         where = "run" if marks.by == BY_RUN else "system"
+        empty = [str(marks.manifests[one.run].folder) for one in marks.lacking if one.empty]
+        none = f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
         raise UserError(
-            f"a comparison needs two systems or more; there is one {where}: {only}. Give another run, or a run that "
-            "marks several systems (the examples' field `system`, --by system)"
+            f"a comparison needs two systems or more; there is one {where}: {only}{none}. Give another run, or a run "
+            "that marks several systems (the examples' field `system`, --by system)"
         )
     return places
 
@@ -118,17 +124,21 @@ def _metrics(marks: Marks, wanted: Sequence[str]) -> list[str]:
 
 def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics that two systems or more have values of, and for the others why they are left out."""
-    chosen, left_out, shared = [], [], False
+    chosen, left_out, shared, common = [], [], False, False
+    apart = ""
     for metric in wanted:
         values = marks.matrix(metric)[:, list(places)]
         there = ~np.isnan(values)
         if (np.abs(values[there]) > _LARGEST).any():
             left_out.append((metric, f"it has values beyond {_LARGEST:g}, which cannot be averaged"))
             continue
-        having = [marks.systems[place] for i, place in enumerate(places) if there[:, i].any()]
+        present = [i for i in range(len(places)) if there[:, i].any()]
+        having = [marks.systems[places[i]] for i in present]
         if len(having) > 1:
             chosen.append(metric)
             shared = shared or bool((there.sum(axis=1) > 1).any())
+            common = common or bool(there[:, present].all(axis=1).any())
+            apart = apart or f"{metric}: {advice(having, there[:, present])}"
         else:
             left_out.append(
                 (metric, f"only {having[0]} has a value of it" if having else "no system has a value of it")
@@ -142,6 +152,10 @@ def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> t
         raise UserError(
             "the systems have no question in common: rows are paired by `question_id`, which examples without one get "
             "from their question's text. Mark answers to the same questions, or give these the same `question_id`"
+        )
+    if not common:
+        raise UserError(
+            f"there is no question that all systems compared have a value on, so nothing can be tested. {apart}"
         )
     return chosen, left_out
 
@@ -178,13 +192,16 @@ def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricCompa
 def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
     notices = signatures.notices(marks, [one.metric for one in found], differing)
-    if few := [one for one in found if one.common < _FEW]:
+    notices += [f"{one.metric}: {one.beyond_reach}." for one in found if one.beyond_reach]
+    notices += [f"{one.metric}: {one.reason}." for one in found if one.common < _TESTED]
+    few = [one for one in found if _TESTED <= one.common < FEWEST_BCA and not one.beyond_reach]
+    if few:
         fewest = min(few, key=lambda one: one.common)
-        least = fewest.common
+        others = len(few) - 1
+        more = f", and few on {others} more metric{'s' if others > 1 else ''}" if others else ""
         notices.append(
-            f"Only {least} question{'s are' if least != 1 else ' is'} compared on {fewest.metric}"
-            f"{f' (few on {len(few) - 1} more metrics too)' if len(few) > 1 else ''}: intervals from so few "
-            "are too narrow; go by the p-values."
+            f"Only {fewest.common} questions are compared on {fewest.metric}{more}: so few show large differences "
+            "only, and their intervals rest on normal theory; go by the p-values."
         )
     for one in found:
         lost = one.questions - one.common

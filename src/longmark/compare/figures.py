@@ -22,7 +22,7 @@ def _ranking(one: MetricComparison) -> str:
     if one.facts.higher_is_better is None:
         means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
         return forest(means, f"{one.metric} (better end: {direction(one)})", reference=None)
-    ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
+    ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high, s.rank or "") for s in one.systems]
     return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from longmark.compare.completeness import Lacking, lacking
 from longmark.errors import UserError
 from longmark.records import Example, Signature, Usage
 from longmark.report.index import MarkIndex, shortest_names
@@ -33,7 +34,8 @@ class Marks:
     """The marks of runs. metrics: in the order of the manifests; systems, questions: in order of appearance.
 
     by: what a system is here, `run` or `system`; repeated: (metric, system) -> questions with several values, of which
-    the mean is taken; signatures: metric -> for each run (by its place) the different signatures of its rows.
+    the mean is taken; signatures: metric -> for each run (by its place) the different signatures of its rows; lacking:
+    the runs that lack rows which they must have.
     """
 
     metrics: tuple[str, ...]
@@ -44,6 +46,7 @@ class Marks:
     manifests: tuple[Manifest, ...]
     signatures: dict[str, tuple[tuple[Signature, ...], ...]]
     repeated: dict[tuple[str, str], int]
+    lacking: tuple[Lacking, ...]
     _columns: dict[tuple[str, str], _Column] = field(repr=False)
     _gaps: dict[tuple[str, str], tuple[Gap, ...]] = field(repr=False)
     _usage: dict[tuple[str, str], Usage] = field(repr=False)
@@ -166,6 +169,7 @@ class _Joining:
                 name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts
             },
             repeated={key: count for key, column in columns.items() if (count := column.repeated())},
+            lacking=lacking(index, manifests),
             _columns=columns,
             _gaps=self._gaps(names),
             _usage=self._usage(),

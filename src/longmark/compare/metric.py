@@ -8,17 +8,16 @@ metric; with two systems that is the paired permutation test.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
-from scipy.stats import studentized_range
 
-from longmark.compare import resample
+from longmark.compare import intervals, resample
+from longmark.compare.common import advice
 from longmark.compare.marks import Marks
 from longmark.compare.ranking import groups, letters
+from longmark.compare.reach import beyond_reach, detectable
 from longmark.compare.results import (
     SEVERAL_SYSTEMS,
     TWO_SYSTEMS,
@@ -34,7 +33,7 @@ from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
 
 APART = 10  # questions shown for each metric
-_WANTED = 0.8  # the power that a detectable difference is found with
+_FEWEST = 3  # common questions that a test needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,8 @@ class Tested:
     """A metric with everything but what hangs on the other metrics.
 
     order: places of the systems with values, the best first; absent: of those without. table: values of those in
-    `order`, questions x systems; complete: its rows without a gap; pairs: places in `order`.
+    `order`, questions x systems; complete: its rows without a gap; pairs: places in `order`, and their p by the test,
+    which has the systems in the order of the marks, as `metrics_study` has them: one seed gives the same p in both.
     """
 
     metric: str
@@ -64,11 +64,8 @@ class Tested:
     complete: Floats
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
+    p_of_metric: tuple[float | None, ...]
     p_alone: tuple[float | None, ...]
-
-    @property
-    def p_of_metric(self) -> tuple[float | None, ...]:
-        return tuple(pair.p for pair in self.tukey.pairs)
 
 
 def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tested:
@@ -85,19 +82,20 @@ def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tes
     table = whole[there.any(axis=1)][:, order]
     rows = table[~np.isnan(table).any(axis=1)]
     pairs = tuple(itertools.combinations(range(len(order)), 2))
-    names = [marks.systems[systems[i]] for i in order]
-    found = tukey(table, names, permutations=how.permutations, seed=how.seed)
-    alone = (
-        [pair.p for pair in found.pairs]
-        if len(order) == 2
-        else resample.sign_flips(rows, pairs, how.permutations, how.seed)
+    found = tukey(
+        whole[:, present], [marks.systems[systems[i]] for i in present], permutations=how.permutations, seed=how.seed
     )
+    p_of = {frozenset((pair.a, pair.b)): pair.p for pair in found.pairs}
+    names = [marks.systems[systems[i]] for i in order]
+    p_of_metric = [p_of[frozenset((names[a], names[b]))] for a, b in pairs]
+    alone = p_of_metric if len(order) == 2 else resample.sign_flips(rows, pairs, how.permutations, how.seed)
     absent = tuple(place for i, place in enumerate(systems) if i not in present)
-    return Tested(metric, tuple(systems[i] for i in order), absent, table, rows, pairs, found, tuple(alone))
+    places = tuple(systems[i] for i in order)
+    return Tested(metric, places, absent, table, rows, pairs, found, tuple(p_of_metric), tuple(alone))
 
 
-def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) -> MetricComparison:
-    """The whole of a metric. p: of its pairs, corrected for all metrics."""
+def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: int, how: How) -> MetricComparison:
+    """The whole of a metric. p: of its pairs, corrected for all metrics; factor: what its least p is multiplied by."""
     metric, facts, sign = tested.metric, marks.facts[tested.metric], _sign(marks, tested.metric)
     n = len(tested.complete)
     missing = len(tested.table) - n
@@ -111,7 +109,15 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
         seed=how.seed,
     )
     significant = [one is not None and one <= how.alpha for one in p]
-    detectable = _detectable(tested, how)
+    beyond = None
+    if not any(significant):
+        beyond = beyond_reach(len(tested.order), n, how.permutations, factor, how.alpha)
+    needed = [None] * len(p) if beyond else detectable(tested.complete, tested.pairs, how.alpha / how.metrics)
+    bounds = (facts.lo, facts.hi)
+    largest = float(np.nanmax(np.abs(tested.table)))
+    common = [
+        intervals.of_mean(drawn.means[i], tested.complete[:, i], bounds, largest) for i in range(len(tested.order))
+    ]
     names = [marks.systems[place] for place in tested.order]
     differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
     together = groups(len(names), differ) if any(one is not None for one in p) else ()
@@ -121,8 +127,8 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
     systems = tuple(
         SystemOnMetric(
             system=name,
-            mean=_mean(tested.table[:, i], drawn.means[i], how),
-            common=drawn.means[i],
+            mean=_mean(tested.table[:, i], common[i], bounds, how),
+            common=common[i],
             rows=marks.rows(metric, name),
             gaps=marks.gaps(metric, name),
             lacking=int(gone[:, i].sum()),
@@ -136,22 +142,23 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
     )
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
-        ahead = sign * (tested.complete[:, a] - tested.complete[:, b])
+        apart_by = tested.complete[:, a] - tested.complete[:, b]
+        ahead = sign * apart_by
         pairs.append(
             PairOnMetric(
                 first=names[a],
                 second=names[b],
-                difference=drawn.difference[k],
-                d_z=drawn.d_z[k],
-                share=drawn.share[k],
+                difference=intervals.of_mean(drawn.difference[k], apart_by, intervals.of_differences(bounds), largest),
+                d_z=intervals.of_d_z(drawn.d_z[k]),
+                share=intervals.of_share(drawn.share[k]),
                 won=int((ahead > resample.TIE).sum()),
                 ties=int((np.abs(ahead) <= resample.TIE).sum()),
                 lost=int((ahead < -resample.TIE).sum()),
                 p_alone=tested.p_alone[k],
-                p_of_metric=tested.tukey.pairs[k].p,
+                p_of_metric=tested.p_of_metric[k],
                 p=p[k],
                 significant=significant[k],
-                detectable=detectable[k],
+                detectable=needed[k],
             )
         )
     values = tested.table[~gone]
@@ -169,7 +176,8 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], how: How) 
         common=n,
         test=TWO_SYSTEMS if len(names) == 2 else SEVERAL_SYSTEMS,
         tukey=tested.tukey,
-        reason=tested.tukey.reason,
+        reason=_reason(tested, names),
+        beyond_reach=beyond,
         apart=apart,
         as_far=as_far,
     )
@@ -179,35 +187,20 @@ def _sign(marks: Marks, metric: str) -> int:
     return -1 if marks.facts[metric].higher_is_better is False else 1
 
 
-def _mean(column: Floats, common: Interval, how: How) -> Interval:
+def _reason(tested: Tested, names: Sequence[str]) -> str | None:
+    """Why there is no test, or what is odd about it; of several systems, without whom there would be one."""
+    if len(tested.complete) >= _FEWEST or len(names) == 2:
+        return tested.tukey.reason
+    return f"{tested.tukey.reason}; {advice(names, ~np.isnan(tested.table))}"
+
+
+def _mean(column: Floats, common: Interval, bounds: intervals.Bounds, how: How) -> Interval:
     """Over all questions with a value; the one over the common questions where these are all."""
     values = column[~np.isnan(column)]
     if len(values) == common.n:
         return common
-    return bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
-
-
-def _detectable(tested: Tested, how: How) -> list[float | None]:
-    """For each pair the true difference that the test would find with power .8, by normal theory:
-
-        (q / √2) s0 / √n + z s / √n     q: quantile of the studentised range at alpha / metrics; z = Φ⁻¹(.8)
-
-    s0: standard deviation of a difference with the means set equal, pooled over the pairs; s: the pair's own. With two
-    systems q / √2 is the normal quantile of a two-sided test.
-    """
-    table, systems = tested.complete, len(tested.order)
-    n = len(table)
-    if n < 3:
-        return [None] * len(tested.pairs)
-    reach = float(studentized_range.ppf(1 - how.alpha / how.metrics, systems, np.inf)) / math.sqrt(2)
-    pooled, power = resample.pooled_spread(table), NormalDist().inv_cdf(_WANTED)
-    scale = float(np.abs(table).max())
-    found: list[float | None] = []
-    for a, b in tested.pairs:
-        own = float((table[:, a] - table[:, b]).std(ddof=1))
-        known = max(own, pooled) > 1e-12 * scale
-        found.append((reach * pooled + power * own) / math.sqrt(n) if known else None)
-    return found
+    drawn = bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
+    return intervals.of_mean(drawn, values, bounds, float(np.abs(values).max()))
 
 
 def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[tuple[QuestionApart, ...], int]:

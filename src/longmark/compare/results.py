@@ -42,6 +42,13 @@ class SystemOnMetric:
     worst: int | None
     groups: str
 
+    @property
+    def rank(self) -> str | None:
+        """`2`, or `1-3` where it is not certain."""
+        if self.best is None:
+            return None
+        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
+
 
 @dataclass(frozen=True, slots=True)
 class PairOnMetric:
@@ -54,7 +61,8 @@ class PairOnMetric:
     p_of_metric        corrected for the pairs of this metric
     p                  corrected for all pairs of all metrics
     significant        p <= alpha
-    detectable         the true difference that would be found in four of five such samples, at the corrected level
+    detectable         the true difference that would be found in four of five such samples, at the corrected level;
+                       None where none could be found, or the values are alike
     """
 
     first: str
@@ -96,6 +104,7 @@ class MetricComparison:
     questions   on which any system has a value
     common      on which every one has: what pairs, tests and groups are over
     test        its name; reason: why there is no test, or what is odd about it
+    beyond_reach    why no difference, however large, could be found; None where one could
     apart       the questions on which the systems differ most; as_far: how many more lie as far apart as the last
     """
 
@@ -112,6 +121,7 @@ class MetricComparison:
     test: str
     tukey: TukeyTest
     reason: str | None
+    beyond_reach: str | None
     apart: tuple[QuestionApart, ...]
     as_far: int
 

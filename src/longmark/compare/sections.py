@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from longmark.compare import figures, questions
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
-from longmark.compare.words import direction, finding, hypothesis, percent
+from longmark.compare.words import direction, finding, hypothesis, made, percent, point, summary
 from longmark.report.document import Document, Section
+from longmark.report.summary import FEWEST_BCA
 from longmark.stats.results import Interval
 from longmark.tables import Column, Range, Table
 
+_FINDINGS = "findings"
 _NAMED = 8
 """Systems up to which the title names them."""
 
@@ -37,7 +41,8 @@ def settings(found: Comparison) -> dict[str, object]:
         "Correction": "Tukey's over the pairs of a metric, Holm's over the metrics",
         "Comparisons in the family": found.comparisons,
         "Alpha": found.alpha,
-        "Intervals": f"BCa bootstrap over questions, {percent(found.level)}, {found.resamples:,} resamples",
+        "Intervals": f"{percent(found.level)}: BCa bootstrap over questions, {found.resamples:,} resamples; below "
+        f"{FEWEST_BCA} questions Student's t (d_z: noncentral t; share won: Wilson)",
         "Seed": found.seed,
         "Marks made differently": list(found.differing),
     }
@@ -45,26 +50,29 @@ def settings(found: Comparison) -> dict[str, object]:
 
 def sections(found: Comparison) -> tuple[Section, ...]:
     """What the marks say; means and ranking; differences; questions won; questions apart; what is left out."""
-    made = [_findings(found)]
+    parts = [Section("What the marks say", summary(found), points=[point(one, found) for one in found.metrics])]
     if found.hypotheses:
-        made.append(_hypotheses(found))
-    made += [_means(found), _differences(found), _wins(found), questions.apart(found), questions.left_out(found)]
-    return tuple(made)
+        parts.append(_hypotheses(found))
+    parts += [_means(found), _differences(found), _wins(found), questions.apart(found), questions.left_out(found)]
+    return tuple(parts)
 
 
-def _findings(found: Comparison) -> Section:
+def brief(whole: Document) -> Document:
+    """What is printed: without the table of what the points already say."""
+    shorter = [
+        replace(one, tables=[table for table in one.tables if table.name != _FINDINGS]) for one in whole.sections
+    ]
+    return replace(whole, sections=shorter)
+
+
+def _findings(found: Comparison) -> Table:
     rows = tuple((one.metric, direction(one), one.common, finding(one, found)) for one in found.metrics)
     columns = (Column("metric"), Column("better end", key="better"), Column("n questions", key="n"), Column("finding"))
-    pairs = sum(pair.significant for one in found.metrics for pair in one.pairs)
-    return Section(
-        "What the marks say",
-        f"{pairs} of {found.comparisons:,} comparisons show a difference at alpha {found.alpha:g}, corrected.",
-        (Table("findings", "Findings", columns, rows),),
-    )
+    return Table(_FINDINGS, "Findings", columns, rows, made(found))
 
 
 def _means(found: Comparison) -> Section:
-    interval = f"{percent(found.level)} interval (BCa)"
+    interval = f"{percent(found.level)} interval"
     places = found.places
     columns = (
         Column("metric"),
@@ -73,40 +81,49 @@ def _means(found: Comparison) -> Section:
         Column("group", key="group"),
         Column("mean", places, key="mean"),
         Column(interval, places, "range", key="interval"),
+        Column("by", key="interval_method"),
         Column("n", key="n"),
         Column("mean, common questions", places, key="common_mean"),
         Column(f"{interval}, common", places, "range", key="common_interval"),
+        Column("by", key="common_interval_method"),
         Column("n common", key="common_n"),
-        Column("with a value / rows", key="with_a_value"),
+        Column("with a value", key="with_a_value"),
+        Column("rows", key="rows"),
+        Column("why no interval", key="reason"),
     )
     rows = [
         (
             one.metric,
             system.system,
-            _rank(system),
+            system.rank,
             system.groups or None,
             system.mean.estimate,
             _range(system.mean),
+            _method(system.mean),
             system.mean.n,
             system.common.estimate,
             _range(system.common),
+            _method(system.common),
             system.common.n,
-            f"{_scored(system)} / {system.rows}",
+            _scored(system),
+            system.rows,
+            _why(system.mean.reason, system.common.reason),
         )
         for one in found.metrics
         for system in one.systems
     ]
     return Section(
         "Means and ranking",
-        "The best first on each metric (the highest where no end is known to be better). Systems that share a "
-        "letter, or a bar, cannot be told apart.",
-        (Table("means", "Means", columns, tuple(rows), _MEANS),),
+        "The best first on each metric (the highest where no end is known to be better). Systems that share a letter "
+        "cannot be told apart; nor can those under one bar of the figure, which only metrics with a better end have.",
+        (Table("means", "Means", columns, tuple(rows), f"{_MEANS} {made(found)}"),),
         figures.rankings(found.metrics),
         _RANKS,
     )
 
 
 _MEANS = (
+    f"Intervals are by BCa from {FEWEST_BCA} values on, else by Student's t, as in the table of a run. "
     "The mean is over every question with a value; the mean on common questions is over those on which every compared "
     "system has one, and is what systems are ranked and tested by."
 )
@@ -123,13 +140,15 @@ def _differences(found: Comparison) -> Section:
         Column("first"),
         Column("second"),
         Column("first - second", places, key="difference"),
-        Column(f"{percent(found.level)} interval (BCa)", places, "range", key="interval"),
-        Column("p alone", kind="p", key="p_alone"),
-        Column("p of the metric", kind="p", key="p_of_metric"),
+        Column(f"{percent(found.level)} interval", places, "range", key="interval"),
         Column("p corrected", kind="p", key="p_corrected"),
         Column("differ", key="significant"),
+        Column("interval by", key="interval_method"),
+        Column("p alone", kind="p", key="p_alone"),
+        Column("p of the metric", kind="p", key="p_of_metric"),
         Column("d_z", 2, key="d_z"),
         Column("d_z interval", 2, "range", key="d_z_interval"),
+        Column("d_z by", key="d_z_interval_method"),
         Column("would be found", places, key="detectable"),
         Column("n", key="n"),
         Column("why none", key="reason"),
@@ -141,15 +160,17 @@ def _differences(found: Comparison) -> Section:
             pair.second,
             pair.difference.estimate,
             _range(pair.difference),
-            pair.p_alone,
-            pair.p_of_metric,
             pair.p,
             pair.significant if pair.p is not None else None,
+            _method(pair.difference),
+            pair.p_alone,
+            pair.p_of_metric,
             pair.d_z.estimate,
             _range(pair.d_z),
+            _method(pair.d_z),
             pair.detectable,
             pair.difference.n,
-            _why(one.reason, pair.difference.reason, pair.d_z.reason),
+            _why(one.reason, one.beyond_reach, pair.difference.reason, pair.d_z.reason),
         )
         for one in found.metrics
         for pair in one.pairs
@@ -158,11 +179,13 @@ def _differences(found: Comparison) -> Section:
         "Differences",
         f"First - second in the metric's units, over common questions; {percent(found.level)} intervals, and the "
         "corrected p beside them.",
-        (Table("differences", "Differences", columns, tuple(rows), _tests(found)),),
+        (Table("differences", "Differences", columns, tuple(rows), f"{_tests(found)} {made(found)}"), _findings(found)),
         figures.differences(found.metrics),
         "An interval is for its pair alone and is not corrected: it may leave 0 out where the corrected p is above "
-        "alpha. d_z: the mean difference in standard deviations of the differences. Would be found: the true "
-        "difference that the corrected test finds in four of five samples of this size, by normal theory.",
+        f"alpha. Below {FEWEST_BCA} questions it is Student's t, which trusts in a normal spread as the test does not. "
+        "d_z: the mean difference in standard deviations of the differences. Would be found: the true difference that "
+        f"the corrected test finds in four of five samples of this size, by normal theory (too hopeful below "
+        f"{FEWEST_BCA} questions); empty where none could be found.",
     )
 
 
@@ -190,7 +213,8 @@ def _wins(found: Comparison) -> Section:
         Column("tied", key="tied"),
         Column("lost", key="lost"),
         Column("share won + half the ties", 3, key="share"),
-        Column(f"{percent(found.level)} interval (BCa)", 3, "range", key="share_interval"),
+        Column(f"{percent(found.level)} interval", 3, "range", key="share_interval"),
+        Column("by", key="share_interval_method"),
         Column("n", key="n"),
         Column("why none", key="reason"),
     )
@@ -203,6 +227,7 @@ def _wins(found: Comparison) -> Section:
             *(pair.won, pair.ties, pair.lost),
             pair.share.estimate,
             _range(pair.share),
+            _method(pair.share),
             pair.share.n,
             pair.share.reason,
         )
@@ -212,10 +237,16 @@ def _wins(found: Comparison) -> Section:
     return Section(
         "Questions won",
         "On how many common questions the first system of a pair is better than the second, as good, or worse.",
-        (Table("wins", "Questions won, tied and lost", columns, tuple(rows)),),
+        (Table("wins", "Questions won, tied and lost", columns, tuple(rows), f"{_SHARES} {made(found)}"),),
         figures.wins(found.metrics),
-        "Where neither end of a metric is better, won counts the questions on which the first is higher.",
+        f"Where neither end of a metric is better, won counts the questions on which the first is higher. {_SHARES}",
     )
+
+
+_SHARES = (
+    f"The interval is BCa; below {FEWEST_BCA} questions, or where every question ended alike, Wilson's on the points "
+    "(a tie is half a point), which ties make wider than it need be, never narrower."
+)
 
 
 def _hypotheses(found: Comparison) -> Section:
@@ -261,8 +292,8 @@ def _hypotheses(found: Comparison) -> Section:
         f"{supported} of {len(rows)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
         f"{found.alpha:g}, after Holm over the hypotheses.",
         (
-            Table("hypotheses", "Hypotheses", columns, rows),
-            Table("hypotheses-comparisons", "What they are made of", parts, comparisons),
+            Table("hypotheses", "Hypotheses", columns, rows, made(found)),
+            Table("hypotheses-comparisons", "What they are made of", parts, comparisons, made(found)),
         ),
         note="all: the largest p of the comparisons. any: the smallest, times the number of metrics. The p of a "
         "comparison is in the direction claimed, and holds over all pairs of its metric.",
@@ -273,15 +304,13 @@ def _range(interval: Interval) -> Range | None:
     return None if interval.low is None else Range(interval.low, interval.high)
 
 
+def _method(interval: Interval) -> str | None:
+    return None if interval.low is None else interval.method
+
+
 def _why(*reasons: str | None) -> str | None:
-    """The first reason that there is."""
-    return next((reason for reason in reasons if reason), None)
-
-
-def _rank(system: SystemOnMetric) -> str | None:
-    if system.best is None:
-        return None
-    return str(system.best) if system.best == system.worst else f"{system.best}-{system.worst}"
+    """The reasons that there are, each once."""
+    return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or None
 
 
 def _scored(system: SystemOnMetric) -> int:

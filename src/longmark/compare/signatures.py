@@ -54,14 +54,32 @@ def notices(marks: Marks, metrics: Sequence[str], differing: Sequence[str]) -> l
             "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
             + " · ".join(differing)
         )
-    found += [
-        f"The run {manifest.folder.name} is not finished: rows that are still to come are counted as having no value."
-        for manifest in marks.manifests
-        if manifest.data and not manifest.ended
-    ]
+    found += _unfinished(marks)
     if len(several := seeds(marks, metrics)) > 1:
         found.append(f"The runs were made with different seeds ({', '.join(map(str, several))}).")
     return found
+
+
+def _unfinished(marks: Marks) -> Iterator[str]:
+    """The runs that lack rows, whatever their manifests say, and those that are not finished by them."""
+    lacking = {one.run: one for one in marks.lacking}
+    again = "run the same command again, which marks what is missing"
+    for run, (manifest, name) in enumerate(
+        zip(marks.manifests, shortest_names([manifest.folder for manifest in marks.manifests]), strict=True)
+    ):
+        lacks = lacking.get(run)
+        if lacks is not None and lacks.empty:
+            yield f"The run {name} has no rows at all, so nothing of it is compared: {again}."
+        elif manifest.data and not manifest.ended:
+            known = f" ({lacks.in_words()})" if lacks else ""
+            yield (
+                f"The run {name} is not finished: rows that are still to come are counted as having no value{known}."
+            )
+        elif lacks is not None:
+            though = ", though its manifest says that it is finished" if manifest.ended else ""
+            yield (
+                f"The run {name} lacks rows{though}: {lacks.in_words()}. Was rows.jsonl cut off? To mend it, {again}."
+            )
 
 
 def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str]]:

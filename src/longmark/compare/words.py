@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
 from longmark.report.numbers import fixed
+from longmark.report.summary import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 
 _NAMED = 3
@@ -19,6 +20,28 @@ def finding(one: MetricComparison, whole: Comparison) -> str:
     if len(one.systems) == 2:
         return _of_pair(one.pairs[0], one, whole)
     return _of_several(one, whole)
+
+
+def point(one: MetricComparison, whole: Comparison) -> str:
+    """The finding with its metric, where the sentence does not name it."""
+    said = finding(one, whole)
+    return said if one.metric in said else f"{one.metric}: {said}"
+
+
+def summary(whole: Comparison) -> str:
+    """How many comparisons show a difference; where there are none, why."""
+    if not whole.comparisons:
+        return f"Nothing was tested. {'; '.join(f'{one.metric}: {one.reason}' for one in whole.metrics)}."
+    found = sum(pair.significant for one in whole.metrics for pair in one.pairs)
+    return f"{found:,} of {whole.comparisons:,} comparisons show a difference at alpha {whole.alpha:g}, corrected."
+
+
+def made(whole: Comparison) -> str:
+    """The settings that a table by itself must tell."""
+    return (
+        f"alpha {whole.alpha:g}; intervals at {percent(whole.level)}, {whole.resamples:,} resamples; "
+        f"{whole.permutations:,} draws a test, small tables enumerated; seed {whole.seed}; longmark {whole.longmark}."
+    )
 
 
 def direction(one: MetricComparison) -> str:
@@ -124,12 +147,15 @@ def _p_and_n(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
 
 
 def _would_be_found(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str:
+    if one.beyond_reach:
+        return f"{one.beyond_reach}."
     sizes = [pair.detectable for pair in pairs if pair.detectable is not None]
     if not sizes:
         return "the values are all alike, so nothing tells which difference would have been found."
     least, most = fixed(min(sizes), one.places), fixed(max(sizes), one.places)
     size = f"a true difference of {least}" if least == most else f"true differences of {least} to {most}"
-    return f"with these questions {size} would be found four times in five, smaller ones less often."
+    hopeful = "" if one.common >= FEWEST_BCA else f" (by normal theory, too hopeful below {FEWEST_BCA} questions)"
+    return f"with these questions {size} would be found four times in five{hopeful}, smaller ones less often."
 
 
 def _named(names: Sequence[str]) -> str:

@@ -144,6 +144,11 @@ class MarkIndex:
         )
         return (Mark(*found) for found in self._db.execute(query))
 
+    def marked(self, run: int) -> Iterator[tuple[str, int]]:
+        """(example id, metric) of every row of a run, by its place."""
+        query = "SELECT id, metric FROM marks JOIN examples ON number = example WHERE run = ?"
+        return iter(self._db.execute(query, (run,)))
+
     def values(self) -> Iterator[tuple[int, int, float]]:
         """(metric, system, value) of every row with a value."""
         return iter(self._db.execute("SELECT metric, system, value FROM marks WHERE value IS NOT NULL"))
