@@ -23,7 +23,7 @@ SOURCE = ROOT / "src" / "longmark"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("longmark", "errors", "home", "together"),
     ("records",),
-    ("domain", "tables"),
+    ("domain", "latex", "tables"),
     ("models",),  # protocols, backends, door
     ("prompts",),
     ("models.handles", "models.rerank_embedded"),  # the door with the prompts; a backend that asks by a prompt
@@ -47,7 +47,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
 )
 # the other way through: records <- stats <- report <- compare <- metaeval <- study <- cli; a study runs the engine too
 ON_THE_SIDE = frozenset(name for layer in SIDE[:4] for name in layer)
-BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "tables", "text"})
+BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "latex", "tables", "text"})
 
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}

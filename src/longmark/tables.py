@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from longmark.errors import UserError
+from longmark.latex import latex
 from longmark.records.write import replacing
 
 if TYPE_CHECKING:
@@ -162,34 +163,11 @@ def markdown(text: str) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """A `table` with `booktabs` rules (\\usepackage{booktabs}); its label is `tab:NAME`."""
-    form = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
-    heads = " & ".join(_latex(one_line(column.name)) for column in table.columns)
-    body = "".join(f"{' & '.join(map(_latex, row))} \\\\\n" for row in texts(table))
-    return (
-        "\\begin{table}\n\\centering\n"
-        f"\\caption{{{_latex(one_line(table.title))}}}\n\\label{{tab:{table.name}}}\n"
-        f"\\begin{{tabular}}{{{form}}}\n\\toprule\n{heads} \\\\\n\\midrule\n{body}\\bottomrule\n"
-        "\\end{tabular}\n\\end{table}\n"
-    )
-
-
-_LATEX = {
-    **{char: "\\" + char for char in "&%$#_{}"},
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "–": "--",
-    "−": "$-$",
-    "[": "{[}",
-    "]": "{]}",
-}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(char, char) for char in text)
+    """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`. Its first line, a comment, says
+    what it needs to compile."""
+    heads = [one_line(column.name) for column in table.columns]
+    right = [table.is_numeric(i) for i in range(len(heads))]
+    return latex(table.name, one_line(table.title), heads, texts(table), right, one_line(table.note))
 
 
 def as_csv(table: Table) -> str:
