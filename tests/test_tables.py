@@ -185,6 +185,10 @@ def test_latex_breaks_sentences_and_fits_broad_tables_to_the_line():
     assert cells_of(latex)[0] == ["l", "r", ">{\\raggedright\\arraybackslash}p{0.74\\linewidth}"]
     assert "resizebox" not in latex
     assert latex.index("\\end{tabular}") < latex.index("{\\footnotesize A note.}") < latex.index("\\end{table}")
+    # 60 + 3 characters beside it leave 0.97 - (6 + 3 + 60 + 3 + 3) / 75 < 0, so that the whole is scaled down
+    scaled = Table("t", "T", (Column("metric"), Column("n" * 60), Column("finding")), (("a", 60, said),))
+    assert cells_of(as_latex(scaled))[0][2].endswith("p{0.50\\linewidth}")
+    assert "\\resizebox" in as_latex(scaled)
     broad = Table("t", "T", tuple(Column(f"c{i}", 1) for i in range(9)), (tuple(range(9)),) * 46)
     latex = as_latex(broad)
     assert latex.startswith("% Needs \\usepackage{booktabs,graphicx}.\n% Broad: ")

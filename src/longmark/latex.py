@@ -12,8 +12,8 @@ _WORDS = 40
 """Characters; a column of texts with a longer cell is broken into lines."""
 _LINE, _BETWEEN = 75, 3
 """Characters of a line of text, and those that the space between two columns takes; estimates at 10 pt."""
-_NARROWEST = 0.25
-"""Of the line, for a column that is broken into lines."""
+_NARROWEST, _SCALED = 0.25, 0.5
+"""Of the line, for a column that is broken into lines: no less, and how much in a table that is scaled down anyhow."""
 _PAGE = 45
 """Rows that fit a page, about."""
 
@@ -68,11 +68,12 @@ def latex(
 ) -> str:
     """A `table` float with `booktabs` rules, its label `tab:NAME`. All texts are plain; right: which columns are
     numbers, set to the right."""
-    widths = [max([len(row[i]) for row in rows] + [len(word) for word in head.split()]) for i, head in enumerate(heads)]
+    widths = [max([len(head), *(len(row[i]) for row in rows)]) for i, head in enumerate(heads)]
     broken = [not to_right and width > _WORDS for width, to_right in zip(widths, right, strict=True)]
     taken = sum(_BETWEEN if long else width + _BETWEEN for width, long in zip(widths, broken, strict=True)) / _LINE
-    share = max(_NARROWEST, (0.97 - taken) / max(sum(broken), 1))
-    fitted = len(heads) > MANY or taken + share * sum(broken) > 1
+    free = (0.97 - taken) / max(sum(broken), 1)
+    fitted = len(heads) > MANY or taken > 1 or (any(broken) and free < _NARROWEST)
+    share = max(free, _SCALED) if fitted else free
     form = "".join(
         "r" if to_right else f">{{\\raggedright\\arraybackslash}}p{{{share:.2f}\\linewidth}}" if long else "l"
         for to_right, long in zip(right, broken, strict=True)
