@@ -16,6 +16,8 @@ from longmark.metaeval import metaeval
 from longmark.metaeval.preferences import LONGER
 from longmark.metaeval.result import ChoiceLabel, RatingLabel
 from longmark.records import Example
+from longmark.stats.bootstrap import bootstrap
+from longmark.stats.results import Interval
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -181,3 +183,48 @@ def test_words_of_a_summary_and_its_experts(tmp_path: Path):
         for start in range(0, 1600, 16)
     ]
     assert levels.within.estimate == pytest.approx(np.mean(within))
+
+
+@needs("summeval")
+def test_intervals_of_sixteen_summaries_a_document_are_those_of_resampled_documents():
+    rows, said, documents = [], [], []
+    columns: dict[str, list[float]] = {name: [] for name in ("recall", "words", "relevance", "coherence")}
+    for line in (DATA / "summeval" / "expert_means.jsonl").read_text(encoding="utf-8").splitlines():
+        document = json.loads(line)
+        reference = set(document["ref"].casefold().split())
+        for name, summary in document["systems"].items():
+            example = f"{document['doc']}/{name}"
+            documents.append(document["doc"])
+            words = summary["summary"].casefold().split()
+            for metric, value in (
+                ("recall", len(reference & set(words)) / len(reference)),
+                ("words", float(len(words))),
+            ):
+                columns[metric].append(value)
+                rows.append(row(example, metric, value, question_id=document["doc"], system=name))
+            for label in ("relevance", "coherence"):
+                columns[label].append(summary[label])
+                said.append({"example_id": example, "label": label, "value": summary[label]})
+    found = metaeval(rows, said)
+
+    def rho(x: np.ndarray, y: np.ndarray) -> Any:
+        return stats.spearmanr(x, y).statistic
+
+    def same(low: float | None, high: float | None, resampled: Interval) -> None:
+        assert low is not None
+        assert high is not None
+        assert resampled.low is not None
+        assert resampled.high is not None
+        # Both are estimates of the same spread: far nearer than .67 of it, which 1,600 answers would have.
+        assert high - low == pytest.approx(resampled.high - resampled.low, rel=0.15)
+
+    how: dict[str, Any] = {"clusters": documents, "resamples": 400, "method": "percentile"}
+    for place, label in enumerate(("relevance", "coherence")):
+        part = ratings(found, place)
+        recall = part.correlations[0].by_kind["spearman"]
+        assert (part.label, recall.n, recall.clusters) == (label, 1600, 100)
+        same(recall.low, recall.high, bootstrap([columns["recall"], columns[label]], rho, **how))
+    (difference,) = ratings(found).differences
+    pair = [columns[name] for name in (difference.first, difference.second, "relevance")]
+    resampled = bootstrap(pair, lambda a, b, people: rho(a, people) - rho(b, people), **how)
+    same(difference.result.low, difference.result.high, resampled)

@@ -127,3 +127,25 @@ def test_moves_with_the_scale_and_ignores_a_constant_bias(
     if found.error is not None:
         assert biased.error == pytest.approx(found.error)
         assert scaled.error == pytest.approx(factor * found.error)
+
+
+def test_items_that_belong_together_tell_less():
+    # Four copies of each item are as much as one: its intervals, but for divisors (t has 29 degrees in both).
+    rng = np.random.default_rng(21)
+    marks = rng.random(200)
+    labels = np.where(np.arange(200) < 30, marks + 0.3 * rng.normal(size=200), np.nan)
+    one = ppi_mean(labels, marks, weight=0.8)
+    names = np.repeat(np.arange(200), 4).tolist()
+    copies = ppi_mean(np.repeat(labels, 4), np.repeat(marks, 4), weight=0.8, clusters=names)
+    apart = ppi_mean(np.repeat(labels, 4), np.repeat(marks, 4), weight=0.8)
+    assert (copies.clusters, copies.labelled, one.clusters) == (30, 120, None)
+    assert copies.value == pytest.approx(one.value)
+    assert copies.error == pytest.approx(one.error, rel=0.01)
+    assert one.human is not None
+    assert copies.human is not None
+    assert (copies.human.low, copies.human.high) == pytest.approx((one.human.low, one.human.high))
+    assert one.error is not None
+    assert apart.error == pytest.approx(one.error / 2, rel=0.02)
+    few = ppi_mean(labels, marks, clusters=[min(place, 3) for place in range(200)])
+    assert few.value is not None
+    assert few.reason == "an interval needs labels of at least 5 clusters; there are 4"

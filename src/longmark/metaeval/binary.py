@@ -67,12 +67,14 @@ class AucDifference:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Answers whose metric is in [low, high) ([low, high] in the last). mean: of the metric; yes: share with a yes."""
+    """Answers whose metric is in [low, high) ([low, high] in the last). mean: of the metric; yes: share with a yes;
+    questions: that they belong to."""
 
     low: float
     high: float
     mean: float | None
     yes: Share
+    questions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +210,9 @@ def calibration(
         here = place == number
         count = int(here.sum())
         mean = float(v[here].mean()) if count else None
-        found = clustered_share(y[here], taken(its, here.tolist()), level)
+        those = taken(its, here.tolist())
+        found = clustered_share(y[here], those, level)
         if mean is not None and found.value is not None:
             error += count / len(v) * abs(mean - found.value)
-        bins.append(Bin(number / BINS, (number + 1) / BINS, mean, found))
+        bins.append(Bin(number / BINS, (number + 1) / BINS, mean, found, count if those is None else len(set(those))))
     return Calibration(metric, tuple(bins), error, float(((v - y) ** 2).mean()), len(v), missing)

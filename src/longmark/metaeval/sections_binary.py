@@ -136,12 +136,13 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
             Column("from", 1, key="low"),
             Column("to", 1, key="high"),
             Column("n"),
+            Column("questions"),
             Column("mean score", 3),
             Column("share of yes", 3, key="share"),
             Column(level_name(alpha), 3, "range", "share"),
         ),
         tuple(
-            (c.metric, b.low, b.high, b.yes.n, b.mean, b.yes.value, ends(b.yes.low, b.yes.high))
+            (c.metric, b.low, b.high, b.yes.n, b.questions, b.mean, b.yes.value, ends(b.yes.low, b.yes.high))
             for c in part.calibrations
             for b in c.bins
         ),

@@ -98,17 +98,20 @@ def _correlation_says(part: RatingLabel, ranked: list[Correlations]) -> str:
     if not ranked:
         return f"No metric has a correlation with people's {part.label}.{without}"
     best = ranked[0].by_kind["spearman"]
+    asked = questions(best.clusters, best.n)
+    of = "" if best.clusters is None else f" answers to {counted(asked, 'question')}"
     says = (
         f"Closest to people by Spearman's rho: {ranked[0].metric}, {between(best.value, best.low, best.high)}, "
-        f"n = {best.n:,}."
+        f"n = {best.n:,}{of}."
     )
     above = sum((each.by_kind["spearman"].low or -1.0) > 0 for each in ranked)
     below = [each.metric for each in ranked if (each.by_kind["spearman"].high or 1.0) < 0]
     says += f" Intervals wholly above 0: {above} of {counted(len(part.correlations), 'metric')}."
     if below:
         says += f" Against people: {', '.join(below[:4])}."
-    if best.n < _FEW and best.low is not None and best.high is not None:
-        says += f" {best.n} answers are few: the interval is {figure(best.high - best.low)} wide."
+    if asked < _FEW and best.low is not None and best.high is not None:
+        few = counted(asked, "answer" if best.clusters is None else "question")
+        says += f" {few} are few: the interval is {figure(best.high - best.low)} wide."
     return says + without
 
 
