@@ -1,7 +1,6 @@
 """What so many questions can show: a difference four times in five, or none at all."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -15,22 +14,32 @@ from longmark.compare.words import finding
 from longmark.stats.tukey import tukey
 
 
-def test_the_detectable_difference_is_found_four_times_in_five():
-    """With the difference that it names, the test finds .8 of simulated samples (binomial 99.9 % interval for 400)."""
+@pytest.mark.parametrize(("n", "others"), [(8, ()), (60, (0.0,)), (60, (3.0, -3.0))])
+def test_the_detectable_difference_is_found_four_times_in_five(n, others):
+    """Of simulated samples with that difference the test finds .8 (binomial 99.9 % interval for 400), also where other
+    systems lie far apart, which widens what chance does."""
     random = np.random.default_rng(2)
-    n, pilot = 60, random.normal(0, 0.2, (4000, 3))
-    named = there(detectable(pilot, ((0, 1), (0, 2), (1, 2)), 0.05)[0]) * math.sqrt(4000 / n)
+    means = np.array([0.0, 0.0, *others])
+    systems = len(means)
+    pilot = random.normal(0, 1, (n, systems))
+    pilot -= pilot.mean(axis=0)
+    pilot = pilot @ np.linalg.cholesky(np.linalg.inv(pilot.T @ pilot / (n - 1)))  # variances 1, covariances 0
+    named = there(detectable(pilot + means, ((0, 1),), 0.05)[0])
+    means[:2] = named / 2, -named / 2
     found = 0
     for i in range(400):
-        table = random.normal(0, 0.2, (n, 3)) + np.array([named, 0, named / 2])
-        found += there(tukey(table, "abc", permutations=499, seed=i).pairs[0].p) <= 0.05
+        table = random.normal(0, 1, (n, systems)) + means
+        found += there(tukey(table, "abcd"[:systems], permutations=499, seed=i).pairs[0].p) <= 0.05
     assert 0.73 <= found / 400 <= 0.87
 
 
 def test_the_detectable_difference_by_hand():
-    # differences .4 0 .2 .3: standard deviation .1707825; (1.959964 + .841621) x .1707825 / sqrt(4) = .239231
+    # differences .4 0 .2 .3: squares from the mean .0875; r = 1.959964, n - r^2 = .158541;
+    # r sqrt(.0875 / 4 / .158541) + .841621 sqrt(.0875 / 3 / 4) = .728031 + .071867
     table = np.array([[0.9, 0.5], [0.8, 0.8], [0.7, 0.5], [0.6, 0.3]])
-    assert detectable(table, ((0, 1),), 0.05)[0] == pytest.approx(0.239231, abs=1e-6)
+    assert detectable(table, ((0, 1),), 0.05)[0] == pytest.approx(0.799898, abs=1e-5)
+    assert detectable(table[:3], ((0, 1),), 0.05) == [None]  # 3 < r^2
+    assert detectable(np.full((20, 2), 0.5), ((0, 1),), 0.05) == [None]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.there import there
 
-from longmark.compare.resample import pooled_spread, resample, sign_flips
+from longmark.compare.resample import resample, sign_flips
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
 from longmark.stats.effects import effects
 from longmark.stats.permutation import paired_permutation
@@ -76,8 +76,3 @@ def test_sign_flips_of_many_questions_are_drawn():
         # two independent estimates of a share: 5 standard errors
         assert abs(there(p) - other) <= 5 * np.sqrt(2 * max(other * (1 - other), 1e-4) / 20_000)
         assert there(p) >= 1 / 20_001
-
-
-def test_the_pooled_spread_of_two_systems_is_that_of_their_differences():
-    table = marks(30)[:, :2]
-    assert pooled_spread(table) == pytest.approx((table[:, 0] - table[:, 1]).std(ddof=1))

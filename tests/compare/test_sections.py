@@ -105,7 +105,7 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_corrected,significant,")
     for name in ("findings", "hypotheses", "means", "differences", "wins"):
         assert tables[name].note.endswith(
-            "alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; seed 0; "
+            "Made with alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; seed 0; "
             f"longmark {found.longmark}."
         )
     means = [column.field for column in tables["means"].columns]

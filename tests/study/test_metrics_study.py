@@ -19,6 +19,7 @@ from tests.program import run
 from tests.study.metrics_runs import FACTS, SYSTEMS, known, write_scores
 
 from longmark.cli import main
+from longmark.compare import compare
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.stats.hypotheses import Hypothesis
@@ -99,6 +100,18 @@ def test_the_correlation_is_found(found: MetricsStudy):
     others = [p.by_kind["pearson"].value for p in found.pairs if p is not pair]
     assert all(value is not None and abs(value) < 0.07 for value in others)  # sd of a mean of six: 1 / sqrt(3000)
     assert "made.first and made.second (r = 0.80" in says(found, "Correlations between metrics")
+
+
+def test_the_p_values_are_those_of_compare(tmp_path: Path):
+    scores = {"made.a": np.random.default_rng(4).normal(size=(40, 4)) + np.array([0.0, 0.6, 0.2, 0.4])}
+    found = study(tmp_path, scores, "ABCD", seed=7)
+    test = found.metrics[0].test
+    assert test is not None
+    assert not test.exact
+    compared = compare([tmp_path / "run"], seed=7).metrics[0]
+    assert [pair.p_of_metric for pair in compared.pairs] == [
+        test.p_value(pair.first, pair.second) for pair in compared.pairs
+    ]
 
 
 def test_discriminative_power_is_found(found: MetricsStudy):

@@ -9,34 +9,42 @@ from statistics import NormalDist
 import numpy as np
 from scipy.stats import studentized_range
 
-from longmark.compare import resample
 from longmark.stats.samples import Floats
 from longmark.stats.tukey import least_p
 
 _WANTED = 0.8  # the power that a detectable difference is found with
 _FEWEST = 3
+FEWEST_NORMAL = 8
+"""Questions from which `detectable` holds: of 500 simulated samples with that difference 79 to 82 % found it, for two
+to five systems, also where others lie far apart; with six questions 67 %."""
 
 
 def detectable(table: Floats, pairs: Sequence[tuple[int, int]], alpha: float) -> list[float | None]:
     """For each pair the true difference that the test would find with power .8, by normal theory:
 
-        (q / √2) s0 / √n + z s / √n     q: quantile of the studentised range at alpha; z = Φ⁻¹(.8)
+        r √(w / (n - r² / (k - 1))) + z s / √n     r = q / √2, z = Φ⁻¹(.8)
 
-    s0: standard deviation of a difference with the means set equal, pooled over the pairs; s: the pair's own. With two
-    systems q / √2 is the normal quantile of a two-sided test. table: complete, questions x systems; alpha: that is left
-    for the metric. Below 15 questions it promises too much.
+    q: quantile of the studentised range of k systems at alpha; w: variance of a difference of two systems when a question's values are shuffled, with the pair's own means set
+    equal and those of the others left where they are: systems that lie far apart widen what chance does. The second
+    term under the root is what the difference itself adds. s: standard deviation of the pair's differences. table:
+    complete, questions x systems (n x k); alpha: what is left for the metric. None where the values are all alike, or
+    the questions so few that normal theory has no answer.
     """
     n, systems = table.shape
     if n < _FEWEST:
         return [None] * len(pairs)
     reach = float(studentized_range.ppf(1 - alpha, systems, np.inf)) / math.sqrt(2)
-    pooled, power = resample.pooled_spread(table), NormalDist().inv_cdf(_WANTED)
-    scale = float(np.abs(table).max())
+    left, power = n - reach**2 / (systems - 1), NormalDist().inv_cdf(_WANTED)
+    shuffled = 2 * float(((table - table.mean(axis=1, keepdims=True)) ** 2).sum()) / (n * (systems - 1))
+    none = (1e-12 * float(np.abs(table).max())) ** 2
     found: list[float | None] = []
     for a, b in pairs:
-        own = float((table[:, a] - table[:, b]).std(ddof=1))
-        known = max(own, pooled) > 1e-12 * scale
-        found.append((reach * pooled + power * own) / math.sqrt(n) if known else None)
+        apart = table[:, a] - table[:, b]
+        spread, width = float(apart.var(ddof=1)), shuffled - float(apart.mean()) ** 2 / (systems - 1)
+        if left <= 0 or max(spread, width) <= none:
+            found.append(None)
+        else:
+            found.append(reach * math.sqrt(max(width, 0.0) / left) + power * math.sqrt(spread / n))
     return found
 
 

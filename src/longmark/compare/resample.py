@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from longmark.stats.bootstrap import bca_interval
 from longmark.stats.permutation import rounding
@@ -155,11 +153,3 @@ def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[Floats]:
     for start in range(0, permutations, step):
         shape = (min(step, permutations - start), n)
         yield 1.0 - 2.0 * random.integers(0, 2, shape, dtype=np.int8).astype(np.float64)
-
-
-def pooled_spread(table: NDArray[Any]) -> float:
-    """The standard deviation of a difference of two systems on a question, their means set equal, over all pairs."""
-    rest = table - table.mean(axis=1, keepdims=True)
-    rest = rest - rest.mean(axis=0)
-    n, systems = table.shape
-    return float(np.sqrt(2 * (rest**2).sum() / ((n - 1) * (systems - 1))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from longmark.compare import figures, questions
+from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
 from longmark.compare.words import direction, finding, hypothesis, made, percent, point, summary
 from longmark.report.document import Document, Section
@@ -185,7 +186,7 @@ def _differences(found: Comparison) -> Section:
         f"alpha. Below {FEWEST_BCA} questions it is Student's t, which trusts in a normal spread as the test does not. "
         "d_z: the mean difference in standard deviations of the differences. Would be found: the true difference that "
         f"the corrected test finds in four of five samples of this size, by normal theory (too hopeful below "
-        f"{FEWEST_BCA} questions); empty where none could be found.",
+        f"{FEWEST_NORMAL} questions), the other systems being as they are; empty where none could be found.",
     )
 
 

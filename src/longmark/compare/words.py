@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
 from longmark.report.numbers import fixed
-from longmark.report.summary import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 
 _NAMED = 3
@@ -39,7 +39,7 @@ def summary(whole: Comparison) -> str:
 def made(whole: Comparison) -> str:
     """The settings that a table by itself must tell."""
     return (
-        f"alpha {whole.alpha:g}; intervals at {percent(whole.level)}, {whole.resamples:,} resamples; "
+        f"Made with alpha {whole.alpha:g}; intervals at {percent(whole.level)}, {whole.resamples:,} resamples; "
         f"{whole.permutations:,} draws a test, small tables enumerated; seed {whole.seed}; longmark {whole.longmark}."
     )
 
@@ -151,10 +151,10 @@ def _would_be_found(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str
         return f"{one.beyond_reach}."
     sizes = [pair.detectable for pair in pairs if pair.detectable is not None]
     if not sizes:
-        return "the values are all alike, so nothing tells which difference would have been found."
+        return "which difference would have been found cannot be told from these values."
     least, most = fixed(min(sizes), one.places), fixed(max(sizes), one.places)
     size = f"a true difference of {least}" if least == most else f"true differences of {least} to {most}"
-    hopeful = "" if one.common >= FEWEST_BCA else f" (by normal theory, too hopeful below {FEWEST_BCA} questions)"
+    hopeful = "" if one.common >= FEWEST_NORMAL else f" (by normal theory, too hopeful below {FEWEST_NORMAL} questions)"
     return f"with these questions {size} would be found four times in five{hopeful}, smaller ones less often."
 
 
