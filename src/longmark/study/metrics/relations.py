@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longmark.report.document import Section
+from longmark.report.numbers import fixed
 from longmark.report.plots import heat_map
 from longmark.stats.correlation import KINDS, MeanCorrelation
 from longmark.study.metrics.results import MetricPair, MetricsStudy
@@ -92,11 +93,11 @@ def _extremes(study: MetricsStudy, kind: str) -> str:
     if not known:
         return "No pair of metrics has a correlation."
     strongest, r = max(known, key=lambda found: abs(found[1]))
-    said = f"Strongest: {strongest.first} and {strongest.second} ({r:.3f})"
+    said = f"Strongest: {strongest.first} and {strongest.second} ({fixed(r, 3)})"
     if len(known) == 1:
         return said + "."
     weakest, r = min(known, key=lambda found: abs(found[1]))
-    return f"{said}; weakest: {weakest.first} and {weakest.second} ({r:.3f})."
+    return f"{said}; weakest: {weakest.first} and {weakest.second} ({fixed(r, 3)})."
 
 
 def _says(study: MetricsStudy) -> str:
