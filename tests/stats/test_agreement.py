@@ -242,3 +242,20 @@ def test_blind_to_the_order_of_items_and_raters_and_to_names(rows: list[tuple[in
         )
     moved = [tuple(None if label is None else 10 * label - 3 for label in row) for row in rows]
     same(krippendorff_alpha(rows, "interval", resamples=5), krippendorff_alpha(moved, "interval", resamples=5))
+
+
+def test_copies_of_an_item_tell_no_more():
+    # Four copies in a cluster are resampled as one: the interval of one, where ratings are shares of pairs; where sums
+    # of ratings count (Krippendorff) nearly that.
+    rng = np.random.default_rng(31)
+    rows = [[int(rng.integers(0, 2))] * 3 if rng.random() < 0.6 else rng.integers(0, 2, 3).tolist() for _ in range(40)]
+    names = [place for place in range(40) for _ in range(4)]
+    copies = [row for row in rows for _ in range(4)]
+    for coefficient in (percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha):
+        one, four = coefficient(rows, resamples=2_000), coefficient(copies, resamples=2_000, clusters=names)
+        assert four.value == pytest.approx(one.value, abs=0.01)
+        assert (four.interval.low, four.interval.high) == pytest.approx((one.interval.low, one.interval.high), abs=0.01)
+        assert (four.items, four.interval.n, four.interval.clusters, one.interval.clusters) == (160, 160, 40, None)
+    pair = cohen_kappa([row[:2] for row in copies], resamples=2_000, clusters=names).interval
+    alone = cohen_kappa([row[:2] for row in rows], resamples=2_000).interval
+    assert (pair.low, pair.high) == pytest.approx((alone.low, alone.high))

@@ -3,7 +3,7 @@
 How closely a person follows the other people is what a metric is measured by: the ceiling, though a metric may pass it
 where single people are noisy. It and the metrics are taken on the same ratings: each rating in turn is held against the
 mean (or the majority) of the others on that answer, and so is the metric. Intervals resample answers, with all their
-ratings, and all answers to a question where it has several; those of agreement resample answers.
+ratings, and where questions have several answers, questions.
 
 Coefficients of agreement do not depend on who gave which rating but for Cohen's kappa, which is given for two raters.
 Of more than 5,000 answers with two ratings or more (500 on a scale with more than 50 values) a seeded sample is taken.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -80,7 +80,7 @@ class Ceiling:
 @dataclass(frozen=True, slots=True)
 class People:
     """raters: how many; rated_twice: items with two ratings or more; sampled: items of them that were used; clustered:
-    whether the ceilings' intervals resample questions, which have several items."""
+    whether intervals resample questions, which have several items."""
 
     raters: int
     items: int
@@ -116,7 +116,8 @@ def people(
     most = MOST if len({vote.name for item in items for vote in item}) <= _MANY else MOST_OF_MANY
     if len(several) > most:
         used = sorted(np.random.default_rng(seed).choice(several, most, replace=False).tolist())
-    found = _agreement([items[place] for place in used], raters, scale, classes, level, seed)
+    together = None if questions is None else [questions[place] for place in used]
+    found = _agreement([items[place] for place in used], together, raters, scale, classes, level, seed)
     _, units = np.unique(range(len(items)) if questions is None else questions, return_inverse=True)
     ceilings = _ceilings(items, used, units, metrics, chosen, scale != "nominal", classes, level, seed)
     clustered = questions is not None
@@ -126,27 +127,34 @@ def people(
 
 
 def _agreement(
-    items: Sequence[Sequence[Vote]], raters: Sequence[str], scale: str, classes: bool, level: float, seed: int
+    items: Sequence[Sequence[Vote]],
+    questions: Sequence[str] | None,
+    raters: Sequence[str],
+    scale: str,
+    classes: bool,
+    level: float,
+    seed: int,
 ) -> tuple[Agreement, ...]:
+    how: dict[str, Any] = {"clusters": questions, "level": level, "seed": seed}
     most = max(map(len, items))
     names = [[vote.name for vote in item] + [None] * (most - len(item)) for item in items]
     found = []
     if classes:
         found += [
-            percent_agreement(names, level=level, seed=seed),
-            gwet_ac1(names, level=level, seed=seed),
-            krippendorff_alpha(names, level=level, seed=seed),
+            percent_agreement(names, **how),
+            gwet_ac1(names, **how),
+            krippendorff_alpha(names, **how),
         ]
     if scale != "nominal" and (not classes or len({vote.number for item in items for vote in item}) > 2):
         numbers = [[vote.number for vote in item] + [None] * (most - len(item)) for item in items]
         if len({number for row in numbers for number in row}) <= _MANY:
-            found.append(krippendorff_alpha(numbers, "ordinal", level=level, seed=seed))
-        found.append(krippendorff_alpha(numbers, "interval", level=level, seed=seed))
+            found.append(krippendorff_alpha(numbers, "ordinal", **how))
+        found.append(krippendorff_alpha(numbers, "interval", **how))
     if classes and all(len(item) == most for item in items):
-        found.append(fleiss_kappa(names, level=level, seed=seed))
+        found.append(fleiss_kappa(names, **how))
     if classes and len(raters) == 2:
         table = [[next((v.name for v in item if v.rater == rater), None) for rater in raters] for item in items]
-        found.append(cohen_kappa(table, level=level, seed=seed))
+        found.append(cohen_kappa(table, **how))
     return tuple(found)
 
 

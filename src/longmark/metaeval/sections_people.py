@@ -84,9 +84,13 @@ def people_section(people: People, heading: str, prefix: str, alpha: float, what
         note=f"Of the {people.rated_twice:,} {what}s with two ratings or more"
         + (f", a sample of {people.sampled:,}" if people.sampled < people.rated_twice else "")
         + ". Percentage: pairs of raters that agree. The others take off what chance would give; 1 is full agreement. "
-        f"Intervals resample {what}s.",
+        f"Intervals resample {_units(people, what)}.",
     )
     return Section(title, _says(people, what), (agreement, _ceiling(people, prefix, alpha, what), raters))
+
+
+def _units(people: People, what: str) -> str:
+    return "questions" if people.clustered else f"{what}s"
 
 
 def _more(people: People) -> bool:
@@ -123,7 +127,7 @@ def _ceiling(people: People, prefix: str, alpha: float, what: str) -> Table:
         tuple(columns),
         tuple(rows),  # type: ignore[arg-type]
         note=f"Each rating in turn is held against the mean (agrees: the majority) of the others on that {what}, and "
-        f"so is the metric. Intervals resample {'questions' if people.clustered else f'{what}s'}.",
+        f"so is the metric. Intervals resample {_units(people, what)}.",
     )
 
 

@@ -9,6 +9,8 @@
 `ratings` holds a row for each item and a column for each rater; None or NaN is a rating that lacks. What lacks is never
 filled in: items with fewer than two ratings (Cohen, Fleiss: with any rating missing) are left out and counted. Fleiss's
 kappa is defined for complete ratings only; where many items are left out, take Krippendorff's alpha or AC1.
+
+`clusters`: for each item what it belongs to (answers to one question); then clusters are resampled, not items.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from scipy.sparse import csr_array
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.results import Interval
-from longmark.stats.samples import Floats, Seed
+from longmark.stats.samples import Floats, Seed, cluster_numbers
 from longmark.stats.sums import Formula, bootstrap_of_sums
 
 Ratings = Sequence[Sequence[Hashable]] | NDArray[Any]
+Clusters = Sequence[Hashable] | None
 Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 SCALES = ("nominal", "ordinal", "interval")
@@ -57,14 +60,19 @@ class Agreement:
 
 
 def percent_agreement(
-    ratings: Ratings, *, level: float = 0.95, resamples: int = _RESAMPLES, seed: Seed = 0
+    ratings: Ratings,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    resamples: int = _RESAMPLES,
+    seed: Seed = 0,
 ) -> Agreement:
     """The share of pairs of raters that agree, in the mean over items with two ratings or more. Range [0, 1]."""
     table = _table(ratings, None)
     counts = table.counts()
     used = counts.sum(axis=1) >= 2
     features = np.column_stack([_agreeing_pairs(counts[used]), np.ones(used.sum())])
-    return table.result("percentage", used, features, _ratio, level, resamples, seed)
+    return table.result("percentage", used, features, _ratio, clusters, level, resamples, seed)
 
 
 def cohen_kappa(
@@ -72,6 +80,7 @@ def cohen_kappa(
     *,
     weights: Weights | None = None,
     categories: Sequence[Hashable] | None = None,
+    clusters: Clusters = None,
     level: float = 0.95,
     resamples: int = _RESAMPLES,
     seed: Seed = 0,
@@ -100,10 +109,17 @@ def cohen_kappa(
         observed = (confusion * distance).sum(axis=(1, 2)) * sums.sum(axis=1)
         return np.asarray(1 - observed / (by_chance * distance).sum(axis=(1, 2)))
 
-    return table.result("Cohen's kappa", used, features, formula, level, resamples, seed, weights=weights)
+    return table.result("Cohen's kappa", used, features, formula, clusters, level, resamples, seed, weights=weights)
 
 
-def fleiss_kappa(ratings: Ratings, *, level: float = 0.95, resamples: int = _RESAMPLES, seed: Seed = 0) -> Agreement:
+def fleiss_kappa(
+    ratings: Ratings,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    resamples: int = _RESAMPLES,
+    seed: Seed = 0,
+) -> Agreement:
     """Fleiss's kappa of the items that every rater rated."""
     table = _table(ratings, None)
     if table.codes.shape[1] < 2:
@@ -118,13 +134,14 @@ def fleiss_kappa(ratings: Ratings, *, level: float = 0.95, resamples: int = _RES
         chance = (shares**2).sum(axis=1)
         return np.asarray((observed - chance) / _or_nan(1 - chance))
 
-    return table.result("Fleiss's kappa", used, features, formula, level, resamples, seed)
+    return table.result("Fleiss's kappa", used, features, formula, clusters, level, resamples, seed)
 
 
 def gwet_ac1(
     ratings: Ratings,
     *,
     categories: Sequence[Hashable] | None = None,
+    clusters: Clusters = None,
     level: float = 0.95,
     resamples: int = _RESAMPLES,
     seed: Seed = 0,
@@ -150,7 +167,7 @@ def gwet_ac1(
         chance = (shares * (1 - shares)).sum(axis=1) / (size - 1 if size > 1 else np.nan)
         return np.asarray((sums[:, 0] / sums[:, 1] - chance) / (1 - chance))
 
-    return table.result("Gwet's AC1", used, features, formula, level, resamples, seed)
+    return table.result("Gwet's AC1", used, features, formula, clusters, level, resamples, seed)
 
 
 def krippendorff_alpha(
@@ -158,6 +175,7 @@ def krippendorff_alpha(
     scale: Scale = "nominal",
     *,
     categories: Sequence[Hashable] | None = None,
+    clusters: Clusters = None,
     level: float = 0.95,
     resamples: int = _RESAMPLES,
     seed: Seed = 0,
@@ -179,7 +197,7 @@ def krippendorff_alpha(
         features, formula = _interval_alpha(counts[used], values)
     else:
         features, formula = _coincidence_alpha(counts[used], scale)
-    return table.result("Krippendorff's alpha", used, features, formula, level, resamples, seed, scale=scale)
+    return table.result("Krippendorff's alpha", used, features, formula, clusters, level, resamples, seed, scale=scale)
 
 
 def _interval_alpha(counts: Floats, values: Floats) -> tuple[Floats, Formula]:
@@ -266,14 +284,18 @@ class _Table:
         used: NDArray[np.bool_],
         features: Any,
         formula: Callable[[Floats], Floats],
+        clusters: Clusters,
         level: float,
         resamples: int,
         seed: Seed,
         weights: str | None = None,
         scale: str | None = None,
     ) -> Agreement:
+        items, count = int(used.sum()), None
+        if clusters is not None:
+            numbers, count = cluster_numbers(clusters, used)
+            features = csr_array((np.ones(items), (numbers, np.arange(items))), shape=(count, items)) @ features
         interval = bootstrap_of_sums(features, formula, level=level, resamples=resamples, seed=seed)
-        items = int(used.sum())
         if items < _FEWEST:
             interval = replace(interval, estimate=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
         elif interval.estimate is None:
@@ -282,7 +304,7 @@ class _Table:
         return Agreement(
             coefficient=coefficient,
             value=interval.estimate,
-            interval=replace(interval, missing=left_out),
+            interval=replace(interval, n=items, missing=left_out, clusters=count),
             items=items,
             raters=self.codes.shape[1],
             left_out=left_out,
