@@ -105,8 +105,8 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_corrected,significant,")
     for name in ("findings", "hypotheses", "means", "differences", "wins"):
         assert tables[name].note.endswith(
-            "Made with alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; seed 0; "
-            f"longmark {found.longmark}."
+            "Made with alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; "
+            f"seed 0; longmark {found.longmark}."
         )
     means = [column.field for column in tables["means"].columns]
     row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))

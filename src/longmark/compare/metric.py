@@ -191,7 +191,7 @@ def _reason(tested: Tested, names: Sequence[str]) -> str | None:
     """Why there is no test, or what is odd about it; of several systems, without whom there would be one."""
     if len(tested.complete) >= _FEWEST or len(names) == 2:
         return tested.tukey.reason
-    return f"{tested.tukey.reason}; {advice(names, ~np.isnan(tested.table))}"
+    return f"the test needs at least {_FEWEST} questions: {advice(names, ~np.isnan(tested.table))}"
 
 
 def _mean(column: Floats, common: Interval, bounds: intervals.Bounds, how: How) -> Interval:

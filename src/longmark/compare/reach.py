@@ -24,11 +24,11 @@ def detectable(table: Floats, pairs: Sequence[tuple[int, int]], alpha: float) ->
 
         r √(w / (n - r² / (k - 1))) + z s / √n     r = q / √2, z = Φ⁻¹(.8)
 
-    q: quantile of the studentised range of k systems at alpha; w: variance of a difference of two systems when a question's values are shuffled, with the pair's own means set
-    equal and those of the others left where they are: systems that lie far apart widen what chance does. The second
-    term under the root is what the difference itself adds. s: standard deviation of the pair's differences. table:
-    complete, questions x systems (n x k); alpha: what is left for the metric. None where the values are all alike, or
-    the questions so few that normal theory has no answer.
+    q: quantile of the studentised range of k systems at alpha; w: variance of a difference of two systems when a
+    question's values are shuffled, with the pair's own means set equal and those of the others left where they are:
+    systems that lie far apart widen what chance does. r² / (k - 1) is what the difference itself adds. s: standard
+    deviation of the pair's differences. table: complete, questions x systems (n x k); alpha: what is left for the
+    metric. None where the values are all alike, or the questions so few that normal theory has no answer.
     """
     n, systems = table.shape
     if n < _FEWEST:
