@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longmark.compare.results import MetricComparison, PairOnMetric
-from longmark.compare.words import direction
+from longmark.compare.words import direction, in_groups, most_won, told_apart
 from longmark.report.plots import ForestRow, Ranked, Stack, forest, groups, stacked
 
 MOST_PAIRS = 30
@@ -21,9 +21,10 @@ def rankings(metrics: Sequence[MetricComparison]) -> str:
 def _ranking(one: MetricComparison) -> str:
     if one.facts.higher_is_better is None:
         means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
-        return forest(means, f"{one.metric} (better end: {direction(one)})", reference=None)
+        label = f"{one.metric} (better end: {direction(one)})"
+        return forest(means, label, reference=None, says=in_groups(one))
     ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high, s.rank or "") for s in one.systems]
-    return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)")
+    return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)", says=in_groups(one))
 
 
 def differences(metrics: Sequence[MetricComparison]) -> str:
@@ -35,6 +36,7 @@ def differences(metrics: Sequence[MetricComparison]) -> str:
                 for p in _drawn(one)
             ],
             _titled(one),
+            says=told_apart(one),
         )
         for one in metrics
     )
@@ -50,6 +52,7 @@ def wins(metrics: Sequence[MetricComparison]) -> str:
                 if p.won + p.ties + p.lost
             ],
             _titled(one),
+            says=most_won(one),
         )
         for one in metrics
     )

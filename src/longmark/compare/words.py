@@ -51,6 +51,45 @@ def direction(one: MetricComparison) -> str:
     return {True: "higher", False: "lower", None: "neither"}[one.facts.higher_is_better]
 
 
+def in_groups(one: MetricComparison) -> str:
+    """What the figure of a ranking shows: which systems cannot be told apart."""
+    if not one.groups:
+        return f"Nothing is said of who is above whom: {one.reason}." if one.reason else ""
+    alone = [group[0] for group in one.groups if len(group) == 1]
+    together = [_named(group) for group in one.groups if len(group) > 1]
+    said = []
+    if together:
+        said.append(f"Not to be told apart: {'; '.join(together)}.")
+    if alone:
+        said.append(f"{_named(alone)} {'differs' if len(alone) == 1 else 'each differ'} from every other system.")
+    return " ".join(said)
+
+
+def told_apart(one: MetricComparison) -> str:
+    """What the figure of differences shows: how many pairs differ, and the widest of these differences."""
+    differ = [pair for pair in one.pairs if pair.significant and pair.difference.estimate is not None]
+    if not differ:
+        return f"None of {len(one.pairs):,} pairs differs, corrected." if one.pairs else ""
+    widest = max(differ, key=lambda pair: abs(pair.difference.estimate or 0.0))
+    size = fixed(widest.difference.estimate, one.places)
+    return (
+        f"{len(differ):,} of {len(one.pairs):,} pairs {'differs' if len(differ) == 1 else 'differ'}, corrected; most "
+        f"{widest.first} - {widest.second}, by {size}."
+    )
+
+
+def most_won(one: MetricComparison) -> str:
+    """What the figure of questions shows: the pair that is furthest from even."""
+    known = [pair for pair in one.pairs if pair.share.estimate is not None]
+    if not known:
+        return ""
+    most = max(known, key=lambda pair: abs((pair.share.estimate or 0.5) - 0.5))
+    what = "is higher" if one.facts.higher_is_better is None else "wins"
+    turned = (most.share.estimate or 0.5) < 0.5
+    first, second, won = (most.second, most.first, most.lost) if turned else (most.first, most.second, most.won)
+    return f"Furthest from even: {first} {what} on {won:,} of {one.common:,} questions against {second}."
+
+
 def p_in_words(p: float | None, comparisons: int) -> str:
     """`p = 0.004 corrected for 15 comparisons`."""
     if p is None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 from longmark.report.manifest import MetricFacts
+
+_MOST = 7
 
 
 def decimals(facts: MetricFacts, least: float | None, greatest: float | None) -> int:
-    """Decimals for the values of a metric: three on a scale of 1, one on a scale of 100.
+    """Decimals for the values of a metric: three on a scale of 1, one on a scale of 100; more where all values are so
+    small that these would make nothing of them.
 
     least, greatest: the values seen; they tell the scale where the metric has no bounds.
     """
-    ends = [facts.lo, facts.hi] if facts.bounded else [least, greatest]
-    scale = max((abs(end) for end in ends if end is not None), default=1.0)
-    if scale <= 1:
-        return 3
-    return 2 if scale <= 10 else 1
+    seen = max((abs(end) for end in (least, greatest) if end is not None), default=0.0)
+    scale = max(abs(facts.lo or 0.0), abs(facts.hi or 0.0)) if facts.bounded else seen or 1.0
+    places = 3 if scale <= 1 else 2 if scale <= 10 else 1
+    if 0 < seen < 10.0 ** (1 - places):
+        places = min(_MOST, math.ceil(-math.log10(seen)) + 1)
+    return places
 
 
 def fixed(value: float | None, places: int) -> str:

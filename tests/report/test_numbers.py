@@ -1,0 +1,29 @@
+"""How numbers are written for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from longmark.report.manifest import MetricFacts
+from longmark.report.numbers import decimals, fixed
+
+
+@pytest.mark.parametrize(
+    ("bounds", "least", "greatest", "places"),
+    [
+        ((0.0, 1.0), 0.2, 0.9, 3),
+        ((0.0, 100.0), 12.0, 88.0, 1),
+        ((None, None), 4.0, 9.0, 2),
+        ((None, None), None, None, 3),
+        ((-1.0, 1.0), -0.00012, 0.00047, 5),  # 0.00047: two figures that count
+        ((-1.0, 1.0), 0.0, 0.0, 3),
+        ((None, None), 1e-30, 2e-30, 7),
+    ],
+)
+def test_as_many_decimals_as_the_values_can_bear(bounds, least, greatest, places):
+    assert decimals(MetricFacts(*bounds), least, greatest) == places
+
+
+def test_a_small_value_is_not_written_as_zero():
+    assert fixed(0.000118, decimals(MetricFacts(-1.0, 1.0), -0.0027, 0.00047)) == "0.0001"
+    assert fixed(-0.0001, 3) == "0.000"
