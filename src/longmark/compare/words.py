@@ -33,7 +33,8 @@ def summary(whole: Comparison) -> str:
     if not whole.comparisons:
         return f"Nothing was tested. {'; '.join(f'{one.metric}: {one.reason}' for one in whole.metrics)}."
     found = sum(pair.significant for one in whole.metrics for pair in one.pairs)
-    return f"{found:,} of {whole.comparisons:,} comparisons show a difference at alpha {whole.alpha:g}, corrected."
+    verb = "shows" if found == 1 else "show"
+    return f"{found:,} of {whole.comparisons:,} comparisons {verb} a difference at alpha {whole.alpha:g}, corrected."
 
 
 def made(whole: Comparison) -> str:

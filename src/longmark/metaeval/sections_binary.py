@@ -154,6 +154,7 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         plots.reliability(
             [plots.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in c.bins],
             f"{c.metric}: share of yes against score",
+            says=f"Off by {figure(c.error)} on average, over {counted(c.n, 'answer')}.",
         )
         for c in known[:_DIAGRAMS]
     ]

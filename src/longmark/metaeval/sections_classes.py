@@ -72,6 +72,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
             0.0,
             1.0,
             2,
+            says=f"Nearest to people's own class in {percent(each.right)} of {counted(each.n, 'answer')}.",
         )
         for each in scaled[:_MAPS]
     ]
