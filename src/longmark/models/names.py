@@ -27,7 +27,7 @@ from longmark.models.cache import CallCache
 from longmark.models.handles import ROLES, Roles
 from longmark.models.protocols import Backend
 
-EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "judge", "embedder": "embedder"}
+EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
 FORMS = (
     "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder, reranker) or "

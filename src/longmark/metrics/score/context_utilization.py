@@ -17,6 +17,7 @@ is left without it is the question. Cost: the calls that find the facts, and n +
 read by a plan that reads their common beginnings once (design/leave-one-out.md); each set is cached by itself.
 Parameters: chat, whether the proxy is asked in its chat template (false: plain text, for a model without one);
 max_claims; documents, whether the confidence given the whole passages, f(q, D), is shown too (1 likelihood more).
+The embedded judge as a proxy does not repeat f exactly: deltas below 2 % of f are noise there (docs/models.md).
 Deviations: the prompts are ours.
 """
 
