@@ -96,7 +96,7 @@ function scaleOf(values) {
 function signed(value, places) {
   const digits = Math.abs(value).toFixed(places);
   if (value === 0) return "0";
-  if (Number(digits) === 0) return (value < 0 ? "−" : "+") + Math.abs(value).toExponential(0);
+  if (Number(digits) === 0) return (value < 0 ? "−" : "+") + String(Number(Math.abs(value).toPrecision(1)));
   return (value < 0 ? "−" : "+") + digits;
 }
 
