@@ -112,7 +112,7 @@ def test_the_page_says_what_was_marked_and_by_which_model(tmp_path):
         assert text in found.text
     assert "with uncommitted changes" in found.text
     assert "79 % reused by prefix sharing (48,500)" in found.text, "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
-    assert "9 from the call cache (9.2 %)" in found.text, "9 of 90 + 8"
+    assert "9 from the call cache (8.4 %)" in found.text, "9 of 90 + 8 that were sent and 9"
     assert "$0.0146" in found.text
 
 

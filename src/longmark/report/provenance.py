@@ -58,11 +58,13 @@ def _as_session(usages: Sequence[Usage]) -> dict[str, Any]:
 def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> str:
     """of: how many sessions there were in all, 0 where the figures are those of the rows."""
     during = plural(of, "session") if len(sessions) == of else f"{whole(len(sessions))} of {plural(of, 'session')}"
-    calls, cached = _total(sessions, "calls"), _total(sessions, "from_cache")
+    cached = _total(sessions, "from_cache")
+    # a session's calls are those that were sent, a row's all that it asked for
+    asked = _total(sessions, "calls") + (cached if of else 0)
     prompt, reused = _total(sessions, "prompt_tokens"), _total(sessions, "cached_prompt_tokens")
     known = all(isinstance(session.get("usd"), int | float) for session in sessions)
     tiles = [
-        ("Model calls", whole(calls), f"{whole(cached)} from the call cache ({share(cached, calls)})"),
+        ("Model calls", whole(asked), f"{whole(cached)} from the call cache ({share(cached, asked)})"),
         ("Prompt tokens", whole(prompt), f"{share(reused, prompt)} reused by prefix sharing ({whole(reused)})"),
         ("Completion tokens", whole(_total(sessions, "completion_tokens")), "written by the models"),
         ("Cost", dollars(_total(sessions, "usd") if known else None), f"paid in {during}" if of else "as first paid"),
