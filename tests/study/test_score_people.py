@@ -146,6 +146,15 @@ def test_a_wrong_label_is_named_with_its_line(tmp_path: Path, record: dict[str, 
         read_labels(write_jsonl(tmp_path / "labels.jsonl", [good, record]), WEIGHTS, KNOWN)
 
 
+@pytest.mark.parametrize("name", ["Hazard", "HAZARD", " hazard "])
+def test_a_dimension_is_known_in_any_case(tmp_path: Path, name: str):
+    lines = [{"item": "q0", "rater": "ann", "dimension": name, "label": "YES"}]
+    lines += [{"item": "q0", "rater": "ann", "dimension": "Answer Relevance", "label": "7"}]
+    got = read_labels(write_jsonl(tmp_path / "labels.jsonl", lines), WEIGHTS, KNOWN)
+    assert (got.marks, got.left_out) == ({"hazard": {item(0): {"ann": "yes"}}}, {})
+    assert got.scores == {"answer_relevance": {item(0): {"ann": 7.0}}}
+
+
 def test_labels_that_belong_nowhere_are_refused(tmp_path: Path):
     twice = [{"item": "q0", "rater": "bob", "dimension": "hazard", "label": "yes"}] * 2
     with pytest.raises(BadInput, match="twice"):

@@ -78,12 +78,12 @@ def test_dimensions_lie_as_far_apart_as_the_published_means(study: Found):
             if mean not in (None, "n/a"):
                 published[d].append(mean)
     assert means == {d: pytest.approx(sum(its) / len(its)) for d, its in published.items()}
-    assert [row_[7] for row_ in table.rows] == [len(its) for its in published.values()]
+    assert [row_[8] for row_ in table.rows] == [len(its) for its in published.values()]
 
 
 def test_how_far_the_three_judges_agree(study: Found):
     table = jury.jury_table(study, FAST)
     assert [row_[3] for row_ in table.rows] == [3] * 4
-    claims = {row_[4] for row_ in table.rows}
+    claims = {row_[8] for row_ in table.rows}
     assert claims == {sum(len(json.loads(line)["consensus"]) for line in DATA.read_text().splitlines())}
-    assert all(0.5 < row_[5] < 1 for row_ in table.rows)  # type: ignore[operator]
+    assert all(0.5 < row_[4] < 1 for row_ in table.rows)  # type: ignore[operator]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from collections import Counter
@@ -86,14 +87,18 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
 
 def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, CallCache]):
     """The judge `yes` says yes of every hazard and location: specificity 1; the judge `no` 0. A paraphrase gets the
-    same answer: cosine 1. B's three points stand in one order, its hazard first; 16 perturbations each."""
+    same answer: cosine 1. B's three points stand in one order, its hazard first; 12 perturbations each: four
+    questions by hazard, location and both, as in the paper, and the profession's apart."""
     _, _, outcome, _ = whole
     pairs = {(row["generator"], row["evaluator"]): row for row in rows(table(outcome, "table1"))}
     assert list(pairs) == [("A", "yes"), ("A", "no"), ("B", "yes"), ("B", "no")]
     assert [row["specificity"] for row in pairs.values()] == [1.0, 0.0, 1.0, 0.0]
     assert all(row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values())
     long = [row for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Perturbation"]
-    assert [row["n"] for row in long] == [16] * 4  # four kinds of four questions
+    assert [row["n"] for row in long] == [12] * 4  # three kinds of four questions
+    kinds = {row["variant"]: row["n"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"}
+    assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
+    assert "profession, which may leave the question's words as they are" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_dimensions"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
     assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
@@ -128,6 +133,22 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_marks(
     for metric in ("score.specificity.hazard", "score.segment_attribution.relevance", "score.robustness.paraphrase"):
         assert metric in page
     assert "score.context_utilization.absolute" in page
+
+
+def test_a_page_of_answers_counts_calls_from_the_cache_among_its_calls(tmp_path: Path, idx: Path, cache: CallCache):
+    """A study again in another folder, with everything in the cache: all its calls come from there, 100 %."""
+    fakes = Fakes()
+    few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2, "variants": ["location"]}
+    carry_out(fakes.plan(tmp_path / "first", idx, **few), cache)
+    plan = fakes.plan(tmp_path / "again", idx, **few)
+    carry_out(plan, cache)
+    (page,) = write_pages(plan)
+    found = re.search(
+        r"<dt>Model calls</dt><dd><b>(\d+)</b><span>(\d+) from the call cache \((.*?)\)", page.read_text()
+    )
+    assert found is not None
+    assert int(found[1]) == int(found[2]) > 0
+    assert found[3] == "100 %"
 
 
 def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, Plan, Outcome, CallCache]):
@@ -405,7 +426,7 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
             parts.append(_unfinished(tmp_path / "s"))
         assert parts == ["variants", f"answers: g@{url}", f"marks: g@{url}, evaluator-e"]
         done = run(*command, home=tmp_path / "home")
-        assert done.code == 0, done.err
+        assert (done.code, done.err) == (0, "")
         # the proxy's server counts tokens anew for every likelihood: that is no call to a model
         asked = Counter((path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize")
         assert sum(asked.values()) - len(asked) == 3  # what hung

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tests.report.runs import row, write_run
 from tests.study.score_rows import confident, found, mark, marks
 
 from longmark.records import Example
+from longmark.report.summary import summarise
+from longmark.stats.bootstrap import bootstrap_mean
 from longmark.study.score import jury, sensitivity, tables
 from longmark.study.score.estimates import Settings, estimate
 from longmark.study.score.marks import (
@@ -24,6 +27,7 @@ from longmark.study.score.marks import (
     RELATIVE,
     RELEVANCE,
     SPECIFICITY,
+    bounds_in,
     read,
 )
 from longmark.tables import Range, Table, as_csv
@@ -40,6 +44,8 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_lacks():
     # specificity .2 .4 .9 and one gap: mean 1.5/3 = .5; deviations -.3 -.1 .4, squares .09 .01 .16, sum .26;
     # sd = sqrt(.26/2) = .36056
     study = found(judged={("g", "e"): {SPECIFICITY: marks([0.2, None, 0.4, 0.9]), MASKED: marks([0.5] * 4)}})
+    # t of 3 values: .5 -+ 4.3027 * .36056 / sqrt(3) = .5 -+ .8957, clipped to [0, 1]
+    study = replace(study, bounds={SPECIFICITY: (0.0, 1.0)})
     wide, long = tables.table_1(study, FAST)
     assert column(wide, "specificity") == [pytest.approx(0.5)]
     assert column(wide, "specificity_sd") == [pytest.approx(math.sqrt(0.13))]
@@ -49,8 +55,10 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_lacks():
     assert (column(long, "n"), column(long, "of")) == ([3, 4], [4, 4])
     assert column(long, "lacks") == [
         "1 undefined (No claims.)",
-        "no interval: the rows are alike: every resample gives the same value, so none tells how sure it is",
+        "no interval: all 4 values are equal, and the metric has no bounds to reckon with",
     ]
+    assert column(long, "interval_by") == ["Student's t", None]
+    assert column(long, "interval") == [Range(0.0, 1.0), Range(None, None)]
     assert "nan" not in as_csv(long).lower()
 
 
@@ -174,9 +182,14 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     assert first.pearson.value == pytest.approx(0.8)
     assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
     assert first.pearson.n == 5
-    assert first.difference == pytest.approx(0.0)
+    assert first.difference.mean == pytest.approx(0.0)
+    # differences -.1 .1 -.1 .1 0: sd .1, t of 4 degrees 2.7764: 2.7764 * .1 / sqrt(5) = .12417
+    assert first.difference.high == pytest.approx(0.12417, abs=1e-5)
+    assert first.difference.method == "Student's t"
+    assert (first.of, first.gaps) == (6, "p: 1 undefined (No claims.)")
     table = sensitivity.agreement_table([first, second], FAST)
     assert column(table, "proxies") == ["p and q"] * 2
+    assert column(table, "lacks") == ["p: 1 undefined (No claims.)"] * 2
 
 
 def test_a_jury_of_three_agrees_by_pairs():
@@ -186,10 +199,105 @@ def test_a_jury_of_three_agrees_by_pairs():
     table = jury.jury_table(study, FAST)
     assert column(table, "dimension") == ["hazard", "location"]
     assert column(table, "agreement") == [pytest.approx(2 / 3), 1.0]
+    assert column(table, "n") == column(table, "of")
     # yes 5/6, no 1/6: chance = 26/36; kappa = (24/36 - 26/36) / (10/36) = -.2; nothing but n/a: none
     assert column(table, "kappa") == [pytest.approx(-0.2), None]
     alone = found(judged={("g", "e"): {SPECIFICITY: [mark("q0", 0.5, labels=[("hazard", ("yes",))])]}})
     assert jury.jury_table(alone, FAST).rows == ()
+
+
+def test_a_label_that_was_left_out_agrees_with_nothing():
+    # hazard: one voice left out every label, so no claim has two; location: yes yes (1 of 1), yes no (0 of 1), and one
+    # with a single label: mean 1/2 over 2 of 3 claims, 1 of 6 labels left out; yes 3/4, no 1/4: chance 10/16,
+    # kappa = (8/16 - 10/16) / (6/16) = -1/3
+    hazard = [("hazard", ("yes", None)), ("hazard", ("no", None)), ("hazard", (None, None))]
+    location = [("location", ("yes", "yes")), ("location", ("yes", "no")), ("location", ("yes", None))]
+    its = [mark(f"q{i}", 0.5, labels=pair) for i, pair in enumerate(zip(hazard, location, strict=True))]
+    study = found(judged={("g", "e"): {SPECIFICITY: its}})
+    table = jury.jury_table(study, FAST)
+    assert column(table, "agreement") == [None, 0.5]
+    assert (column(table, "n"), column(table, "of")) == ([0, 2], [3, 3])
+    assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
+    nothing, some = column(table, "lacks")
+    assert nothing == "4 of 6 labels left out by the voices; no claim has two labels to compare"
+    assert str(some).startswith("1 of 6 labels left out by the voices")
+    dimensions = tables.dimensions(study, FAST)
+    assert column(dimensions, "labels") == [6, 6, 0, 0]
+    assert column(dimensions, "labels_left_out") == [4, 1, 0, 0]
+
+
+def test_a_voice_that_left_out_a_label_is_read_as_none(tmp_path: Path):
+    shown = {"hazard": {"vote": "n/a", "labels": ["yes", None], "reasons": ["", ""]}}
+    example = Example(id="1", question_id="q", question="How?", answer="So.")
+    its = row("1", SPECIFICITY, 0.5, question_id="q", evidence={"claims": [{"claim": "", "dimensions": shown}]})
+    assert read(write_run(tmp_path / "run", [example], [its]))[SPECIFICITY][0].labels == [("hazard", ["yes", None])]
+
+
+def test_table_1_pools_the_kinds_of_the_paper_only():
+    its = [
+        mark("q0", 0.2, variant="hazard"),
+        mark("q1", 0.4, variant="location"),
+        mark("q0", 1.0, variant="profession"),
+    ]
+    study = found(once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location"))
+    wide, long = tables.table_1(study, FAST)
+    assert column(wide, "perturbation") == [pytest.approx(0.3)]
+    assert column(long, "of") == [2]
+    assert "profession" in wide.note
+    assert column(tables.variants(study, FAST), "variant") == ["hazard", "location", "profession"]
+    every = tables.table_1(replace(study, pooled=None), FAST)[0]
+    assert (column(every, "perturbation"), every.note) == ([pytest.approx(1.6 / 3)], "")
+
+
+@pytest.mark.parametrize(
+    ("values", "method"),
+    [([0.2, 0.9, 0.4], "Student's t"), ([1.0] * 4, "all equal"), ([i / 20 for i in range(20)], "BCa")],
+)
+def test_a_mean_has_the_interval_of_the_runs_own_report(tmp_path: Path, values: list[float], method: str):
+    examples = [Example(id=f"a{i}", question_id=f"q{i}", question="How?", answer="So.") for i in range(len(values))]
+    rows = [row(f"a{i}", SPECIFICITY, value, question_id=f"q{i}") for i, value in enumerate(values)]
+    bounds = {"metrics": {SPECIFICITY: {"bounds": [0, 1], "higher_is_better": True}}}
+    run = write_run(tmp_path / "run", examples, rows, bounds)
+    (cell,) = summarise([run]).cells
+    one = estimate(read(run)[SPECIFICITY], Settings(), bounds_in(run)[SPECIFICITY])
+    assert (one.method, (one.low, one.high)) == (cell.method, cell.interval)
+    assert one.method == method
+
+
+def test_few_questions_with_several_rows_are_counted_by_questions():
+    # three questions of two rows each: sums .4 1.0 1.6, mean 3/6 = .5; each adds .2 .5 .8, sd .3, t of 2 degrees is
+    # 4.3027: .5 -+ 4.3027 * .3 / sqrt(3) = .5 -+ .74524; six rows of six questions would give another
+    its = [mark(f"q{i}", value) for i, pair in enumerate([(0.1, 0.3), (0.4, 0.6), (0.9, 0.7)]) for value in pair]
+    one = estimate(its, FAST)
+    assert one.low == pytest.approx(0.5 - 0.74524, abs=1e-5)
+    assert one.high == pytest.approx(0.5 + 0.74524, abs=1e-5)
+    assert (one.method, one.n) == ("Student's t", 6)
+    same = [mark("q0", 0.2), mark("q0", 0.4)]
+    assert estimate(same, FAST).why == "all values belong to one question"
+
+
+def test_many_questions_with_several_rows_are_resampled_by_questions():
+    its = [mark(f"q{i}", (i * 7 % 16) / 16 + extra) for i in range(16) for extra in (0.0, 0.01)]
+    one = estimate(its, FAST)
+    drawn = bootstrap_mean(
+        [value for value, _ in sorted((mark_.value, mark_.question) for mark_ in its)],
+        clusters=[question for _, question in sorted((mark_.value, mark_.question) for mark_ in its)],
+        resamples=FAST.resamples,
+    )
+    assert one.method == "BCa"
+    assert (one.low, one.high) == (drawn.low, drawn.high)
+
+
+def test_tables_of_proxies_say_why_answers_are_not_among_them():
+    both = confident([(0.1, 0.2), (0.2, 0.1), (0.3, 0.4)], [0.1, 0.2, 0.3])
+    gap = mark("q3", None, status="model_error", reason="The server is down.")
+    (one,) = sensitivity.consistencies(found(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}), FAST)
+    table = sensitivity.consistency_table("table3", "", [one], FAST)
+    assert (column(table, "n"), column(table, "of")) == ([3], [4])
+    assert str(column(table, "lacks")[0]).startswith("1 model_error (The server is down.)")
+    answers, facts = tables.table_4(found(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}), FAST)
+    assert column(answers, "lacks")[0] == "1 model_error (The server is down.)"
+    assert "1 model_error (The server is down.)" in str(column(facts, "lacks")[0])
 
 
 def test_a_study_without_a_mark_makes_tables_without_rows():
@@ -205,4 +313,4 @@ def test_a_study_without_a_mark_makes_tables_without_rows():
 def test_one_value_has_neither_spread_nor_interval():
     one = estimate(marks([0.4]), FAST)
     assert (one.mean, one.sd, one.range, one.n) == (0.4, None, Range(None, None), 1)
-    assert "at least 3" in one.why
+    assert one.why == "there is only 1 value"

@@ -71,7 +71,7 @@ def _result(study: Study, stages: Mapping[str, Any], labels: Path | None) -> Res
     found = found_in(plan, study.domain)
     given = _labels(labels, study) if labels is not None and any(answers_of(plan).values()) else None
     count = stages.get("questions", {}).get("lines", 0)
-    return Result(found, Settings(seed=plan.seed), given, stages, study.fixed, plan.members(), count)
+    return Result(found, Settings(), given, stages, study.fixed, plan.members(), count)
 
 
 def _labels(path: Path, study: Study) -> Labels:

@@ -8,14 +8,18 @@ from itertools import product
 
 from longmark.domain import Domain
 from longmark.records.read import Reading
-from longmark.study.score.marks import Marks, read
+from longmark.study.score.marks import UNBOUNDED, Bounds, Marks, bounds_in, read
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, evaluator_run, proxy_run
+
+PAPER_CHANGES = frozenset(("hazard", "location"))
+"""What the perturbations of the paper change: one of these slots, or both (section 3.2)."""
 
 
 @dataclass(frozen=True)
 class Found:
     """once, points: by generator; judged: by generator and evaluator; proxied: by generator and proxy. weights: of the
-    dimensions of specificity. What was not marked is not there."""
+    dimensions of specificity; bounds: of the metrics; pooled: the kinds of perturbation that table 1 takes together,
+    None: all. What was not marked is not there."""
 
     generators: tuple[str, ...]
     evaluators: tuple[str, ...]
@@ -25,6 +29,11 @@ class Found:
     points: Mapping[str, Marks] = field(default_factory=dict)
     judged: Mapping[tuple[str, str], Marks] = field(default_factory=dict)
     proxied: Mapping[tuple[str, str], Marks] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    pooled: tuple[str, ...] | None = None
+
+    def bounds_of(self, metric: str) -> Bounds:
+        return self.bounds.get(metric, UNBOUNDED)
 
     @property
     def any(self) -> bool:
@@ -44,6 +53,10 @@ def found_in(plan: Plan, domain: Domain) -> Found:
         pairs = product(plan.generators, members)
         return {(one.label, other.label): marks for one, other in pairs if (marks := of(one, name(other)))}
 
+    runs = [ONCE_RUN, POINTS_RUN, *map(evaluator_run, plan.evaluators), *map(proxy_run, plan.proxies)]
+    bounds: dict[str, Bounds] = {}
+    for generator, name in product(plan.generators, runs):
+        bounds |= bounds_in(plan.run_path(generator, name))
     return Found(
         generators=tuple(one.label for one in plan.generators),
         evaluators=tuple(one.label for one in plan.evaluators),
@@ -53,7 +66,16 @@ def found_in(plan: Plan, domain: Domain) -> Found:
         points=of_each(POINTS_RUN),
         judged=of_pairs(plan.evaluators, evaluator_run),
         proxied=of_pairs(plan.proxies, proxy_run),
+        bounds=bounds,
+        pooled=_pooled(domain),
     )
+
+
+def _pooled(domain: Domain) -> tuple[str, ...] | None:
+    """Of a domain with hazards and locations the kinds that change nothing else, as the paper's; of others all."""
+    if not {slot.name for slot in domain.slots} >= PAPER_CHANGES:
+        return None
+    return tuple(variant.name for variant in domain.variants if set(variant.change) <= PAPER_CHANGES)
 
 
 def answers_of(plan: Plan) -> dict[str, dict[str, str]]:

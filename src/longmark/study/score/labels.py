@@ -7,7 +7,8 @@
                 `context_utilization`
     label       yes, no or n/a for the domain's dimensions; a number for the two scales
 
-JSON Lines, JSON, CSV, TSV or Parquet. Labels of other dimensions (a rater's confidence, say) are left out and counted.
+JSON Lines, JSON, CSV, TSV or Parquet. Dimensions and labels are known in any case. Labels of other dimensions
+(a rater's confidence, say) are left out and counted.
 """
 
 from __future__ import annotations
@@ -64,9 +65,11 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     marks: dict[str, dict[Item, dict[str, str]]] = {}
     scores: dict[str, dict[Item, dict[str, float]]] = {}
     left_out, wrong, total = Counter[str](), list[str](), 0
+    names = {_folded(name): name for name in (*dimensions, *SCALES)}
     for number, record in sources.records(path, sources.kind_of(path)):
         try:
-            item, rater, dimension, label = _read(record, known)
+            item, rater, given, label = _read(record, known)
+            dimension = given if given in dimensions else names.get(_folded(given), given)
             if dimension in SCALES:
                 _put(scores.setdefault(dimension, {}), item, rater, _number(label))
             elif dimension in dimensions:
@@ -80,8 +83,7 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     if wrong:
         raise BadInput(wrong, total)
     if not marks and not scores:
-        names = ", ".join((*dimensions, *SCALES))
-        raise UserError(f"{path} has no label of the study's dimensions: {names}")
+        raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
     return Labels(marks, scores, dict(left_out))
 
 
@@ -110,6 +112,11 @@ def _put(table: dict[Item, dict[str, Any]], item: Item, rater: str, label: Any) 
     if rater in its:
         raise ValueError(f"{rater} labels this item and dimension twice")
     its[rater] = label
+
+
+def _folded(name: str) -> str:
+    """A dimension's name whatever its case, and with spaces or hyphens for its low lines."""
+    return name.casefold().replace(" ", "_").replace("-", "_")
 
 
 def _mark(label: Any) -> str:

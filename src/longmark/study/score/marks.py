@@ -13,6 +13,7 @@ from typing import Any
 
 from longmark.records import Example, Row
 from longmark.records.write import read_rows
+from longmark.report.manifest import read_manifest
 
 SPECIFICITY = "score.specificity"
 MASKED, PLAIN = "score.answer_relevance.masked", "score.answer_relevance.plain"
@@ -20,6 +21,10 @@ PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.pert
 RELEVANCE, CHANGED = "score.segment_attribution.relevance", "score.segment_attribution.order_changed"
 ABSOLUTE, RELATIVE = "score.context_utilization.absolute", "score.context_utilization.relative"
 EASE, GRADE = "score.readability.reading_ease", "score.readability.grade_level"
+
+Bounds = tuple[float | None, float | None]
+"""Least and greatest value that a metric can have; None: no limit."""
+UNBOUNDED: Bounds = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,9 @@ class Confidence:
 class Mark:
     """One row. question: the question_id of the original; variant: the kind of variant, "" for an original.
 
-    votes: how many claims were voted yes, no and n/a on the dimension of the row; labels: for each claim and
-    dimension the label of each juror; deltas: of each fact, absolute and relative; band: of readability.
+    votes: how many claims were voted yes, no and n/a on the dimension of the row; labels: for each claim and dimension
+    the label of each juror, None where it left it out; deltas: of each fact, absolute and relative; band: of
+    readability.
     """
 
     example: str
@@ -48,7 +54,7 @@ class Mark:
     status: str
     reason: str | None
     votes: Mapping[str, int] = field(default_factory=dict)
-    labels: Sequence[tuple[str, Sequence[str]]] = ()
+    labels: Sequence[tuple[str, Sequence[str | None]]] = ()
     deltas: Sequence[tuple[float, float | None]] = ()
     confidence: Confidence | None = None
     band: str = ""
@@ -73,6 +79,13 @@ def read(run: Path) -> Marks:
     return found
 
 
+def bounds_in(run: Path) -> dict[str, Bounds]:
+    """The bounds of a run's metrics, as its manifest has them; {} where there are no marks yet."""
+    if not (run / "rows.jsonl").exists():
+        return {}
+    return {name: (facts.lo, facts.hi) for name, facts in read_manifest(run).metrics().items()}
+
+
 def _mark(row: Row, question: str, variant: str) -> Mark:
     evidence = row.evidence
     return Mark(
@@ -90,9 +103,9 @@ def _mark(row: Row, question: str, variant: str) -> Mark:
     )
 
 
-def _labels(evidence: Mapping[str, Any]) -> list[tuple[str, Sequence[str]]]:
+def _labels(evidence: Mapping[str, Any]) -> list[tuple[str, Sequence[str | None]]]:
     return [
-        (dimension, [label or "n/a" for label in shown["labels"]])
+        (dimension, shown["labels"])
         for claim in evidence.get("claims", ())
         for dimension, shown in claim["dimensions"].items()
     ]

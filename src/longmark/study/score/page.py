@@ -8,6 +8,7 @@ from typing import Any
 
 from longmark.report.document import Document, Section
 from longmark.report.plots import ForestRow, Point, forest, scatter
+from longmark.report.summary import FEWEST_BCA
 from longmark.study.score import people, sensitivity, tables
 from longmark.study.score.estimates import Settings, estimate
 from longmark.study.score.found import Found
@@ -45,8 +46,10 @@ def document(result: Result) -> Document:
         settings={
             **result.members,
             **result.fixed,
-            "intervals": f"BCa bootstrap, {result.settings.resamples:,} resamples, seed {result.settings.seed}; rows "
-            "that share a question are resampled together",
+            "intervals": f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {result.settings.resamples:,} "
+            f"resamples, seed {result.settings.seed}; below: Student's t, clipped to the metric's bounds; of equal "
+            "values: from how large a share of others they can have missed; rows that share a question count, and are "
+            "resampled, as one",
         },
     )
 
@@ -105,20 +108,22 @@ def _pairs(result: Result) -> Iterator[Section]:
         tables.table_1(found, settings),
         figure=_specificity(result),
         note="Specificity and relevance are an evaluator's; robustness is the cosine of an answer with the answer to a "
-        "paraphrase (it should stay) or to a perturbed question (it should change).",
+        "paraphrase (it should stay) or to a perturbed question (it should change). " + tables.pooling(found),
     )
     yield Section(
         "Specificity by dimension",
         "The mean share of an answer's claims that state a detail and find it borne out by the passages, among the "
         "claims that state one; and how all claims were voted.",
         [tables.dimensions(found, settings), jury_table(found, settings)],
+        note="A label that a voice left out counts as n/a in the vote and as none in the agreement: claims with two "
+        "labels or more are compared.",
     )
 
 
 def _specificity(result: Result) -> str:
     rows = []
     for (generator, evaluator), marks in result.found.judged.items():
-        one = estimate(marks.get(SPECIFICITY, []), result.settings)
+        one = estimate(marks.get(SPECIFICITY, []), result.settings, result.found.bounds_of(SPECIFICITY))
         rows.append(ForestRow(f"{generator} by {evaluator}", one.mean, one.low, one.high, f"n = {one.n} of {one.of}"))
     return forest(rows, "Mean specificity of each generator under each evaluator", reference=None) if rows else ""
 

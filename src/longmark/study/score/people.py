@@ -25,7 +25,7 @@ from longmark.stats.agreement import Agreement, fleiss_kappa, percent_agreement
 from longmark.stats.bootstrap import bootstrap
 from longmark.stats.results import Interval
 from longmark.stats.samples import Floats
-from longmark.study.score.estimates import Estimate, Settings, of_values
+from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, in_words, of_values
 from longmark.study.score.found import Found
 from longmark.study.score.labels import RELEVANCE, UTILIZATION, Item, Labels
 from longmark.study.score.marks import ABSOLUTE, MASKED, SPECIFICITY, Mark
@@ -118,7 +118,9 @@ def by_row(labels: Labels, found: Found, settings: Settings) -> list[ByRow]:
                 agree=sum(same),
                 rows=len(known),
                 missing=len(rows) - len(known),
-                agreement=of_values([float(one) for one in same], [_name(item) for item, *_ in known], settings),
+                agreement=of_values(
+                    [float(one) for one in same], [_name(item) for item, *_ in known], settings, (0.0, 1.0)
+                ),
                 mismatches=len(same) - sum(same),
                 contested=sum(several[item] for item in shared),
                 base=sum(several.get(item, False) for item, *_ in known),
@@ -245,8 +247,10 @@ def table_12(rows: Sequence[ByRow], settings: Settings) -> Table:
             one.rows - one.agree,
             _percent(one.agreement.mean),
             Range(_percent(one.agreement.low), _percent(one.agreement.high)),
+            one.agreement.by,
             one.rows,
             one.rows + one.missing,
+            _lacks(one),
         )
         for one in rows
     )
@@ -257,10 +261,17 @@ def table_12(rows: Sequence[ByRow], settings: Settings) -> Table:
         Column("Disagree"),
         Column("Agree, %", 1, key="percent"),
         Column(settings.interval_name, 1, "range", key="interval"),
+        METHOD,
         Column("n"),
         Column("of"),
+        LACKS,
     )
     return Table("table12", "Table 12: annotators and evaluators", columns, cells)
+
+
+def _lacks(one: ByRow) -> str | None:
+    missing = f"{one.missing:,} of answers that the evaluator did not judge" if one.missing else ""
+    return in_words(missing, one.agreement.lacks)
 
 
 def mismatch_table(rows: Sequence[ByRow]) -> Table:

@@ -274,7 +274,8 @@ class Study:
 
         async def make() -> Made:
             stage.out.parent.mkdir(parents=True, exist_ok=True)
-            self.how.tell(f"{stage.name} …")
+            if not self.how.quiet:
+                self.how.tell(f"{stage.name} …")
             result = await execute(
                 self.plan.answers_path(generator), marking.settings, stage.out, self._cache, self._options()
             )

@@ -5,6 +5,9 @@
     table 4   context utilization under each proxy: over answers, as CU = mean of an answer's deltas
     table 10  readability: means, and answers in each band
 
+Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`found.pooled`): a variant
+of another kind, as of the profession, may leave the question's words as they are.
+
 The paper's robustness differs between the evaluators of one generator; here the variants, their answers and the
 embeddings of these have nothing to do with an evaluator, so a generator's rows share it.
 """
@@ -17,7 +20,7 @@ from itertools import product
 
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
 from longmark.stats.proportion import share
-from longmark.study.score.estimates import Estimate, Settings, estimate, of_values
+from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, estimate, in_words, of_values
 from longmark.study.score.found import Found
 from longmark.study.score.marks import (
     ABSOLUTE,
@@ -32,6 +35,7 @@ from longmark.study.score.marks import (
     RELEVANCE,
     SPECIFICITY,
     Mark,
+    gaps,
 )
 from longmark.tables import Cell, Column, Range, Table
 
@@ -46,11 +50,24 @@ _N = (Column("n"), Column("of"))
 
 
 def marks_of(found: Found, generator: str, evaluator: str, metric: str) -> Sequence[Mark]:
-    """The rows of one value for a pair, whichever run they stand in."""
+    """The rows of one value for a pair, whichever run they stand in; of perturbations those that are pooled."""
     for marks in (found.judged.get((generator, evaluator), {}), found.once.get(generator, {})):
         if metric in marks:
-            return marks[metric]
+            if metric != PERTURBATION or found.pooled is None:
+                return marks[metric]
+            return [mark for mark in marks[metric] if mark.variant in found.pooled]
     return ()
+
+
+def pooling(found: Found) -> str:
+    """Which perturbations table 1 takes together, and which it leaves to their own table; "" where that is all."""
+    every = (mark.variant for marks in found.once.values() for mark in marks.get(PERTURBATION, []))
+    if found.pooled is None or not (others := [kind for kind in dict.fromkeys(every) if kind not in found.pooled]):
+        return ""
+    return (
+        f"Perturbation pools the kinds that the paper has ({', '.join(found.pooled)}); {', '.join(others)}, which may "
+        "leave the question's words as they are, is in the table by kind of variant only."
+    )
 
 
 def table_1(found: Found, settings: Settings) -> list[Table]:
@@ -62,7 +79,7 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
         marks = marks_of(found, generator, evaluator, metric)
         key = (metric, generator if metric in (PARAPHRASE, PERTURBATION) else f"{generator}\0{evaluator}")
         if key not in known:
-            known[key] = estimate(marks, settings)
+            known[key] = estimate(marks, settings, found.bounds_of(metric))
         return known[key]
 
     wide, long = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
@@ -72,7 +89,7 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
         for name, metric, better in _BESIDE:
             one = of(*pair, metric)
             if one.of:
-                long.append((*pair, name, better, one.mean, one.sd, one.range, one.n, one.of, one.lacks))
+                long.append((*pair, name, better, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
     columns = [
         column
         for name, _, better in MEASURES
@@ -83,7 +100,9 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
     ]
     heads = (Column("Generator"), Column("Evaluator"))
     return [
-        Table("table1", "Table 1: every pair of generator and evaluator", (*heads, *columns), tuple(wide)),
+        Table(
+            "table1", "Table 1: every pair of generator and evaluator", (*heads, *columns), tuple(wide), pooling(found)
+        ),
         Table(
             "table1_intervals",
             "Table 1 with intervals",
@@ -94,10 +113,12 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
                 Column("Mean", 3),
                 Column("sd", 3),
                 Column(settings.interval_name, 3, "range", key="interval"),
+                METHOD,
                 *_N,
-                Column("What lacks", key="lacks"),
+                LACKS,
             ),
             tuple(long),
+            pooling(found),
         ),
     ]
 
@@ -106,13 +127,17 @@ def dimensions(found: Found, settings: Settings) -> Table:
     """Specificity by dimension, and how the claims were voted."""
     rows = []
     for (generator, evaluator), (name, weight) in product(found.judged, found.weights.items()):
-        marks = found.judged[generator, evaluator].get(f"{SPECIFICITY}.{name}", [])
-        one = estimate(marks, settings)
+        metric = f"{SPECIFICITY}.{name}"
+        marks = found.judged[generator, evaluator].get(metric, [])
+        one = estimate(marks, settings, found.bounds_of(metric))
         votes = Counter[str]()
         for mark in marks:
             votes.update(mark.votes)
-        counts = (votes["yes"], votes["no"], votes["n/a"])
-        rows.append((generator, evaluator, name, weight, one.mean, one.sd, one.range, one.n, one.of, *counts))
+        whole = found.judged[generator, evaluator].get(SPECIFICITY, [])
+        labels = [label for mark in whole for dimension, its in mark.labels if dimension == name for label in its]
+        counts = (votes["yes"], votes["no"], votes["n/a"], len(labels), labels.count(None))
+        figures = (one.mean, one.sd, one.range, one.by, one.n, one.of)
+        rows.append((generator, evaluator, name, weight, *figures, *counts, one.lacks))
     columns = (
         Column("Generator"),
         Column("Evaluator"),
@@ -121,10 +146,14 @@ def dimensions(found: Found, settings: Settings) -> Table:
         Column("Mean", 3),
         Column("sd", 3),
         Column(settings.interval_name, 3, "range", key="interval"),
+        METHOD,
         *_N,
         Column("Claims: yes", key="yes"),
         Column("no"),
         Column("n/a", key="na"),
+        Column("Labels asked for", key="labels"),
+        Column("left out", key="labels_left_out"),
+        LACKS,
     )
     return Table("specificity_dimensions", "Specificity by dimension", columns, tuple(rows))
 
@@ -138,8 +167,9 @@ def variants(found: Found, settings: Settings) -> Table:
         for metric, better in both:
             kinds = dict.fromkeys(mark.variant for mark in marks.get(metric, []))
             for kind in kinds:
-                one = estimate([mark for mark in marks[metric] if mark.variant == kind], settings)
-                rows.append((generator, kind, better, one.mean, one.sd, one.range, one.n, one.of))
+                its = [mark for mark in marks[metric] if mark.variant == kind]
+                one = estimate(its, settings, found.bounds_of(metric))
+                rows.append((generator, kind, better, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
     columns = (
         Column("Generator"),
         Column("Variant"),
@@ -147,7 +177,9 @@ def variants(found: Found, settings: Settings) -> Table:
         Column("Mean cosine", 3, key="mean"),
         Column("sd", 3),
         Column(settings.interval_name, 3, "range", key="interval"),
+        METHOD,
         *_N,
+        LACKS,
     )
     return Table("robustness_variants", "Robustness by kind of variant", columns, tuple(rows))
 
@@ -156,21 +188,26 @@ def table_2(found: Found, settings: Settings) -> Table:
     """The reranker's relevance, and the answers whose points change places."""
     rows: list[tuple[Cell, ...]] = []
     for generator, marks in found.points.items():
-        one = estimate(marks.get(RELEVANCE, []), settings)
-        order = [mark.value for mark in marks.get(CHANGED, []) if mark.value is not None]
+        one = estimate(marks.get(RELEVANCE, []), settings, found.bounds_of(RELEVANCE))
+        ordered = marks.get(CHANGED, [])
+        order = [mark.value for mark in ordered if mark.value is not None]
         changed = share(sum(value == 1 for value in order), len(order), settings.level)
-        relevance = (one.mean, one.sd, one.range, one.n, one.of)
-        rows.append((generator, *relevance, changed.count, changed.n, changed.value, Range(changed.low, changed.high)))
+        relevance = (one.mean, one.sd, one.range, one.by, one.n, one.of)
+        shares = (changed.count, changed.n, changed.value, Range(changed.low, changed.high))
+        no_order = gaps(ordered)
+        rows.append((generator, *relevance, *shares, in_words(one.lacks, no_order and f"no order: {no_order}")))
     columns = (
         Column("Generator"),
         Column("Average score", 2, key="mean"),
         Column("sd", 2),
         Column(settings.interval_name, 2, "range", key="interval"),
+        METHOD,
         *_N,
         Column("Order changed", key="changed"),
         Column("of answers with an order", key="with_order"),
         Column("Share", 3),
         Column("Wilson interval", 3, "range", key="share_interval"),
+        LACKS,
     )
     return Table("table2", "Table 2: points reranked by what they add", columns, tuple(rows))
 
@@ -182,7 +219,9 @@ def table_4(found: Found, settings: Settings) -> list[Table]:
         for name, metric, scale in (("CU", ABSOLUTE, 1.0), ("CU relative, %", RELATIVE, 100.0)):
             its = marks.get(metric, [])
             values = [None if mark.value is None else scale * mark.value for mark in its]
-            answers.append((generator, proxy, name, *_spread(of_values(values, [m.question for m in its], settings))))
+            lo, hi = (None if end is None else scale * end for end in found.bounds_of(metric))
+            one = of_values(values, [mark.question for mark in its], settings, (lo, hi), gaps(its))
+            answers.append((generator, proxy, name, *_spread(one)))
         facts.append((generator, proxy, *_of_facts(marks.get(ABSOLUTE, []), settings)))
     spread = (
         Column("Min", 4),
@@ -190,7 +229,9 @@ def table_4(found: Found, settings: Settings) -> list[Table]:
         Column("Mean", 4),
         Column("sd", 4),
         Column(settings.interval_name, 4, "range", key="interval"),
+        METHOD,
         *_N,
+        LACKS,
     )
     of_facts = (
         Column("Facts", key="facts"),
@@ -199,6 +240,8 @@ def table_4(found: Found, settings: Settings) -> list[Table]:
         Column("Mean, %", 2, key="mean"),
         Column("Distracting", 3, key="distracting"),
         Column(settings.interval_name, 3, "range", key="interval"),
+        METHOD,
+        LACKS,
     )
     pair = (Column("Generator"), Column("Proxy"))
     return [
@@ -208,17 +251,19 @@ def table_4(found: Found, settings: Settings) -> list[Table]:
 
 
 def _spread(one: Estimate) -> tuple[Cell, ...]:
-    return one.least, one.greatest, one.mean, one.sd, one.range, one.n, one.of
+    return one.least, one.greatest, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks
 
 
 def _of_facts(marks: Sequence[Mark], settings: Settings) -> tuple[Cell, ...]:
     """Relative deltas of facts in percent, and the share of facts that lower the confidence."""
     relative = [100 * rel for mark in marks for _, rel in mark.deltas if rel is not None]
     below = [(mark.question, float(delta < 0)) for mark in marks for delta, _ in mark.deltas]
-    one = of_values([value for _, value in below], [question for question, _ in below], settings)
-    if not relative:
-        return len(below), None, None, None, one.mean, one.range
-    return len(below), min(relative), max(relative), sum(relative) / len(relative), one.mean, one.range
+    values, questions = [value for _, value in below], [question for question, _ in below]
+    one = of_values(values, questions, settings, (0.0, 1.0), gaps([mark for mark in marks if not mark.deltas]))
+    without = len(below) - len(relative)
+    no_change = f"{without:,} of {len(below):,} facts without a relative change" if without else ""
+    percent = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
+    return len(below), *percent, one.mean, one.range, one.by, in_words(one.lacks, no_change)
 
 
 def table_10(found: Found, settings: Settings) -> list[Table]:
@@ -227,15 +272,17 @@ def table_10(found: Found, settings: Settings) -> list[Table]:
     for (generator, marks), (name, metric) in product(
         found.once.items(), (("Flesch reading ease", EASE), ("Flesch-Kincaid grade level", GRADE))
     ):
-        one = estimate(marks.get(metric, []), settings)
-        means.append((name, generator, one.mean, one.sd, one.range, one.n, one.of))
+        one = estimate(marks.get(metric, []), settings, found.bounds_of(metric))
+        means.append((name, generator, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
     columns = (
         Column("Measure"),
         Column("Generator"),
         Column("Mean", 2),
         Column("sd", 2),
         Column(settings.interval_name, 2, "range", key="interval"),
+        METHOD,
         *_N,
+        LACKS,
     )
     return [
         Table("table10", "Table 10: readability", columns, tuple(means)),
