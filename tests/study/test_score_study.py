@@ -77,8 +77,8 @@ def state(plan: Plan) -> dict[str, Any]:
 def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan, Outcome, CallCache]):
     _, _, outcome, _ = whole
     assert set(made_of(outcome)) == {
-        *("table1", "table1_intervals", "specificity_dimensions", "robustness_variants", "table2", "table4"),
-        *("table4_facts", "table3", "table8", "table9", "table10", "table10_bands", "stages"),
+        *("table1", "table1_intervals", "specificity_dimensions", "specificity_votes", "robustness_variants", "table2"),
+        *("table4", "table4_facts", "table3", "table8", "table9", "table10", "table10_bands", "stages"),
     }
     told = " ".join(notices(outcome.result))
     assert "4 questions are few" in told
@@ -99,7 +99,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
     kinds = {row["variant"]: row["n"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"}
     assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
     assert "profession, which may leave the question's words as they are" in table(outcome, "table1").note
-    votes = rows(table(outcome, "specificity_dimensions"))
+    votes = rows(table(outcome, "specificity_votes"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
     assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
     assert [row["proxies"] for row in rows(table(outcome, "table9"))] == ["P and Q"] * 4

@@ -101,11 +101,12 @@ def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Pat
 def test_specificity_by_dimension_counts_the_votes_of_claims():
     votes = [{"yes": 3, "no": 1, "n/a": 2}, {"yes": 0, "no": 2, "n/a": 4}, {"yes": 0, "no": 0, "n/a": 6}]
     its = [mark(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
-    table = tables.dimensions(found(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}), FAST)
+    table, voted = tables.dimensions(found(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}), FAST)
     first = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
+    counts = dict(zip([c.field for c in voted.columns], voted.rows[0], strict=True))
     assert (first["dimension"], first["weight"], first["mean"]) == ("hazard", 0.6, 0.375)
-    assert (first["n"], first["of"]) == (2, 3)
-    assert (first["yes"], first["no"], first["na"]) == (3, 3, 12)
+    assert (first["n"], first["of"], first["lacks"]) == (2, 3, "1 undefined (No claims.)")
+    assert (counts["yes"], counts["no"], counts["na"]) == (3, 3, 12)
 
 
 def test_variants_are_told_apart_by_their_kind():
@@ -221,9 +222,9 @@ def test_a_label_that_was_left_out_agrees_with_nothing():
     nothing, some = column(table, "lacks")
     assert nothing == "4 of 6 labels left out by the voices; no claim has two labels to compare"
     assert str(some).startswith("1 of 6 labels left out by the voices")
-    dimensions = tables.dimensions(study, FAST)
-    assert column(dimensions, "labels") == [6, 6, 0, 0]
-    assert column(dimensions, "labels_left_out") == [4, 1, 0, 0]
+    _, voted = tables.dimensions(study, FAST)
+    assert column(voted, "labels") == [6, 6, 0, 0]
+    assert column(voted, "labels_left_out") == [4, 1, 0, 0]
 
 
 def test_a_voice_that_left_out_a_label_is_read_as_none(tmp_path: Path):
@@ -302,8 +303,8 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
 
 def test_a_study_without_a_mark_makes_tables_without_rows():
     empty = found()
-    made = [*tables.table_4(empty, FAST), tables.table_2(empty, FAST), tables.dimensions(empty, FAST)]
-    assert [table.rows for table in made] == [(), (), (), ()]
+    made = [*tables.table_4(empty, FAST), tables.table_2(empty, FAST), *tables.dimensions(empty, FAST)]
+    assert [table.rows for table in made] == [(), (), (), (), ()]
     wide, long = tables.table_1(empty, FAST)
     assert wide.rows == (("g", "e", *[None] * 8),)
     assert long.rows == ()

@@ -114,7 +114,7 @@ def _pairs(result: Result) -> Iterator[Section]:
         "Specificity by dimension",
         "The mean share of an answer's claims that state a detail and find it borne out by the passages, among the "
         "claims that state one; and how all claims were voted.",
-        [tables.dimensions(found, settings), jury_table(found, settings)],
+        [*tables.dimensions(found, settings), jury_table(found, settings)],
         note="A label that a voice left out counts as n/a in the vote and as none in the agreement: claims with two "
         "labels or more are compared.",
     )

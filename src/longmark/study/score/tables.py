@@ -66,7 +66,8 @@ def pooling(found: Found) -> str:
         return ""
     return (
         f"Perturbation pools the kinds that the paper has ({', '.join(found.pooled)}); {', '.join(others)}, which may "
-        "leave the question's words as they are, is in the table by kind of variant only."
+        "leave the question's words as they are, is in the table by kind of variant only. The pages of single answers "
+        "pool every kind, and count rows where here the rows of a question count as one."
     )
 
 
@@ -123,39 +124,43 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
     ]
 
 
-def dimensions(found: Found, settings: Settings) -> Table:
-    """Specificity by dimension, and how the claims were voted."""
-    rows = []
+def dimensions(found: Found, settings: Settings) -> list[Table]:
+    """Specificity by dimension; and how the claims were voted, and how many labels the voices left out."""
+    means, counts = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
     for (generator, evaluator), (name, weight) in product(found.judged, found.weights.items()):
         metric = f"{SPECIFICITY}.{name}"
         marks = found.judged[generator, evaluator].get(metric, [])
         one = estimate(marks, settings, found.bounds_of(metric))
+        figures = (one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks)
+        means.append((generator, evaluator, name, weight, *figures))
         votes = Counter[str]()
         for mark in marks:
             votes.update(mark.votes)
         whole = found.judged[generator, evaluator].get(SPECIFICITY, [])
         labels = [label for mark in whole for dimension, its in mark.labels if dimension == name for label in its]
-        counts = (votes["yes"], votes["no"], votes["n/a"], len(labels), labels.count(None))
-        figures = (one.mean, one.sd, one.range, one.by, one.n, one.of)
-        rows.append((generator, evaluator, name, weight, *figures, *counts, one.lacks))
-    columns = (
-        Column("Generator"),
-        Column("Evaluator"),
-        Column("Dimension"),
+        voted = (votes["yes"], votes["no"], votes["n/a"], len(labels), labels.count(None))
+        counts.append((generator, evaluator, name, *voted))
+    heads = (Column("Generator"), Column("Evaluator"), Column("Dimension"))
+    mean_columns = (
         Column("Weight", 2),
         Column("Mean", 3),
         Column("sd", 3),
         Column(settings.interval_name, 3, "range", key="interval"),
         METHOD,
         *_N,
+        LACKS,
+    )
+    count_columns = (
         Column("Claims: yes", key="yes"),
         Column("no"),
         Column("n/a", key="na"),
         Column("Labels asked for", key="labels"),
         Column("left out", key="labels_left_out"),
-        LACKS,
     )
-    return Table("specificity_dimensions", "Specificity by dimension", columns, tuple(rows))
+    return [
+        Table("specificity_dimensions", "Specificity by dimension", (*heads, *mean_columns), tuple(means)),
+        Table("specificity_votes", "Votes on claims, and labels left out", (*heads, *count_columns), tuple(counts)),
+    ]
 
 
 def variants(found: Found, settings: Settings) -> Table:
