@@ -1,30 +1,107 @@
 """The points of an answer, its intro and its closing part, cut so that nothing is lost.
 
-Every character of the text is in exactly one segment: `join(split(text)) == text`. The points are the items of a
-numbered list where the answer has two or more, else the items of a bulleted list, else its paragraphs. A segment has a
-marker (`2. `, `- `; a heading stays with what it heads), a body, and a gap: the white space up to the next segment.
+Every character of the text is in exactly one segment: `join(split(text)) == text`. The points are the items of the
+outermost list that has two or more, a numbered list before a bulleted one at the same margin, else the paragraphs. A
+segment has a marker (`2. `, `- `; a heading stays with what it heads), a body, and a gap: the white space after it.
+
+Items begin a line, with one of
+    1. 1) (1)              digits of any script, then a space; before Chinese, Japanese and Korean writing also without
+    １． １、 （１）           with a mark of full width, unless a digit follows it (3、4 is no item)
+    一、 （二）  ① ⑴ ❶       Chinese numbers up to ninety-nine; encircled ones
+    a) (a) A.              letters that run a, b, c in order
+    - * + – — ·  • ◦ ● ■ ・   bullets; those of the first group need a space
+A number of four digits and more is an item only where it counts on from the item before it (999, 1000): years are not.
+A single paragraph that counts 1, 2, 3 in order, to three at least, is a list too: `1. ` and `①` each after a mark of
+punctuation, `1) ` and `(1) ` after anything but the first. It is left as one point where it has any other number in
+such a form, where its last item ends without the mark that the next one needs, and where numbers stand without a
+space (1.…2.…). Roman numbers and numbers in words are not known.
 
 Intro: what stands before the first item of a list; among paragraphs, a first one that ends in a colon. Closing part: a
-last part that begins with a statement of confidence ("Confidence score: 85 %", also as the last item of the list), and
-what follows it; also paragraphs after the last item of a list, unless the other items too have such paragraphs. The
-statement of confidence is known in English only; in other languages it is a point.
+last part that begins with a statement of confidence at the beginning of a line ("Confidence score: 85 %", also as the
+last item of the list), and what follows it; also paragraphs after the last item of a list, unless the other items too
+have such paragraphs. A statement of confidence is known in English, and in eleven languages more by the words of
+`CONFIDENCE` before a colon or a number; in any other language it belongs to the last point, or is one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["intro", "point", "closing"]
 
-_NUMBER = re.compile(r"[ \t]*(?:#{1,6}[ \t]+)?(?:\*\*|__)?\(?\d{1,3}(?:[.)]|\\\.)(?:\*\*|__)?(?:[ \t]+|(?=\r?\n|\*\*))")
-_BULLET = re.compile(r"[ \t]*[-*+•◦▪‣●○·–—][ \t]+")
+# What a statement of confidence calls itself, by language
+CONFIDENCE: Mapping[str, tuple[str, ...]] = {
+    "Chinese": (
+        "置信度", "置信度评分", "置信度分数", "置信度得分", "置信度水平", "置信度評分", "置信度分數",
+        "信心度", "信心评分", "信心分数", "信心指数", "信心水平", "信心評分", "信心分數", "信心指數",
+        "可信度", "可信度评分", "可信度評分",
+    ),
+    "Dutch": ("betrouwbaarheidsscore", "betrouwbaarheidsniveau", "vertrouwensscore", "vertrouwensniveau"),
+    "French": ("confiance", "score de confiance", "niveau de confiance", "degré de confiance", "indice de confiance"),
+    "German": (
+        "Konfidenz", "Konfidenzwert", "Konfidenzniveau", "Konfidenzgrad", "Konfidenzscore", "Konfidenz-Score",
+        "Vertrauenswert", "Vertrauensniveau", "Vertrauensgrad", "Vertrauensscore",
+    ),
+    "Italian": ("punteggio di confidenza", "livello di confidenza", "livello di fiducia", "grado di fiducia"),
+    "Japanese": ("信頼度", "信頼度スコア", "信頼スコア", "信頼性スコア", "確信度", "確信度スコア", "自信度"),
+    "Korean": ("신뢰도", "신뢰도 점수", "신뢰도 수준", "신뢰 점수", "확신도"),
+    "Polish": ("poziom pewności", "poziom ufności", "ocena pewności"),
+    "Portuguese": ("confiança", "pontuação de confiança", "nível de confiança", "grau de confiança"),
+    "Russian": ("уверенность", "уровень уверенности", "степень уверенности", "оценка уверенности"),
+    "Spanish": ("confianza", "puntuación de confianza", "nivel de confianza", "grado de confianza"),
+}  # fmt: skip
+
+_SPACE = r"[ \t\u3000]"
+_UNSPACED = r"[\u3001-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff0f\uff1a-\uff60]"  # writing, not digits
+_ENCIRCLED = "①-⑳㉑-㉟㊱-㊿⑴-⒇⒈-⒛❶-❿➀-➓"
+_CHINESE = "一二三四五六七八九十"
+_OPENS = rf"{_SPACE}*(?:#{{1,6}}[ \t]+)?(?P<bold>\*\*|__)?"
+_ENDS = rf"(?:(?:\*\*|__)?(?:{_SPACE}+|(?=\r?\n|\*\*))"  # of a marker; open for more
+_ENDS_BARE = rf"(?(bold)(?:\*\*|__)?){_SPACE}*"
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """How the items of a list begin. in_order: they must run from a."""
+
+    marker: re.Pattern[str]
+    numbered: bool = True
+    in_order: bool = False
+
+
+_DIGITS = _List(
+    re.compile(
+        rf"{_OPENS}[(（]?(?P<number>\d{{1,6}})(?:(?:[.)]|\\\.){_ENDS}|(?(bold)(?:\*\*|__)?)(?={_UNSPACED}))"
+        rf"|[．）、](?!\d){_ENDS_BARE})"
+    )
+)
+_LISTS = (  # the first one first, at the same margin
+    _DIGITS,
+    _List(re.compile(rf"{_OPENS}[(（]?[{_CHINESE}]{{1,3}}[．）、)]{_ENDS_BARE}")),
+    _List(re.compile(rf"{_OPENS}[{_ENCIRCLED}][.．、)）]?{_ENDS_BARE}")),
+    _List(re.compile(rf"{_OPENS}\(?(?P<letter>[A-Za-z])[.)]{_ENDS})"), in_order=True),
+    _List(re.compile(rf"{_SPACE}*(?:[-*+·–—]{_SPACE}+|([•◦▪‣●○■□◆◇・])(?!\1){_SPACE}*)"), numbered=False),
+)
+_BULLET = _LISTS[-1].marker
+_COUNT = re.compile(rf"\d+|[{_ENCIRCLED}]|[{_CHINESE}]+|[A-Za-z]")  # the number in the marker of an item
+_INLINE = re.compile(r"(?<!\S)(?P<open>\()?(?P<number>\d{1,3})(?P<end>[.)])(?=\s+\S)|(?P<encircled>[①-⑳])")
+_IN_PARAGRAPH = _List(re.compile(rf"\(?\d{{1,3}}[.)]{_SPACE}*|[①-⑳]{_SPACE}*"))
+_STOPS = tuple('.!?:;,。！？：；，、…)）"”»」』*_')  # after them a number may begin an item of a paragraph
+_LEAST_IN_PARAGRAPH = 3  # items: fewer may be chance
+
+_WORDS = "|".join(
+    re.escape(words).replace(r"\ ", r"\s+")
+    for words in sorted((words for known in CONFIDENCE.values() for words in known), key=len, reverse=True)
+)
 _CONFIDENCE = re.compile(
-    r"[\s#>*_\-•]*(?:\(?\d{1,3}[.)]\s+)?[*_]*(?:my\s+|overall\s+|final\s+|estimated\s+)*confidence"
+    rf"[\s#>*_\-•・【]*(?:[(（]?(?:\d{{1,6}}[.)]\s+|\d{{1,6}}[.)．）、]\s*(?=[^\s\d])|[{_ENCIRCLED}]\s*))?[*_【]*(?:"
+    r"(?:my\s+|overall\s+|final\s+|estimated\s+)*confidence"
     r"(?:\s+(?:score|level|rating|estimate|in\s+this\s+(?:answer|response)))*[*_]*\s*"
-    r"(?:\([^()\n]{1,40}\)\s*)?[*_]*\s*(?:[:=–—-]|is\b|of\b|\d)",
+    r"(?:\([^()\n]{1,40}\)\s*)?[*_]*\s*(?:[:：=–—-]|is\b|of\b|\d)"
+    rf"|(?:{_WORDS})[*_】]*\s*(?:[(（][^()（）\n]{{1,40}}[)）]\s*)?[*_】]*\s*(?:[:：=]|(?:は|为|為|是|는)?\s*\d))",
     re.IGNORECASE,
 )
 _IN_SIGHT = 200  # characters of a line that can hold the beginning of a statement of confidence
@@ -55,18 +132,21 @@ def split(text: str) -> tuple[Segment, ...]:
     """
     if not text:
         return ()
-    starts, numbered = _starts(text)
-    end = _closing(text, starts, numbered is not None)
+    starts, items = _starts(text)
+    end = _closing(text, starts, items is not None)
     starts = [start for start in starts if start < end]
-    if numbered is None and len(starts) > 1 and text[starts[0] : starts[1]].rstrip().endswith((":", "：")):
-        starts = starts[1:]  # a first paragraph that leads to the others is no point
+    if items is None:
+        if len(starts) > 1 and text[starts[0] : starts[1]].rstrip().endswith((":", "：")):
+            starts = starts[1:]  # a first paragraph that leads to the others is no point
+        inline = _in_paragraph(text, starts[0], end) if len(starts) == 1 else []
+        starts, items = (inline, _IN_PARAGRAPH) if inline else (starts, None)
     found: list[Segment] = []
     if text[: starts[0]].strip():
         found.append(_segment("intro", text[: starts[0]], None))
     else:
         starts[0] = 0
     for start, stop in zip(starts, [*starts[1:], end], strict=True):
-        found.append(_segment("point", text[start:stop], numbered))
+        found.append(_segment("point", text[start:stop], items))
     if end < len(text):
         found.append(_segment("closing", text[end:], None))
     return tuple(found)
@@ -103,18 +183,23 @@ def reorder(segments: Sequence[Segment], order: Sequence[int]) -> str:
 
 
 def _in_place_of(place: Segment, moved: Segment) -> Segment:
-    marker = place.marker if place.numbered and moved.numbered else moved.marker
-    return replace(moved, marker=marker, gap=place.gap)
+    """The marker keeps its form, which the body may need (`1.` without a space), and takes the number of the place."""
+    number = _COUNT.search(place.marker) if place.numbered and moved.numbered else None
+    marker = _COUNT.sub(lambda _: number[0], moved.marker, count=1) if number else moved.marker
+    return replace(moved, marker=place.marker[: _lead(place.marker)] + marker[_lead(marker) :], gap=place.gap)
 
 
-def _segment(kind: Kind, text: str, numbered: bool | None) -> Segment:
-    pattern = None if numbered is None else _NUMBER if numbered else _BULLET
-    lead = len(text) - len(text.lstrip("\r\n"))
-    found = pattern.match(text, lead) if pattern else None
+def _lead(text: str) -> int:
+    """How many line breaks a text begins with."""
+    return len(text) - len(text.lstrip("\r\n"))
+
+
+def _segment(kind: Kind, text: str, items: _List | None) -> Segment:
+    found = items.marker.match(text, _lead(text)) if items else None
     marker = text[: found.end()] if found else ""
     rest = text[len(marker) :]
     body = rest.rstrip()
-    return Segment(kind, marker, body, rest[len(body) :], bool(numbered and found))
+    return Segment(kind, marker, body, rest[len(body) :], bool(items and items.numbered and found))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -129,20 +214,55 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         position += len(line)
 
 
-def _starts(text: str) -> tuple[list[int], bool | None]:
-    """Where the points begin, and whether they are numbered (False: bulleted, None: paragraphs). Never empty."""
-    for pattern, numbered in ((_NUMBER, True), (_BULLET, False)):
-        items = [
-            (start, _indent(line))
-            for start, line in _lines(text)
-            if pattern.match(line) and (numbered or not _is_drawn(line)) and line.strip()
-        ]
-        if items:
-            least = min(indent for _, indent in items)
-            top = [start for start, indent in items if indent <= least + 1]
-            if len(top) > 1:
-                return top, numbered
+def _starts(text: str) -> tuple[list[int], _List | None]:
+    """Where the points begin, and how they are marked (None: they are paragraphs). Never empty."""
+    found: list[tuple[int, list[int], _List]] = []
+    lines = [(start, line, _indent(line)) for start, line in _lines(text) if line.strip()]
+    for items in _LISTS:
+        begun = _items(lines, items)
+        least = min((indent for _, indent, _ in begun), default=0)
+        top = [(start, letter) for start, indent, letter in begun if indent <= least + 1]
+        letters = "".join(letter for _, letter in top).casefold()
+        if len(top) > 1 and (not items.in_order or "abcdefghijklmnopqrstuvwxyz".startswith(letters)):
+            found.append((least, [start for start, _ in top], items))
+    margin = min((least for least, _, _ in found), default=0)
+    for least, starts, items in found:
+        if least <= margin + 1:
+            return starts, items
     return _paragraphs(text), None
+
+
+def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[int, int, str]]:
+    """The lines that begin an item: where, how far indented, and with which letter."""
+    found: list[tuple[int, int, str]] = []
+    last: dict[int, int] = {}  # indent -> the number of the last item there
+    for start, line, indent in lines:
+        marker = items.marker.match(line)
+        if marker is None or (not items.numbered and _is_drawn(line)):
+            continue
+        if items is _DIGITS:
+            number = int(marker["number"])
+            if len(marker["number"]) > 3 and last.get(indent) != number - 1:
+                continue  # a year, say
+            last[indent] = number
+        found.append((start, indent, marker["letter"] if items.in_order else ""))
+    return found
+
+
+def _in_paragraph(text: str, start: int, end: int) -> list[int]:
+    """Where the items of a list within a paragraph begin; empty where it is none, or not in every order of them."""
+    marks = list(_INLINE.finditer(text, start, end))
+    numbers = ["①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳".find(mark[0]) + 1 or int(mark["number"]) for mark in marks]
+    if len(marks) < _LEAST_IN_PARAGRAPH or numbers != list(range(1, len(marks) + 1)):
+        return []
+    if len({(mark["open"], mark["end"]) for mark in marks}) > 1 or any(map(_FENCE.match, text.splitlines())):
+        return []
+    before = [text[start : mark.start()].rstrip() for mark in marks]
+    if before[0] and not before[0].endswith(_STOPS):
+        return []
+    if marks[0]["end"] != ")" and not all(said.endswith(_STOPS) for said in [*before[1:], text[:end].rstrip()]):
+        return []
+    return [mark.start() for mark in marks]
 
 
 def _indent(line: str) -> int:
