@@ -27,8 +27,8 @@ def models(tmp_path: Path, judge: FakeChat) -> Models:
     return Models(Roles(judges=(judge,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
 
 
-def read(reply: Any) -> dict[str, Mark]:
-    return marks(NAMES).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
+def read(reply: Any, in_part: bool = False) -> dict[str, Mark]:
+    return marks(NAMES, in_part).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
 
 
 def test_details_are_asked_of_the_whole_list(tmp_path: Path):
@@ -92,9 +92,74 @@ def test_labels_in_the_forms_that_judges_write():
         {},
         {"flood": "yes"},
         {name: {"reason": "I cannot say", "label": None} for name in NAMES},
+        {"hazard": "none", "location": "yes"},  # none stated? or no?
+        {"hazard": "yes.", "location": "yes"},
+        {"hazard": "", "location": "yes"},
         '{"hazard": "yes"',
     ],
 )
 def test_what_is_no_label(reply: Any):
     with pytest.raises(Unreadable):
         read(reply)
+
+
+@pytest.mark.parametrize("spelt", ["n/a", "N/A", "na", "NA", "n.a.", "Not applicable", " not applicable "])
+def test_na_is_known_in_its_spellings(spelt: str):
+    assert read({"hazard": spelt, "location": {"label": spelt, "reason": "r"}})["hazard"] == Mark("n/a", "")
+
+
+def test_a_reason_that_is_no_text_does_not_cost_the_label():
+    assert read({"hazard": {"label": "yes", "reason": None}, "location": {"label": "no", "reason": 3}}) == {
+        "hazard": Mark("yes", ""),
+        "location": Mark("no", ""),
+        "timeline": Mark(None, ""),
+        "intensity": Mark(None, ""),
+    }
+
+
+def test_in_part_what_is_no_label_is_left_out_with_what_was_said():
+    reply = {"hazard": {"label": "maybe", "reason": "r"}, "location": ["yes"], "timeline": True, "intensity": "No"}
+    assert read(reply, in_part=True) == {
+        "hazard": Mark(None, "r", "maybe"),
+        "location": Mark(None, "", '["yes"]'),
+        "timeline": Mark(None, "", "true"),
+        "intensity": Mark("no", ""),
+    }
+    for without in ({"hazard": "maybe"}, {}, "yes", '{"hazard": "yes"'):
+        with pytest.raises(Unreadable):
+            read(without, in_part=True)
+
+
+ODD = json.dumps({"hazard": "yes", "location": "unclear"})
+
+
+def asked(tmp_path: Path, *replies: str) -> tuple[dict[str, Mark], int]:
+    said = iter(replies)
+    judge = FakeChat(lambda _request: next(said))
+    bound = models(tmp_path, judge)
+    verdict = asyncio.run(labels(bound, bound.judges[0], "Hail fell.", KNOWN, [], temperature=0, sample=0))
+    return verdict.value, len(judge.requests)
+
+
+def test_an_odd_label_is_asked_for_once_more_and_then_left_out(tmp_path: Path):
+    left, calls = asked(tmp_path, ODD, ODD)
+    assert calls == 2
+    assert left == {
+        "hazard": Mark("yes", ""),
+        "location": Mark(None, "", "unclear"),
+        "timeline": Mark(None, ""),
+        "intensity": Mark(None, ""),
+    }
+
+
+def test_the_second_reply_decides(tmp_path: Path):
+    mended, calls = asked(tmp_path, ODD, json.dumps({"hazard": "no", "location": "n/a"}))
+    assert (calls, mended["hazard"], mended["location"]) == (2, Mark("no", ""), Mark("n/a", ""))
+
+
+@pytest.mark.parametrize("second", ['{"hazard": "unclear"}', "I cannot say."])
+def test_a_second_reply_without_a_label_is_no_verdict(tmp_path: Path, second: str):
+    with pytest.raises(NoScore) as gap:
+        asked(tmp_path, ODD, second)
+    assert gap.value.status == "unparsable"
+    assert gap.value.evidence["replies"] == [ODD, second]

@@ -7,12 +7,12 @@ and forms of reply follow it (SCORE, appendices B.1 and E.2).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, Field, create_model, field_validator, model_validator
+from pydantic import Field, create_model
 
 from longmark.domain import Dimension
 from longmark.judge import Reader, Unreadable, Verdict, ask, structure
@@ -49,34 +49,21 @@ Reply with a JSON object and nothing else, in this form: $form""",
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with its reason in a sentence
 
 
-class _Mark(BaseModel):
-    """A label as a judge gave it; a bare string is a label without a reason."""
-
-    label: str | None = None
-    reason: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare(cls, given: Any) -> Any:
-        return {"label": given} if isinstance(given, str) else given
-
-    @field_validator("label")
-    @classmethod
-    def _offered(cls, label: str | None) -> str | None:
-        if label is None:
-            return None
-        folded = label.strip().casefold()
-        if folded not in LABELS:
-            raise ValueError(f"a label is one of {', '.join(LABELS)}")
-        return folded
+# What a label may be called beside itself: n/a is short for these
+_SPELLINGS: Mapping[str, Label] = {
+    **{label: label for label in LABELS},
+    **dict.fromkeys(("na", "n.a.", "n. a.", "not applicable"), "n/a"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A judge's label of one claim on one dimension. label: None where the judge left it out."""
+    """A judge's label of one claim on one dimension. label: None where the judge left it out, or said something that
+    is no label. said: what that was."""
 
     label: Label | None
     reason: str
+    said: str | None = None
 
 
 async def details(models: Models, claims: Sequence[str]) -> dict[str, list[str]]:
@@ -109,7 +96,8 @@ async def labels(
 ) -> Verdict[dict[str, Mark]]:
     """A judge's marks of a claim, one for each dimension. known: the details of `details`.
 
-    NoScore and ModelError as `ask`; a reply that labels nothing cannot be read.
+    What is no label is asked for once more; then it is left out (`Mark.said`), and a reply without any label cannot be
+    read. NoScore and ModelError as `ask`.
     """
     dimensions = models.domain.dimensions
     form = {dimension.name: {"reason": "a few words", "label": "yes, no or n/a"} for dimension in dimensions}
@@ -118,12 +106,21 @@ async def labels(
         "details": "\n".join(f"{name}: {'; '.join(found) or 'none'}" for name, found in known.items()),
         "claim": claim,
     }
+    names = tuple(dimension.name for dimension in dimensions)
+    once, again = marks(names), marks(names, in_part=True)
+    asked = 0
+
+    def read(reply: ChatReply) -> tuple[dict[str, Mark], dict[str, Any]]:
+        nonlocal asked
+        asked += 1
+        return (once if asked == 1 else again).read(reply)
+
     return await ask(
         models,
         judge,
         LABELLING,
         inputs,
-        marks(tuple(dimension.name for dimension in dimensions)),
+        replace(once, read=read),
         fields={"dimensions": _described(dimensions), "form": json.dumps(form)},
         temperature=temperature,
         sample=sample,
@@ -131,14 +128,20 @@ async def labels(
 
 
 @lru_cache  # making the model takes longer than reading a reply
-def marks(names: tuple[str, ...]) -> Reader[dict[str, Mark]]:
-    """Reads a mark for each dimension. All are asked for; those that are left out have no label."""
-    fields: dict[str, Any] = {f"d{i}": (_Mark | None, Field(None, alias=name)) for i, name in enumerate(names)}
+def marks(names: tuple[str, ...], in_part: bool = False) -> Reader[dict[str, Mark]]:
+    """Reads a mark for each dimension. All are asked for; those that are left out have no label.
+
+    in_part: reads the labels beside something that is none; else the whole reply is unreadable then.
+    """
+    fields: dict[str, Any] = {f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)}
     form = structure(create_model("Marks", **fields), max_tokens=_TOKENS_A_DIMENSION * len(names))
 
     def read(reply: ChatReply) -> tuple[dict[str, Mark], dict[str, Any]]:
         given, extra = form.read(reply)
         found = {name: _mark(getattr(given, f"d{i}")) for i, name in enumerate(names)}
+        odd = next((name for name, mark in found.items() if mark.said is not None), None)
+        if odd is not None and not in_part:
+            raise Unreadable(f"it is not the JSON that was asked for ({odd}: a label is one of {', '.join(LABELS)})")
         if all(mark.label is None for mark in found.values()):
             raise Unreadable(f"it has no label for any of {', '.join(names)}")
         return found, extra
@@ -146,9 +149,14 @@ def marks(names: tuple[str, ...]) -> Reader[dict[str, Mark]]:
     return Reader(read, form.max_tokens, schema=_object(dict.fromkeys(names, _MARK)))
 
 
-def _mark(given: _Mark | None) -> Mark:
-    label = next((one for one in LABELS if given is not None and one == given.label), None)
-    return Mark(label, "" if given is None else given.reason)
+def _mark(given: Any) -> Mark:
+    """A bare string is a label without a reason."""
+    said, reason = (given.get("label"), given.get("reason")) if isinstance(given, dict) else (given, None)
+    label = _SPELLINGS.get(said.strip().casefold()) if isinstance(said, str) else None
+    reason = reason if isinstance(reason, str) else ""
+    if label is not None or said is None:
+        return Mark(label, reason)
+    return Mark(None, reason, said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
 
 
 def _described(dimensions: Sequence[Dimension]) -> str:

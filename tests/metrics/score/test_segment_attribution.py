@@ -116,6 +116,9 @@ def test_very_long_answers(tmp_path: Path) -> None:
     gap = marked(tmp_path, many, FakeReranker(by_worth))["order_changed"]
     assert isinstance(gap, NoScore)
     assert "101 points; at most 100" in gap.reason
+    assert gap.evidence == {"intro": None, "count": 101, "closing": None}
+    texts = value(marked(tmp_path, many, FakeReranker(by_worth))["relevance"]).evidence["points"]
+    assert [point["point"] for point in texts] == list(range(1, 102))
     assert value(marked(tmp_path, many, FakeReranker(by_worth), max_points=101)["order_changed"]).value == 0
     with pytest.raises(ValueError, match="at least 2"):
         metrics.load(NAME).params(max_points=1)
@@ -126,12 +129,27 @@ def test_other_languages(tmp_path: Path) -> None:
     assert value(found["order_changed"]).evidence["rewritten_answer"] == "樹木:\n\n1. cedar。\n2. 灰樹。"
 
 
+@pytest.mark.parametrize(
+    ("answer", "rewritten"),
+    [
+        ("１．灰樹。\n２．cedar。\n信頼度スコア: 85%", "１．cedar。\n２．灰樹。\n信頼度スコア: 85%"),
+        ("1.灰樹。\n2.樹cedar。", "1.樹cedar。\n2.灰樹。"),
+        ("・灰樹。\n・cedar。", "・cedar。\n・灰樹。"),
+        ("Trees: 1. An ash. 2. A birch. 3. A cedar.", "Trees: 1. A cedar. 2. An ash. 3. A birch."),
+    ],
+)
+def test_points_in_other_forms_have_an_order(tmp_path: Path, answer: str, rewritten: str) -> None:
+    changed = value(marked(tmp_path, answer, FakeReranker(by_worth))["order_changed"])
+    assert changed.value == 1
+    assert changed.evidence["rewritten_answer"] == rewritten
+
+
 @settings(max_examples=40, deadline=None)
-@given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n"]))
+@given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n", "1、{}", "・{}"]))
 def test_reordering_by_delta_is_idempotent(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], form: str
 ) -> None:
-    lines = [form.format(word).replace("1.", f"{i}.") for i, word in enumerate(words, start=1)]
+    lines = [form.format(word).replace("1", str(i)) for i, word in enumerate(words, start=1)]
     folder = tmp_path_factory.mktemp("c")
     first = value(marked(folder, "\n".join(lines), FakeReranker(by_worth))["order_changed"])
     rewritten = first.evidence["rewritten_answer"]

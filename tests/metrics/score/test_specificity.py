@@ -185,6 +185,27 @@ def test_a_label_that_is_left_out_counts_as_na_and_is_counted(tmp_path: Path):
     assert found[""].evidence["claims"][0]["dimensions"]["timeline"]["labels"] == [None]
 
 
+def test_an_odd_label_of_one_judge_costs_that_label_alone(tmp_path: Path):
+    odd: Labels = {CLAIMS[0]: ("yes", "perhaps", "not applicable", "n/a"), CLAIMS[1]: FIRST[CLAIMS[1]]}
+    found = scored(tmp_path, judge(odd, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+    # the location of claim 1 is n/a no no -> no, as before: 7/9 (test_three_judges_by_hand)
+    assert value(found) == pytest.approx(7 / 9)
+    evidence = found[""].evidence
+    assert evidence["labels_left_out"] == 1
+    assert evidence["said_for_a_label"] == {"perhaps": 1}
+    location = evidence["claims"][0]["dimensions"]["location"]
+    assert (location["vote"], location["labels"]) == ("no", [None, "no", "no"])
+    assert location["said"] == ["perhaps", None, None]
+    assert found["location"].evidence["claims"][0]["said"] == ["perhaps", None, None]
+    assert "said" not in evidence["claims"][0]["dimensions"]["hazard"]
+    assert evidence["claims"][0]["dimensions"]["timeline"]["labels"][0] == "n/a"
+    # alone, the odd label is n/a in the vote: hazard 1/1, timeline 1/1
+    alone = scored(tmp_path, judge(odd), samples=1)
+    assert value(alone) == 1
+    assert isinstance(alone["location"], NoScore)
+    json.dumps(evidence)
+
+
 def test_a_reply_without_labels_is_no_vote(tmp_path: Path):
     with pytest.raises(NoScore) as gap:
         scored(tmp_path, judge({CLAIMS[1]: ()}), samples=1)

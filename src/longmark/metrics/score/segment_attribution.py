@@ -91,7 +91,7 @@ def _no_order(count: int, params: Params, shown: dict[str, Any]) -> NoScore:
         f"The answer has {count:,} points; at most {params.max_points:,} are left out one by one "
         "(--param score.segment_attribution.max_points)."
     )
-    return NoScore("undefined", reason, {**shown, "points": count})
+    return NoScore("undefined", reason, {"intro": shown["intro"], "count": count, "closing": shown["closing"]})
 
 
 METRIC = Metric(

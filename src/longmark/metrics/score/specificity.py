@@ -10,8 +10,10 @@ most frequent label; a tie that involves n/a is n/a, one of yes and no is no.
 
 Range [0, 1], higher is better. Values: `score.specificity`, and one for each dimension of the domain (`--domain`) under
 that name. No value (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the score where
-all of them are. A label that a judge leaves out counts as n/a; a reply without any is asked for once more, and then
-there is no value. Several judges are asked once each, at temperature 0; one judge is asked `samples` times.
+all of them are. A label that a judge leaves out counts as n/a in the vote. A label that is none of the three, and a
+reply without any label, is asked for once more; then the one counts as left out, and with the other there is no value.
+Evidence counts what was left out (`labels_left_out`), and what was said for a label (`said_for_a_label`).
+Several judges are asked once each, at temperature 0; one judge is asked `samples` times.
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists
 are worked on in pieces of that size, and a claim is judged with the details of its own piece.
 
@@ -141,12 +143,13 @@ def _overall(
 ) -> Score | NoScore:
     means = {name: share_of_yes(one.votes[name] for one in judged) for name in weights}
     value = weighted_score(means, weights)
-    left_out = sum(mark.label is None for one in judged for marks in one.marks for mark in marks.values())
+    given = [mark for one in judged for marks in one.marks for mark in marks.values()]
     evidence = {
         **shared,
         "weights": dict(weights),
         "means": means,
-        "labels_left_out": left_out,
+        "labels_left_out": sum(mark.label is None for mark in given),
+        "said_for_a_label": dict(Counter(mark.said for mark in given if mark.said is not None).most_common()),
         "claims": [{"claim": one.claim, "dimensions": {name: _shown(one, name) for name in weights}} for one in judged],
     }
     if value is not None:
@@ -170,12 +173,15 @@ def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
 
 
 def _shown(one: Judged, name: str) -> dict[str, Any]:
-    """A claim's vote on a dimension, with every juror's label (null where it left it out) and reason."""
-    return {
+    """A claim's vote on a dimension, with every juror's label (null where it left it out) and reason; said: what stood
+    for a label, where a juror said something that is none."""
+    shown: dict[str, Any] = {
         "vote": one.votes[name],
         "labels": [mark[name].label for mark in one.marks],
         "reasons": [mark[name].reason for mark in one.marks],
     }
+    said = [mark[name].said for mark in one.marks]
+    return {**shown, "said": said} if any(one is not None for one in said) else shown
 
 
 def _values(domain: Domain) -> dict[str, Value]:
