@@ -14,12 +14,12 @@ import numpy as np
 
 from longmark import __version__
 from longmark.compare import signatures
-from longmark.compare.common import advice
 from longmark.compare.family import corrected
 from longmark.compare.marks import BY_RUN, Marks, read_marks
 from longmark.compare.metric import How, describe, tests_of
 from longmark.compare.reach import factors
 from longmark.compare.results import Comparison, MetricComparison
+from longmark.compare.shared_questions import advice
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import share
 from longmark.report.summary import FEWEST_BCA

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmark.compare import intervals, resample
-from longmark.compare.common import advice
 from longmark.compare.marks import Marks
 from longmark.compare.ranking import groups, letters
 from longmark.compare.reach import beyond_reach, detectable
@@ -26,6 +25,7 @@ from longmark.compare.results import (
     QuestionApart,
     SystemOnMetric,
 )
+from longmark.compare.shared_questions import advice
 from longmark.report.numbers import decimals
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.results import Interval, TukeyTest

@@ -7,7 +7,7 @@ from tests.report.runs import EASE, RELEVANCE
 from tests.there import there
 
 from longmark.compare import compare
-from longmark.compare.common import advice, without_the_sparse
+from longmark.compare.shared_questions import advice, without_the_sparse
 from longmark.errors import UserError
 
 HERE: list[float | None] = [0.1, 0.5, 0.3, 0.9]
