@@ -9,12 +9,14 @@ import pytest
 from tests.study.score_models import generator, judge
 
 from longmark import metrics
+from longmark.cli import main
 from longmark.demo import full
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.names import Given
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
+from longmark.study.stages import StudyStopped
 
 
 def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -56,3 +58,15 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     asked = len(chat.requests)
     assert full.run_full(out) == 0  # the same command again finds all of it done
     assert len(chat.requests) == asked > 0
+
+
+@pytest.mark.parametrize(("why", "code"), [("interrupt", 130), ("gaps", 4)])
+def test_a_stage_that_is_not_finished_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: str, code: int
+):
+    def stop(_out: Path) -> int:
+        raise StudyStopped(why, "The same command goes on.")
+
+    monkeypatch.setattr(full, "run_full", stop)
+    assert main(["demo", "--full"]) == code
+    assert capsys.readouterr().err == "longmark: The same command goes on.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +129,15 @@ def report(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Marks three bundled examples with every metric, on this machine; or goes the whole way from a question."""
     if arguments.full:
+        from longmark.cli.arguments import INTERRUPTED, NO_VALUE
         from longmark.demo.full import run_full
+        from longmark.study.stages import INTERRUPT, StudyStopped
 
-        return run_full(arguments.out)
+        try:
+            return run_full(arguments.out)
+        except StudyStopped as stop:
+            print(f"longmark: {stop}", file=sys.stderr)
+            return INTERRUPTED if stop.why == INTERRUPT else NO_VALUE
     from longmark.demo import run_demo
 
     return run_demo(arguments.out)
