@@ -29,6 +29,9 @@ CREATE TABLE IF NOT EXISTS facts (endpoint TEXT NOT NULL, fact TEXT NOT NULL, PR
 """
 
 
+_PATIENCE = 30.0  # seconds to wait for another process that holds the file
+
+
 def call_key(identity: str, kind: str, request: Any) -> bytes:
     """SHA-256 of who is asked for what. request: a dataclass or JSON value; equal requests give equal keys."""
     body = orjson.dumps((identity, kind, request), option=orjson.OPT_SORT_KEYS)
@@ -54,10 +57,7 @@ class CallCache:
         self._flushed: asyncio.Future[None] | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(_SCHEMA)
+            self._db = _opened(path)
         except (OSError, sqlite3.Error) as error:
             raise UserError(
                 f"the call cache {path} cannot be opened ({error}); name another with --cache FILE"
@@ -133,3 +133,21 @@ class CallCache:
             raise UserError(
                 f"the call cache {self.path} is not usable ({error}); name another with --cache FILE"
             ) from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection with its tables. SQLite's own timeout does not cover the change of a new file to WAL: of several
+    processes that open it at the same moment one would be told "locked" at once, so that answer is asked again."""
+    database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=NORMAL")
+            database.executescript(_SCHEMA)
+            return database
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                database.close()
+                raise
+            time.sleep(0.01)
