@@ -8,6 +8,7 @@ from tests.there import there
 
 from longmark.compare import compare, document
 from longmark.compare.comparison import _how
+from longmark.compare.words import finding
 from longmark.errors import UnknownName, UserError
 from longmark.stats.hypotheses import Hypothesis
 from longmark.stats.tukey import tukey
@@ -131,6 +132,32 @@ def test_degenerate_marks_have_reasons_and_no_figures(tmp_path):
     found = compare([run_of(tmp_path / "few", few)], draws=100).metrics[0]
     assert (found.pairs[0].p, found.groups, found.systems[0].best) == (None, (), None)
     assert "at least 3 rows" in there(found.reason)
+
+
+def test_equal_means_share_a_rank_and_stay_in_the_order_of_the_runs(tmp_path):
+    values = [0.1, 0.2, 0.3, 0.4, 0.7, 0.9, 0.15, 0.35]
+    turned = [*values[3:], *values[:3]]  # the same values on other questions: the sums differ by rounding alone
+    low = [value / 1000 for value in values]
+    for names in (("p", "q", "r"), ("q", "p", "r")):
+        given = {name: {RELEVANCE: {"p": values, "q": turned, "r": low}[name]} for name in names}
+        found = compare([run_of(tmp_path / "".join(names), given)], draws=2_000)
+        metric = found.metrics[0]
+        assert f"{names[0]} has the best mean of 3 systems (0.388; to these digits {names[1]} has it too)" in finding(
+            metric, found
+        )
+        assert [one.system for one in metric.systems] == list(names)
+        assert metric.systems[0].rank == metric.systems[1].rank
+        assert metric.pairs[0].p == 1.0
+
+
+def test_differing_means_are_shown_with_digits_enough_to_tell_them_apart(tmp_path):
+    values = [0.1 + 0.01 * i for i in range(40)]
+    given = {"x": {RELEVANCE: values}, "y": {RELEVANCE: [value + 0.0003 for value in values]}}
+    found = compare([run_of(tmp_path / "run", given)], draws=200)
+    metric = found.metrics[0]
+    assert metric.pairs[0].significant
+    assert metric.places == 4
+    assert "y is above x on ccrs.question_relevance by 0.0003 " in finding(metric, found)
 
 
 def test_a_metric_of_one_system_is_left_out_with_a_reason(tmp_path):

@@ -5,7 +5,14 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.compare.ranking import groups, letters
+from longmark.compare.ranking import groups, highest_first, letters
+
+
+def test_means_within_rounding_stay_in_the_order_given():
+    third = 0.1 + 0.2  # .30000000000000004
+    assert highest_first({0: 0.3, 1: third, 2: 0.9, 3: 0.3}, 1e-15) == [2, 0, 1, 3]
+    assert highest_first({0: 0.3, 1: third, 2: 0.9, 3: 0.3}, 0.0) == [2, 1, 0, 3]
+    assert highest_first({5: 1.0, 2: 2.0}, 0.0) == [2, 5]  # places are given back as they are named
 
 
 def test_what_is_not_transitive_is_shown_as_it_is():

@@ -8,6 +8,7 @@ metric; with two systems that is the paired permutation test.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from longmark.compare import intervals, resample
 from longmark.compare.marks import Marks
-from longmark.compare.ranking import groups, letters
+from longmark.compare.ranking import groups, highest_first, letters
 from longmark.compare.reach import beyond_reach, detectable
 from longmark.compare.results import (
     SEVERAL_SYSTEMS,
@@ -26,8 +27,10 @@ from longmark.compare.results import (
     SystemOnMetric,
 )
 from longmark.compare.shared_questions import advice
-from longmark.report.numbers import decimals
+from longmark.report.manifest import MetricFacts
+from longmark.report.numbers import MOST_DECIMALS, decimals
 from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.permutation import rounding
 from longmark.stats.results import Interval, TukeyTest
 from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
@@ -77,14 +80,15 @@ def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tes
     complete = there[:, present].all(axis=1)
     if complete.any():
         means = {i: float(whole[complete, i].mean()) for i in present}
-    sign = _sign(marks, metric)
-    order = sorted(present, key=lambda i: -sign * means[i])
-    table = whole[there.any(axis=1)][:, order]
-    rows = table[~np.isnan(table).any(axis=1)]
-    pairs = tuple(itertools.combinations(range(len(order)), 2))
     found = tukey(
         whole[:, present], [marks.systems[systems[i]] for i in present], permutations=how.permutations, seed=how.seed
     )
+    sign = _sign(marks, metric)
+    noise = max(found.zero, rounding(0.0, float(np.nanmax(np.abs(whole)))))
+    order = highest_first({i: sign * mean for i, mean in means.items()}, noise)
+    table = whole[there.any(axis=1)][:, order]
+    rows = table[~np.isnan(table).any(axis=1)]
+    pairs = tuple(itertools.combinations(range(len(order)), 2))
     p_of = {frozenset((pair.a, pair.b)): pair.p for pair in found.pairs}
     names = [marks.systems[systems[i]] for i in order]
     p_of_metric = [p_of[frozenset((names[a], names[b]))] for a, b in pairs]
@@ -96,81 +100,31 @@ def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tes
 
 def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: int, how: How) -> MetricComparison:
     """The whole of a metric. p: of its pairs, corrected for all metrics; factor: what its least p is multiplied by."""
-    metric, facts, sign = tested.metric, marks.facts[tested.metric], _sign(marks, tested.metric)
-    n = len(tested.complete)
-    missing = len(tested.table) - n
+    facts, n = marks.facts[tested.metric], len(tested.complete)
+    names = [marks.systems[place] for place in tested.order]
     drawn = resample.resample(
         tested.complete,
         tested.pairs,
-        sign,
-        missing=missing,
+        _sign(marks, tested.metric),
+        missing=len(tested.table) - n,
         level=how.level,
         resamples=how.resamples,
         seed=how.seed,
     )
-    significant = [one is not None and one <= how.alpha for one in p]
-    beyond = None
-    if not any(significant):
-        beyond = beyond_reach(len(tested.order), n, how.permutations, factor, how.alpha)
-    needed = [None] * len(p) if beyond else detectable(tested.complete, tested.pairs, how.alpha / how.metrics)
-    bounds = (facts.lo, facts.hi)
-    largest = float(np.nanmax(np.abs(tested.table)))
-    common = [
-        intervals.of_mean(drawn.means[i], tested.complete[:, i], bounds, largest) for i in range(len(tested.order))
-    ]
-    names = [marks.systems[place] for place in tested.order]
-    differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
+    found = [one is not None and one <= how.alpha for one in p]
+    beyond = None if any(found) else beyond_reach(len(names), n, how.permutations, factor, how.alpha)
+    differ = [pair for pair, significant in zip(tested.pairs, found, strict=True) if significant]
     together = groups(len(names), differ) if any(one is not None for one in p) else ()
-    marked = letters(len(names), together)
-    directed = facts.higher_is_better is not None and bool(together)
-    gone = np.isnan(tested.table)
-    systems = tuple(
-        SystemOnMetric(
-            system=name,
-            mean=_mean(tested.table[:, i], common[i], bounds, how),
-            common=common[i],
-            rows=marks.rows(metric, name),
-            gaps=marks.gaps(metric, name),
-            lacking=int(gone[:, i].sum()),
-            alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
-            repeated=marks.repeated.get((metric, name), 0),
-            best=1 + sum(b == i for _, b in differ) if directed else None,
-            worst=len(names) - sum(a == i for a, _ in differ) if directed else None,
-            groups=marked[i],
-        )
-        for i, name in enumerate(names)
-    )
-    pairs = []
-    for k, (a, b) in enumerate(tested.pairs):
-        apart_by = tested.complete[:, a] - tested.complete[:, b]
-        ahead = sign * apart_by
-        pairs.append(
-            PairOnMetric(
-                first=names[a],
-                second=names[b],
-                difference=intervals.of_mean(drawn.difference[k], apart_by, intervals.of_differences(bounds), largest),
-                d_z=intervals.of_d_z(drawn.d_z[k]),
-                share=intervals.of_share(drawn.share[k]),
-                won=int((ahead > resample.TIE).sum()),
-                ties=int((np.abs(ahead) <= resample.TIE).sum()),
-                lost=int((ahead < -resample.TIE).sum()),
-                p_alone=tested.p_alone[k],
-                p_of_metric=tested.p_of_metric[k],
-                p=p[k],
-                significant=significant[k],
-                detectable=needed[k],
-            )
-        )
-    values = tested.table[~gone]
+    pairs = _pairs(marks, tested, drawn, p, found, None if beyond else how.alpha / how.metrics)
     apart, as_far = _apart(marks, tested, names)
     return MetricComparison(
-        metric=metric,
+        metric=tested.metric,
         facts=facts,
-        described=any(metric in manifest.metrics() for manifest in marks.manifests),
-        places=decimals(facts, float(values.min()), float(values.max())),
-        systems=systems,
-        absent=tuple((name, marks.gaps(metric, name)) for name in (marks.systems[place] for place in tested.absent)),
-        pairs=tuple(pairs),
+        described=any(tested.metric in manifest.metrics() for manifest in marks.manifests),
+        places=_places(facts, tested.table, pairs),
+        systems=_systems(marks, tested, drawn, differ, together, how),
+        absent=tuple((marks.systems[i], marks.gaps(tested.metric, marks.systems[i])) for i in tested.absent),
+        pairs=pairs,
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),
         common=n,
@@ -181,6 +135,91 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: in
         apart=apart,
         as_far=as_far,
     )
+
+
+def _systems(
+    marks: Marks,
+    tested: Tested,
+    drawn: resample.Resampled,
+    differ: Sequence[tuple[int, int]],
+    together: Sequence[Sequence[int]],
+    how: How,
+) -> tuple[SystemOnMetric, ...]:
+    """differ: the pairs that do; together: the groups of those that cannot be told apart."""
+    metric, facts, count = tested.metric, marks.facts[tested.metric], len(tested.order)
+    bounds, largest = (facts.lo, facts.hi), _largest(tested)
+    ranked = facts.higher_is_better is not None and bool(together)
+    marked = letters(count, together)
+    gone = np.isnan(tested.table)
+    found = []
+    for i, place in enumerate(tested.order):
+        name = marks.systems[place]
+        common = intervals.of_mean(drawn.means[i], tested.complete[:, i], bounds, largest)
+        found.append(
+            SystemOnMetric(
+                system=name,
+                mean=_mean(tested.table[:, i], common, bounds, how),
+                common=common,
+                rows=marks.rows(metric, name),
+                gaps=marks.gaps(metric, name),
+                lacking=int(gone[:, i].sum()),
+                alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
+                repeated=marks.repeated.get((metric, name), 0),
+                best=1 + sum(b == i for _, b in differ) if ranked else None,
+                worst=count - sum(a == i for a, _ in differ) if ranked else None,
+                groups=marked[i],
+            )
+        )
+    return tuple(found)
+
+
+def _pairs(
+    marks: Marks,
+    tested: Tested,
+    drawn: resample.Resampled,
+    p: Sequence[float | None],
+    found: Sequence[bool],
+    alpha: float | None,
+) -> tuple[PairOnMetric, ...]:
+    """p: corrected; found: whether the pair differs; alpha: what this metric has left, None where no difference could
+    be found."""
+    facts, sign = marks.facts[tested.metric], _sign(marks, tested.metric)
+    bounds, largest = intervals.of_differences((facts.lo, facts.hi)), _largest(tested)
+    needed = [None] * len(p) if alpha is None else detectable(tested.complete, tested.pairs, alpha)
+    pairs = []
+    for k, (a, b) in enumerate(tested.pairs):
+        differences = tested.complete[:, a] - tested.complete[:, b]
+        ahead = sign * differences
+        pairs.append(
+            PairOnMetric(
+                first=marks.systems[tested.order[a]],
+                second=marks.systems[tested.order[b]],
+                difference=intervals.of_mean(drawn.difference[k], differences, bounds, largest),
+                d_z=intervals.of_d_z(drawn.d_z[k]),
+                share=intervals.of_share(drawn.share[k]),
+                won=int((ahead > resample.TIE).sum()),
+                ties=int((np.abs(ahead) <= resample.TIE).sum()),
+                lost=int((ahead < -resample.TIE).sum()),
+                p_alone=tested.p_alone[k],
+                p_of_metric=tested.p_of_metric[k],
+                p=p[k],
+                significant=found[k],
+                detectable=needed[k],
+            )
+        )
+    return tuple(pairs)
+
+
+def _largest(tested: Tested) -> float:
+    """The largest value in size, which tells what is rounding."""
+    return float(np.nanmax(np.abs(tested.table)))
+
+
+def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairOnMetric]) -> int:
+    """Decimals that show the values, and apart the means that were found to differ."""
+    least = min((abs(pair.difference.estimate or 1.0) for pair in pairs if pair.significant), default=1.0)
+    needed = math.ceil(-math.log10(least) - 1e-9)
+    return max(decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))), min(needed, MOST_DECIMALS))
 
 
 def _sign(marks: Marks, metric: str) -> int:

@@ -1,4 +1,5 @@
-"""Groups of systems that cannot be told apart, as letters: two systems share one exactly where they do not differ.
+"""The order of systems by their means, and groups that cannot be told apart, as letters: two systems share one exactly
+where they do not differ.
 
 Differing is not transitive: A may be like B, and B like C, while A and C differ. Then B stands in two groups (A, B and
 B, C). The groups are the largest sets without a pair that differs, found by inserting one pair after the other and
@@ -8,7 +9,18 @@ absorbing what another group holds (Piepho 2004).
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def highest_first(means: Mapping[int, float], noise: float) -> list[int]:
+    """The places by their means. Means that lie no further apart than `noise` are equal: their places stay in the order
+    given, so that rounding ranks nobody."""
+    step, steps = 0, dict[int, int]()
+    before = None
+    for place in sorted(means, key=lambda place: -means[place]):
+        step += before is not None and before - means[place] > noise
+        steps[place], before = step, means[place]
+    return sorted(means, key=lambda place: steps[place])
 
 
 def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

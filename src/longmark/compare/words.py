@@ -146,10 +146,12 @@ def _better(one: MetricComparison, pair: PairOnMetric) -> str:
 def _of_several(one: MetricComparison, whole: Comparison) -> str:
     best, count = one.systems[0], len(one.systems)
     mean = fixed(best.common.estimate, one.places)
+    alike = [other.system for other in one.systems[1:] if fixed(other.common.estimate, one.places) == mean]
     over = [pair.second for pair in one.pairs if pair.first == best.system and pair.significant]
     like = [pair.second for pair in one.pairs if pair.first == best.system and not pair.significant]
     directed = one.facts.higher_is_better is not None
-    parts = [f"{best.system} has the {'best' if directed else 'highest'} mean of {count} systems ({mean})"]
+    parts = [f"{best.system} has the {'best' if directed else 'highest'} mean of {count} systems ({mean}"]
+    parts.append(f"; to these digits {_named(alike)} {'has' if len(alike) == 1 else 'have'} it too)" if alike else ")")
     if over:
         parts.append(f"; it is {'better than' if directed else 'above'} {_named(over)}")
     if like:

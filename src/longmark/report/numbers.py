@@ -6,7 +6,7 @@ import math
 
 from longmark.report.manifest import MetricFacts
 
-_MOST = 7
+MOST_DECIMALS = 7
 
 
 def decimals(facts: MetricFacts, least: float | None, greatest: float | None) -> int:
@@ -19,7 +19,7 @@ def decimals(facts: MetricFacts, least: float | None, greatest: float | None) ->
     scale = max(abs(facts.lo or 0.0), abs(facts.hi or 0.0)) if facts.bounded else seen or 1.0
     places = 3 if scale <= 1 else 2 if scale <= 10 else 1
     if 0 < seen < 10.0 ** (1 - places):
-        places = min(_MOST, math.ceil(-math.log10(seen)) + 1)
+        places = min(MOST_DECIMALS, math.ceil(-math.log10(seen)) + 1)
     return places
 
 
