@@ -5,13 +5,16 @@ import itertools
 import numpy as np
 import pytest
 from tests.compare.runs import run_of
-from tests.report.runs import CORRECTNESS, EASE, RELEVANCE
+from tests.report.runs import CORRECTNESS, EASE, METRICS, RELEVANCE
 from tests.there import there
 
 from longmark.compare import compare, document
 from longmark.compare.reach import beyond_reach, detectable, factors
 from longmark.compare.words import finding
+from longmark.stats.hypotheses import Hypothesis
 from longmark.stats.tukey import tukey
+from longmark.study.metrics.document import document as metrics_document
+from longmark.study.metrics.study import metrics_study
 
 
 @pytest.mark.parametrize(("n", "others"), [(8, ()), (60, (0.0,)), (60, (3.0, -3.0))])
@@ -98,3 +101,45 @@ def test_two_metrics_on_six_questions_show_nothing(tmp_path):
     assert [there(metric.pairs[0].p) for metric in found.metrics] == [0.0625, 0.0625]
     assert all("at least 7 are needed" in there(metric.beyond_reach) for metric in found.metrics)
     assert compare([tmp_path / "run"], metrics=[RELEVANCE]).metrics[0].pairs[0].significant
+
+
+@pytest.mark.parametrize(
+    ("questions", "claims", "needed"),
+    [
+        (5, {"direction": "two-sided"}, "questions (5); at least 6 are"),  # 2^-4 = .0625; 2^-5 = .031
+        (5, {"direction": "greater"}, None),  # half of it: .031
+        (5, {"combine": "any", "metrics": (RELEVANCE, CORRECTNESS), "direction": "greater"}, "at least 6 are"),  # .0625
+        (5, {"metrics": (RELEVANCE, CORRECTNESS), "direction": "greater"}, None),
+        (5, {"times": 2, "direction": "greater"}, "at least 6 are"),  # Holm doubles .031
+    ],
+)
+def test_a_hypothesis_that_nothing_could_support_says_so(tmp_path, questions, claims, needed):
+    """Told where even the clearest data leave it unsupported; and there alone."""
+    clear = {s: {m: [x + 0.01 * i for i in range(questions)] for m in METRICS} for s, x in (("a", 1.0), ("b", 0.0))}
+    dim = {s: {m: [(i + k) % 2 for i in range(questions)] for m in METRICS} for k, s in enumerate("ab")}
+    wanted = {"combine": "all", "metrics": (RELEVANCE,), "pairs": (("a", "b"),), **claims}
+    times = wanted.pop("times", 1)
+    hypotheses = [Hypothesis(f"h{i}", **wanted) for i in range(times)]
+    supported = compare([run_of(tmp_path / "clear", clear)], hypotheses=hypotheses).hypotheses[0].supported
+    assert supported is (needed is None)
+    section = document(compare([run_of(tmp_path / "dim", dim)], hypotheses=hypotheses)).sections[1]
+    words = str(section.tables[0].rows[0][-1])
+    if needed is None:
+        assert "not supported (which does not prove it wrong)" in words
+        assert "nothing could" not in section.says
+    else:
+        assert needed in words
+        assert f"nothing could have supported {times} of them" in section.says
+
+
+def test_draws_can_be_too_few_for_a_hypothesis(tmp_path):
+    values = {s: {RELEVANCE: [x + 0.01 * i for i in range(40)]} for s, x in (("a", 1.0), ("b", 0.0))}
+    run = run_of(tmp_path / "run", values)
+    claim = Hypothesis("h", "all", (RELEVANCE,), (("a", "b"),))
+    assert "draws (10); at least 19 are needed" in str(
+        document(compare([run], hypotheses=[claim], draws=10)).sections[1].tables[0].rows[0][-1]
+    )
+    here = metrics_study([run], hypotheses=[claim], permutations=10)
+    (section,) = [one for one in metrics_document(here).sections if one.title == "Hypotheses"]
+    assert "draws (10); at least 19 are needed" in section.says
+    assert metrics_study([run], hypotheses=[claim], permutations=10, as_published=True).hypotheses[0].supported

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
 from scipy.stats import studentized_range
 
+from longmark.stats.hypotheses import ALL, ANY
+from longmark.stats.results import TWO_SIDED, HypothesisResult, TukeyTest
 from longmark.stats.samples import Floats
 from longmark.stats.tukey import least_p
 
@@ -59,7 +62,7 @@ def factors(p: Mapping[str, Sequence[float | None]], alpha: float) -> dict[str, 
     return {metric: len(waiting | {metric}) for metric in p}
 
 
-def beyond_reach(systems: int, questions: int, permutations: int, factor: int, alpha: float) -> str | None:
+def beyond_reach(systems: int, questions: int, permutations: int, factor: float, alpha: float) -> str | None:
     """Why no difference, however large, could be found: the least p that there is, times the factor, is above alpha.
     None where one could be, or where nothing was tested."""
     if questions < _FEWEST or least_p(systems, questions, permutations) * factor <= alpha:
@@ -72,3 +75,35 @@ def beyond_reach(systems: int, questions: int, permutations: int, factor: int, a
         return f"{none} draws ({permutations:,}); at least {draws:,} are needed (--draws)"
     more = f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
     return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
+
+
+def claims_beyond_reach(
+    hypotheses: Sequence[HypothesisResult], tests: Mapping[str, TukeyTest], permutations: int, alpha: float
+) -> list[str | None]:
+    """For each hypothesis why no differences, however large, could have supported it; None where some could, or where
+    it was not tested. tests: metric -> its test; permutations: tables drawn for one.
+
+    Taken as if each of its pairs could have the least p that there is; for several pairs at once it may be larger.
+    """
+    waiting = sum(one.p is not None and not one.supported for one in hypotheses)
+    return [
+        None if one.p is None or one.supported else _claim_beyond_reach(one, tests, permutations, waiting, alpha)
+        for one in hypotheses
+    ]
+
+
+def _claim_beyond_reach(
+    one: HypothesisResult, tests: Mapping[str, TukeyTest], permutations: int, waiting: int, alpha: float
+) -> str | None:
+    """waiting: the hypotheses that Holm multiplies its p by."""
+    found = dict[str, tuple[float, int, int, int]]()
+    for part in one.comparisons:
+        test = tests[part.metric]
+        systems = sum(mean is not None for mean in test.means)
+        draws = permutations if test.plus_one else sys.maxsize  # count / permutations can be 0
+        found[part.metric] = (least_p(systems, test.n, draws), systems, test.n, draws)
+    metric = (max if one.combine == ALL else min)(found, key=lambda name: found[name][0])
+    _, systems, questions, draws = found[metric]
+    sides = 1.0 if one.direction == TWO_SIDED else 0.5
+    why = beyond_reach(systems, questions, draws, waiting * sides * (len(found) if one.combine == ANY else 1), alpha)
+    return why and f"{metric}: {why}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from longmark.compare import figures, questions
-from longmark.compare.reach import FEWEST_NORMAL
+from longmark.compare.reach import FEWEST_NORMAL, claims_beyond_reach
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
 from longmark.compare.words import direction, finding, hypothesis, made, percent, point, summary
 from longmark.report.document import Document, Section
@@ -261,6 +261,8 @@ def _hypotheses(found: Comparison) -> Section:
         Column("supported"),
         Column("in words", key="words"),
     )
+    tests = {one.metric: one.tukey for one in found.metrics}
+    beyond = claims_beyond_reach(found.hypotheses, tests, found.permutations, found.alpha)
     rows = tuple(
         (
             one.name,
@@ -270,9 +272,9 @@ def _hypotheses(found: Comparison) -> Section:
             one.p,
             one.adjusted,
             one.supported if one.p is not None else None,
-            hypothesis(one),
+            hypothesis(one, why),
         )
-        for one in found.hypotheses
+        for one, why in zip(found.hypotheses, beyond, strict=True)
     )
     parts = (
         Column("hypothesis"),
@@ -287,11 +289,16 @@ def _hypotheses(found: Comparison) -> Section:
         for one in found.hypotheses
         for part in one.comparisons
     )
-    supported = sum(one.supported for one in found.hypotheses)
+    supported, hopeless = sum(one.supported for one in found.hypotheses), sum(why is not None for why in beyond)
+    says = (
+        f"{supported} of {len(rows)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
+        f"{found.alpha:g}, after Holm over the hypotheses."
+    )
+    if hopeless:
+        says += f" With so few questions or draws nothing could have supported {hopeless} of them."
     return Section(
         "Hypotheses",
-        f"{supported} of {len(rows)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
-        f"{found.alpha:g}, after Holm over the hypotheses.",
+        says,
         (
             Table("hypotheses", "Hypotheses", columns, rows, made(found)),
             Table("hypotheses-comparisons", "What they are made of", parts, comparisons, made(found)),

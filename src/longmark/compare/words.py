@@ -103,14 +103,16 @@ def percent(level: float) -> str:
     return f"{100 * level:.4g} %"
 
 
-def hypothesis(one: HypothesisResult) -> str:
-    """Whether it is supported, and by what."""
+def hypothesis(one: HypothesisResult, beyond: str | None) -> str:
+    """Whether it is supported, and by what. beyond: why nothing could have (`reach.claims_beyond_reach`)."""
     if one.reason is not None:
         return f"{one.name}: not tested, for {one.reason}."
     number = len(one.comparisons)
     needed = "each of" if one.combine == "all" else "one or more of"
     claim = {GREATER: "the first above the second", LESS: "the first below the second"}.get(one.direction, "differ")
     verdict = "supported" if one.supported else "not supported (which does not prove it wrong)"
+    if beyond:
+        verdict = f"not supported, and nothing could have supported it ({beyond})"
     return (
         f"{one.name}: {verdict}. It claims {needed} {number} comparison{'s' if number > 1 else ''} ({claim}); "
         f"{p_in_words(one.adjusted, 1)} after Holm over the hypotheses."

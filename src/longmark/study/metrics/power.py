@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from longmark.compare.reach import claims_beyond_reach
 from longmark.compare.words import hypothesis
 from longmark.report.document import Section
 from longmark.report.plots import Curve, curves
@@ -113,9 +114,20 @@ def hypotheses(study: MetricsStudy) -> Section | None:
     """What became of the composite hypotheses (CCRS, 4.2 and appendix F); None where there are none."""
     if not study.hypotheses:
         return None
+    tests = {one.metric: one.test for one in study.metrics if one.test is not None}
+    judged = list(
+        zip(
+            study.hypotheses,
+            claims_beyond_reach(study.hypotheses, tests, study.permutations, study.alpha),
+            strict=True,
+        )
+    )
     rows = tuple(
-        (one.name, one.combine, one.direction, len(one.comparisons), one.p, one.adjusted, one.supported, one.reason)
-        for one in study.hypotheses
+        (
+            *(one.name, one.combine, one.direction, len(one.comparisons)),
+            *(one.p, one.adjusted, one.supported, one.reason or beyond),
+        )
+        for one, beyond in judged
     )
     comparisons = tuple(
         (one.name, found.metric, better(study.metric(found.metric)), found.a, found.b, found.difference, found.p)
@@ -146,4 +158,4 @@ def hypotheses(study: MetricsStudy) -> Section | None:
             "better.",
         ),
     )
-    return Section("Hypotheses", " ".join(hypothesis(one) for one in study.hypotheses), tables)
+    return Section("Hypotheses", " ".join(hypothesis(one, beyond) for one, beyond in judged), tables)
