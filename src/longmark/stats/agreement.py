@@ -11,6 +11,8 @@ filled in: items with fewer than two ratings (Cohen, Fleiss: with any rating mis
 kappa is defined for complete ratings only; where many items are left out, take Krippendorff's alpha or AC1.
 
 `clusters`: for each item what it belongs to (answers to one question); then clusters are resampled, not items.
+
+Time grows with items x categories (ordinal alpha: x pairs of categories that met in an item), not with their squares.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.results import Interval
@@ -36,6 +38,7 @@ SCALES = ("nominal", "ordinal", "interval")
 
 _FEWEST = 3
 _RESAMPLES = 2000
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +100,14 @@ def cohen_kappa(
         raise UserError(f"Cohen's kappa is for two raters, not {table.codes.shape[1]}; take Fleiss or Krippendorff")
     used = np.all(table.codes >= 0, axis=1)
     size = len(table.categories)
-    places = np.arange(size)
-    apart = np.abs(places[:, None] - places[None, :])
-    distance = {None: apart > 0, "linear": apart, "quadratic": apart**2}[weights].astype(float)
-    cells = table.codes[used, 0] * size + table.codes[used, 1]
-    features = csr_array((np.ones(len(cells)), (np.arange(len(cells)), cells)), shape=(len(cells), size * size))
+    first, second = table.codes[used].T
+    apart = np.abs(first - second)
+    differ = {None: apart > 0, "linear": apart, "quadratic": apart**2}[weights]
+    features = _beside(differ.astype(float), _chosen(first, size), _chosen(second, size))
 
     def formula(sums: Floats) -> Floats:
-        confusion = sums.reshape(-1, size, size)
-        by_chance = confusion.sum(axis=2)[:, :, None] * confusion.sum(axis=1)[:, None, :]
-        observed = (confusion * distance).sum(axis=(1, 2)) * sums.sum(axis=1)
-        return np.asarray(1 - observed / (by_chance * distance).sum(axis=(1, 2)))
+        of_first, of_second = sums[:, 1 : size + 1], sums[:, size + 1 :]
+        return np.asarray(1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights))
 
     return table.result("Cohen's kappa", used, features, formula, clusters, level, resamples, seed, weights=weights)
 
@@ -126,7 +126,7 @@ def fleiss_kappa(
         raise UserError(f"Fleiss's kappa is for two raters or more, not {table.codes.shape[1]}")
     used = np.all(table.codes >= 0, axis=1)
     counts = table.counts()[used]
-    features = np.column_stack([_agreeing_pairs(counts), np.ones(len(counts)), counts])
+    features = _beside(_agreeing_pairs(counts), np.ones(counts.shape[0]), counts)
 
     def formula(sums: Floats) -> Floats:
         observed = sums[:, 0] / sums[:, 1]
@@ -155,11 +155,11 @@ def gwet_ac1(
     counts = table.counts()
     used = counts.sum(axis=1) >= 1
     counts = counts[used]
-    number = counts.sum(axis=1, keepdims=True)
-    rated_twice = number[:, 0] >= 2
-    agreeing = np.zeros(len(counts))
+    number = counts.sum(axis=1)
+    rated_twice = number >= 2
+    agreeing = np.zeros(len(number))
     agreeing[rated_twice] = _agreeing_pairs(counts[rated_twice])
-    features = np.column_stack([agreeing, rated_twice, counts / number])
+    features = _beside(agreeing, rated_twice.astype(float), counts.multiply(1 / number[:, None]).tocsr())
     size = len(table.categories)
 
     def formula(sums: Floats) -> Floats:
@@ -191,55 +191,92 @@ def krippendorff_alpha(
     counts = table.counts()
     used = counts.sum(axis=1) >= 2
     if scale == "interval":
-        values = table.values()
-        spread = np.ptp(values) if len(values) else 0.0
-        values = (values - values.mean()) / spread if spread else values
-        features, formula = _interval_alpha(counts[used], values)
+        features, formula = _interval_alpha(counts[used], table.values())
+    elif scale == "ordinal":
+        features, formula = _ordinal_alpha(counts[used])
     else:
-        features, formula = _coincidence_alpha(counts[used], scale)
+        features, formula = _nominal_alpha(counts[used])
     return table.result("Krippendorff's alpha", used, features, formula, clusters, level, resamples, seed, scale=scale)
 
 
-def _interval_alpha(counts: Floats, values: Floats) -> tuple[Floats, Formula]:
+def _chosen(codes: NDArray[np.int64], size: int) -> Any:
+    """A row for each code, with 1 at its place."""
+    return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
+
+
+def _differ_by_chance(first: Floats, second: Floats, weights: Weights | None) -> Floats:
+    """The sum over all pairs of categories of their distance, times how often each rater chose them; shape (m,)."""
+    n = first.sum(axis=1)
+    if weights == "linear":  # |i - j| counts the borders between i and j
+        below, other = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
+        return np.asarray((below * (n[:, None] - other) + other * (n[:, None] - below)).sum(axis=1))
+    if weights == "quadratic":
+        places = np.arange(first.shape[1])
+        return np.asarray(n * ((first + second) @ places**2) - 2 * (first @ places) * (second @ places))
+    return np.asarray(n**2 - (first * second).sum(axis=1))
+
+
+def _nominal_alpha(counts: Any) -> tuple[Any, Formula]:
+    number = counts.sum(axis=1)
+    differing = (number**2 - counts.power(2).sum(axis=1)) / (number - 1)
+    features = _beside(differing, counts)
+
+    def formula(sums: Floats) -> Floats:
+        n = sums[:, 1:].sum(axis=1)
+        return np.asarray(1 - (n - 1) * sums[:, 0] / (n**2 - (sums[:, 1:] ** 2).sum(axis=1)))
+
+    return features, formula
+
+
+def _interval_alpha(counts: Any, values: Floats) -> tuple[Floats, Formula]:
     """Squared differences need only the number, the sum and the sum of squares of an item's ratings."""
+    spread = np.ptp(values) if len(values) else 0.0
+    values = (values - values.mean()) / spread if spread else np.zeros(len(values))
     number, sums, squares = counts.sum(axis=1), counts @ values, counts @ values**2
     within = 2 * (number * squares - sums**2) / (number - 1)
     features = np.column_stack([within, number, sums, squares])
 
     def formula(total: Floats) -> Floats:
-        n = total[:, 1]
-        between = 2 * (n * total[:, 3] - total[:, 2] ** 2)
-        return np.asarray(1 - (n - 1) * total[:, 0] / _or_nan(between))
+        n, scale = total[:, 1], total[:, 1] * total[:, 3]
+        between = scale - total[:, 2] ** 2
+        between = np.where(between > _ROUNDING * scale, between, np.nan)
+        return np.asarray(1 - (n - 1) * total[:, 0] / (2 * between))
 
     return features, formula
 
 
-def _coincidence_alpha(counts: Floats, scale: str) -> tuple[Any, Formula]:
-    """An item's features are its coincidences: ordered pairs of its ratings, divided by their number less one."""
-    size = counts.shape[1]
-    items, cells, weights = [], [], []
-    for i, row in enumerate(counts):
-        here = np.flatnonzero(row)
-        together = (np.outer(row[here], row[here]) - np.diag(row[here])) / (row.sum() - 1)
-        items.append(np.full(together.size, i))
-        cells.append((here[:, None] * size + here[None, :]).ravel())
-        weights.append(together.ravel())
-    flat = [np.concatenate(part) if part else np.empty(0) for part in (weights, items, cells)]
-    features = csr_array((flat[0], (flat[1].astype(int), flat[2].astype(int))), shape=(len(counts), size * size))
+def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
+    """The distance of two categories is the ratings from one to the other, each of the two counting by half, squared.
+
+    An item's features are its ratings and its coincidences: pairs of its ratings in two categories, divided by their
+    number less one. Only pairs of categories that occur are columns.
+    """
+    items, size = counts.shape
+    entries = counts.tocoo()
+    number = counts.sum(axis=1)
+    order = np.arange(len(entries.row))
+    ends = counts.indptr[entries.row + 1]
+    where, cells, weights = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+    step = 1
+    while len(order := order[order + step < ends[order]]):  # each category of an item with the one `step` beyond it
+        other = order + step
+        where.append(entries.row[order])
+        cells.append(entries.col[order].astype(int) * size + entries.col[other])
+        weights.append(entries.data[order] * entries.data[other] / (number[entries.row[order]] - 1))
+        step += 1
+    occurring, column = np.unique(np.concatenate(cells), return_inverse=True)
+    shape = (items, len(occurring))
+    together = csr_array((np.concatenate(weights), (np.concatenate(where), column)), shape=shape)
+    low, high = np.divmod(occurring, max(size, 1))
 
     def formula(sums: Floats) -> Floats:
-        together = sums.reshape(-1, size, size)
-        marginals = together.sum(axis=2)
-        if scale == "nominal":
-            distance = np.broadcast_to(1 - np.eye(size), together.shape)
-        else:  # the ratings from one category to the other, each of the two counting by half
-            middles = np.cumsum(marginals, axis=1) - marginals / 2
-            distance = (middles[:, :, None] - middles[:, None, :]) ** 2
-        by_chance = marginals[:, :, None] * marginals[:, None, :]
-        observed = (together * distance).sum(axis=(1, 2)) * (marginals.sum(axis=1) - 1)
-        return np.asarray(1 - observed / _or_nan((by_chance * distance).sum(axis=(1, 2))))
+        marginals = sums[:, :size]
+        n = marginals.sum(axis=1)
+        middles = np.cumsum(marginals, axis=1) - marginals / 2 - n[:, None] / 2
+        observed = (sums[:, size:] * (middles[:, low] - middles[:, high]) ** 2).sum(axis=1)
+        return np.asarray(1 - (n - 1) * observed / (n * (marginals * middles**2).sum(axis=1)))
 
-    return features, formula
+    return hstack([counts, together], "csr"), formula
 
 
 def _ratio(sums: Floats) -> Floats:
@@ -248,13 +285,18 @@ def _ratio(sums: Floats) -> Floats:
 
 def _or_nan(denominator: Floats) -> Floats:
     """What is nothing but rounding is no denominator."""
-    return np.where(np.abs(denominator) > 1e-12, denominator, np.nan)
+    return np.where(np.abs(denominator) > _ROUNDING, denominator, np.nan)
 
 
-def _agreeing_pairs(counts: Floats) -> Floats:
+def _agreeing_pairs(counts: Any) -> Floats:
     """For each item the share of ordered pairs of its ratings that are equal."""
     number = counts.sum(axis=1)
-    return np.asarray((counts * (counts - 1)).sum(axis=1) / (number * (number - 1)))
+    return np.asarray((counts.power(2).sum(axis=1) - number) / (number * (number - 1)))
+
+
+def _beside(*columns: Any) -> Any:
+    """Columns of features, each a vector or a matrix."""
+    return hstack([csr_array(column[:, None]) if column.ndim == 1 else column for column in columns], "csr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,14 +306,11 @@ class _Table:
     codes: NDArray[np.int64]
     categories: tuple[Hashable, ...]
 
-    def counts(self) -> Floats:
-        """For each item how often each category was chosen."""
-        size = len(self.categories)
-        out = np.zeros((len(self.codes), size))
-        for rater in self.codes.T:
-            there = np.flatnonzero(rater >= 0)
-            out[there, rater[there]] += 1
-        return out
+    def counts(self) -> Any:
+        """For each item how often each category was chosen; a matrix of scipy.sparse in rows."""
+        items, raters = np.nonzero(self.codes >= 0)
+        shape = (len(self.codes), len(self.categories))
+        return csr_array((np.ones(len(items)), (items, self.codes[items, raters])), shape=shape)
 
     def values(self) -> Floats:
         if not all(_is_number(category) for category in self.categories):
@@ -295,7 +334,9 @@ class _Table:
         if clusters is not None:
             numbers, count = cluster_numbers(clusters, used)
             features = csr_array((np.ones(items), (numbers, np.arange(items))), shape=(count, items)) @ features
-        interval = bootstrap_of_sums(features, formula, level=level, resamples=resamples, seed=seed)
+        interval = bootstrap_of_sums(
+            features, formula, level=level, resamples=resamples, seed=seed, clusters=count is not None
+        )
         if items < _FEWEST:
             interval = replace(interval, estimate=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
         elif interval.estimate is None:

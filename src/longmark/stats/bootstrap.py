@@ -24,7 +24,7 @@ from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, clus
 BCA, PERCENTILE = "BCa", "percentile"
 Statistic = Callable[..., Floats]
 
-_FEWEST = 3  # rows or clusters below which resampling says nothing
+FEWEST = 3  # rows or clusters below which resampling says nothing
 _CHUNK = 250_000  # indices that are drawn at once: 2 MB
 _ROUNDING = 1e-12  # relative: resampled values this close to the estimate are ties
 
@@ -102,7 +102,7 @@ def bootstrap(
     settings = _Settings(n, missing, count, level, method, resamples, number)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate = float(statistic(*rows)) if n else np.nan
-    if units < _FEWEST:
+    if units < FEWEST:
         return settings.none(_finite(estimate), _too_few(units, count))
     if np.isnan(estimate):
         return settings.none(None, "the statistic has no value on these rows")
@@ -116,7 +116,7 @@ def bootstrap(
         return np.concatenate(parts)
 
     with np.errstate(invalid="ignore", divide="ignore"):  # where a statistic has no value, it says so by NaN
-        resampled = values(_draws(random, units, resamples))
+        resampled = values(draws(random, units, resamples))
         jackknife = values(_all_but_one(units)) if method == BCA else None
     return settings.interval(estimate, resampled, jackknife)
 
@@ -131,16 +131,19 @@ def bca_interval(
     level: float,
     resamples: int,
     seed: int | None,
+    clusters: int | None = None,
 ) -> Interval:
     """The BCa interval of a statistic that was resampled elsewhere.
 
-    resampled: its values on the resamples; jackknife: with each of the n rows left out; NaN where it has none. Gives
-    what `bootstrap` gives for the same numbers. UserError for a level outside (0, 1).
+    resampled: its values on the resamples; jackknife: with each of the n rows left out, or of the clusters, if that
+    many were resampled; NaN where it has none. Gives what `bootstrap` gives for the same numbers. UserError for a level
+    outside (0, 1).
     """
     _check(level, BCA, resamples)
-    settings = _Settings(n, missing, None, level, BCA, resamples, seed)
-    if n < _FEWEST:
-        return settings.none(_finite(estimate), _too_few(n, None))
+    settings = _Settings(n, missing, clusters, level, BCA, resamples, seed)
+    units = n if clusters is None else clusters
+    if units < FEWEST:
+        return settings.none(_finite(estimate), _too_few(units, clusters))
     if np.isnan(estimate):
         return settings.none(None, "the statistic has no value on these rows")
     return settings.interval(estimate, resampled, jackknife)
@@ -161,11 +164,11 @@ def _of_means(
     settings = _Settings(n, rows - n, count, level, method, resamples, number)
     total = sums.sum()
     estimate = float(total / n) if n else None
-    if estimate is None or units < _FEWEST:
+    if estimate is None or units < FEWEST:
         return settings.none(estimate, _too_few(units, count))
     alike = bool((sizes == sizes[0]).all())
     parts = []
-    for index in _draws(random, units, resamples):
+    for index in draws(random, units, resamples):
         drawn = sums[index].mean(axis=1) / sizes[0] if alike else sums[index].sum(axis=1) / sizes[index].sum(axis=1)
         parts.append(drawn)
     jackknife = (total - sums) / (n - sizes) if method == BCA else None
@@ -245,7 +248,7 @@ def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str
     return np.asarray(ndtr(bias + reach / (1 - acceleration * reach)))
 
 
-def _draws(random: np.random.Generator, units: int, resamples: int) -> Iterator[Ints]:
+def draws(random: np.random.Generator, units: int, resamples: int) -> Iterator[Ints]:
     """Indices of units, a resample a row, some resamples at a time (the stream of numbers is the same for any size)."""
     step = max(1, _CHUNK // units)
     for start in range(0, resamples, step):
@@ -263,7 +266,7 @@ def _all_but_one(units: int) -> Iterator[Ints]:
 
 def _too_few(units: int, clusters: int | None) -> str:
     what = "values" if clusters is None else "clusters"
-    return f"resampling needs at least {_FEWEST} {what}; there are {units}"
+    return f"resampling needs at least {FEWEST} {what}; there are {units}"
 
 
 def _finite(value: float) -> float | None:
