@@ -124,7 +124,7 @@ def agreement(random: np.random.Generator) -> None:
 
     def fleiss(agreeing: np.ndarray, *counts: np.ndarray, axis: int) -> np.ndarray:
         chance = sum((count.mean(axis) / 3) ** 2 for count in counts)
-        return (agreeing.mean(axis) - chance) / (1 - chance)
+        return np.asarray((agreeing.mean(axis) - chance) / (1 - chance))
 
     columns = ((chosen * (chosen - 1)).sum(axis=1) / 6, *chosen.T)
 
