@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import pty
 import sys
 
+import pytest
 from tests.compare.runs import run_of, signed
 from tests.program import run
-from tests.report.runs import RELEVANCE
+from tests.report.runs import EASE, RELEVANCE
 
 from longmark.cli import main
 
@@ -67,3 +70,27 @@ def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsy
     monkeypatch.setitem(sys.modules, "scipy", None)
     assert main(["compare", str(tmp_path / "one")]) == 2
     assert "pip install 'longmark[stats]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["compare", "metrics-study"])
+def test_a_terminal_is_told_which_part_is_being_computed(tmp_path, verb):
+    run_of(tmp_path / "run", {"s": {**ONE["s"], EASE: [1.0] * 8}, "t": {**TWO["s"], EASE: [2.0] * 8}})
+    ours, theirs = pty.openpty()
+    try:
+        done = run(verb, "run", home=tmp_path / "home", cwd=tmp_path, stderr=theirs)
+        os.close(theirs)
+        told = os.read(ours, 10_000).decode().split("\r\x1b[2K")
+    finally:
+        os.close(ours)
+    assert done.code == 0
+    parts = {
+        "compare": (
+            *("reading the rows", f"tests of {RELEVANCE} (1 of 2)", f"tests of {EASE} (2 of 2)"),
+            *(f"intervals of {RELEVANCE} (1 of 2)", f"intervals of {EASE} (2 of 2)"),
+        ),
+        "metrics-study": (
+            *("reading the rows", f"scores and tests of {RELEVANCE} (1 of 2)"),
+            *(f"scores and tests of {EASE} (2 of 2)", f"correlations of {RELEVANCE} and {EASE} (1 of 1)"),
+        ),
+    }[verb]
+    assert told == ["", *(part[:79] for part in parts), ""]  # a line of 80 characters, and gone at the end

@@ -62,24 +62,28 @@ def compare(arguments: argparse.Namespace) -> int:
     needs_stats("compare")
     from rich.console import Console
 
+    from longmark.cli.progress import under_way
     from longmark.compare.comparison import compare as compared
     from longmark.compare.sections import brief, document
     from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 
     check_out(arguments.out)
-    found = compared(
-        arguments.runs,
-        by=arguments.by,
-        metrics=split(arguments.metrics),
-        systems=split(arguments.systems),
-        alpha=arguments.alpha,
-        level=arguments.level,
-        seed=arguments.seed,
-        draws=arguments.draws,
-        allow_different_judges=arguments.allow_different_judges,
-        hypotheses=load_hypotheses(arguments.hypotheses) if arguments.hypotheses else (),
-    )
+    claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
+    with under_way() as tell:
+        found = compared(
+            arguments.runs,
+            by=arguments.by,
+            metrics=split(arguments.metrics),
+            systems=split(arguments.systems),
+            alpha=arguments.alpha,
+            level=arguments.level,
+            seed=arguments.seed,
+            draws=arguments.draws,
+            allow_different_judges=arguments.allow_different_judges,
+            hypotheses=claims,
+            progress=tell,
+        )
     whole = document(found)
     publish(whole, arguments.out, Console(), printed=brief(whole))
     return 0

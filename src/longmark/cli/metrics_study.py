@@ -53,24 +53,28 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     needs_stats("metrics-study")
     from rich.console import Console
 
+    from longmark.cli.progress import under_way
     from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
     from longmark.study.metrics.document import brief, document
     from longmark.study.metrics.study import metrics_study as studied
 
     check_out(arguments.out)
-    found = studied(
-        arguments.runs,
-        by=arguments.by,
-        metrics=split(arguments.metrics),
-        alpha=arguments.alpha,
-        level=arguments.level,
-        permutations=arguments.permutations,
-        seed=arguments.seed,
-        hypotheses=load_hypotheses(arguments.hypotheses) if arguments.hypotheses else (),
-        as_published=arguments.as_published,
-        allow_different_judges=arguments.allow_different_judges,
-    )
+    claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
+    with under_way() as tell:
+        found = studied(
+            arguments.runs,
+            by=arguments.by,
+            metrics=split(arguments.metrics),
+            alpha=arguments.alpha,
+            level=arguments.level,
+            permutations=arguments.permutations,
+            seed=arguments.seed,
+            hypotheses=claims,
+            as_published=arguments.as_published,
+            allow_different_judges=arguments.allow_different_judges,
+            progress=tell,
+        )
     page = document(found)
     publish(page, arguments.out, Console(), printed=brief(page))
     return 0

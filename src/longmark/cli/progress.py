@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from longmark.tables import one_line
+
+_CLEARED = "\r\x1b[2K"
 
 
 class Stages:
@@ -23,3 +30,23 @@ class Stages:
             return
         self._what, self._last = what, time.monotonic()
         print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def under_way() -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal which part is being computed, in one line that is gone at the end; where standard error is no
+    terminal, nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _part: None
+        return
+    width = shutil.get_terminal_size().columns - 1
+
+    def tell(part: str) -> None:
+        sys.stderr.write(_CLEARED + one_line(part)[:width])
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write(_CLEARED)
+        sys.stderr.flush()

@@ -6,7 +6,7 @@ UnknownName for a metric or system that there is none of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,12 +48,14 @@ def compare(
     draws: int | None = None,
     allow_different_judges: bool = False,
     hypotheses: Sequence[Hypothesis] = (),
+    progress: Callable[[str], None] = lambda _part: None,
 ) -> Comparison:
     """Compares run folders.
 
     by: `run` or `system`; None: by run where several are given, else by system. metrics: names or families, systems:
     names; all where none is given. draws: tables of a test and resamples of an interval; None: 10,000, fewer where the
-    table is huge. hypotheses: to be decided over these systems (`stats.hypotheses.load_hypotheses`).
+    table is huge. hypotheses: to be decided over these systems (`stats.hypotheses.load_hypotheses`). progress: told
+    which part comes next, in words.
     """
     if not 0 < alpha < 1:
         raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
@@ -61,6 +63,7 @@ def compare(
         raise UserError(f"a confidence level lies between 0 and 1, as 0.95 does; found {level}")
     if draws is not None:
         check_count(draws, "draws")
+    progress("reading the rows")
     marks = read_marks([Path(run) for run in runs], by)
     places = _systems(marks, systems)
     wanted = _metrics(marks, metrics)
@@ -69,10 +72,16 @@ def compare(
     if differing and not allow_different_judges:
         raise UserError(_refusal(differing))
     how = _how(len(marks.questions), len(chosen), len(places), alpha, level, seed, draws)
-    tested = {metric: tests_of(marks, metric, places, how) for metric in chosen}
+    tested = {}
+    for i, metric in enumerate(chosen, start=1):
+        progress(f"tests of {metric} ({i} of {len(chosen)})")
+        tested[metric] = tests_of(marks, metric, places, how)
     p = corrected({metric: one.p_of_metric for metric, one in tested.items()})
     times = factors(p, alpha)
-    found = [describe(marks, one, p[metric], times[metric], how) for metric, one in tested.items()]
+    found = []
+    for i, (metric, one) in enumerate(tested.items(), start=1):
+        progress(f"intervals of {metric} ({i} of {len(chosen)})")
+        found.append(describe(marks, one, p[metric], times[metric], how))
     found = _with_texts(marks, found)
     return Comparison(
         runs=tuple(str(run) for run in runs),

@@ -15,7 +15,7 @@ metric or a system that there is none of.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,17 +57,20 @@ def metrics_study(
     hypotheses: Sequence[Hypothesis] = (),
     as_published: bool = False,
     allow_different_judges: bool = False,
+    progress: Callable[[str], None] = lambda _part: None,
 ) -> MetricsStudy:
     """Studies the metrics of run folders.
 
     by: `system`, or `run` where each run is to count as one; metrics: names or families, all where none is given;
     alpha: of each metric's tests; level: of intervals; hypotheses: to be decided over these systems
-    (`stats.hypotheses.load_hypotheses`).
+    (`stats.hypotheses.load_hypotheses`); as_published: as in the head of this module; progress: told which part comes
+    next, in words.
     """
     if not 0 < alpha < 1:
         raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
     check_level(level)
     check_count(permutations, "permutations")
+    progress("reading the rows")
     marks = read_marks([Path(run) for run in runs], by)
     names = _chosen(marks, metrics)
     differing = differences(marks, names)
@@ -76,15 +79,22 @@ def metrics_study(
     if hypotheses and len(marks.systems) < 2:
         raise UserError(f"hypotheses compare systems, and there is one: {marks.systems[0]}; leave --hypotheses out")
     matrices = {name: marks.matrix(name) for name in names}
-    found = tuple(_properties(marks, name, matrices[name], alpha, permutations, seed, as_published) for name in names)
+    found: list[MetricProperties] = []
+    for i, name in enumerate(names, start=1):
+        progress(f"scores and tests of {name} ({i} of {len(names)})")
+        found.append(_properties(marks, name, matrices[name], alpha, permutations, seed, as_published))
+    pairs: list[MetricPair] = []
+    for a, b in itertools.combinations(names, 2):
+        progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
+        pairs.append(_pair(a, b, matrices, marks.systems, level))
     tests = {one.metric: one.test for one in found if one.test is not None}
     return MetricsStudy(
         runs=tuple(str(run) for run in runs),
         by=marks.by,
         systems=marks.systems,
         questions=len(marks.questions),
-        metrics=found,
-        pairs=tuple(_pair(a, b, matrices, marks.systems, level) for a, b in itertools.combinations(names, 2)),
+        metrics=tuple(found),
+        pairs=tuple(pairs),
         alpha=alpha,
         level=level,
         permutations=permutations,
