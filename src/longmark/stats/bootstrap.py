@@ -237,10 +237,11 @@ def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str
     if np.isnan(jackknife).any():
         return "the statistic has no value when one row or cluster is left out, so BCa has no acceleration"
     leaps = jackknife.mean() - jackknife
-    spread = float((leaps**2).sum())
+    squares = leaps * leaps
+    spread = float(squares.sum())
     if spread <= (_ROUNDING * float(np.abs(jackknife).max())) ** 2 * len(jackknife):
         return "leaving out any one row or cluster changes nothing, so BCa has no acceleration"
-    acceleration = float((leaps**3).sum()) / (6 * spread**1.5)
+    acceleration = float((squares * leaps).sum()) / (6 * spread**1.5)
     bias = ndtri(below)
     reach = bias + ndtri(shares)
     if (1 - acceleration * reach <= 0).any():
