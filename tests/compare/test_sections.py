@@ -43,6 +43,25 @@ def test_no_difference_is_not_said_to_be_equality(tmp_path):
     assert "no proof of equality" in said
 
 
+def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_stands(tmp_path):
+    few = {
+        "x": {RELEVANCE: [0.90, 0.80, 0.70]},
+        "y": {RELEVANCE: [0.51, 0.40, 0.29]},
+        "z": {RELEVANCE: [0.5, 0.41, 0.3]},
+    }
+    for systems, left_out in (("xy", "1 interval leaves"), ("xyz", "2 intervals leave")):
+        found = compare([run_of(tmp_path / systems, {name: few[name] for name in systems})], draws=200, alpha=0.01)
+        metric = found.metrics[0]
+        note = (
+            f"Where no difference was shown, {left_out} 0 out all the same: intervals are not corrected, and made in "
+            "another way than p, by normal theory for so few questions. Go by p."
+        )
+        assert note in finding(metric, found)
+        assert note in differences(found.metrics)
+    found = pair(tmp_path, 0.2)
+    assert "0 out" not in finding(found.metrics[0], found)
+
+
 def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
     found = pair(tmp_path, 3.0, GRADE)
     assert finding(found.metrics[0], found).endswith("Neither end of this metric is better.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
 from longmark.report.numbers import fixed
+from longmark.report.summary import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 
 _NAMED = 3
@@ -70,12 +71,12 @@ def told_apart(one: MetricComparison) -> str:
     """What the figure of differences shows: how many pairs differ, and the widest of these differences."""
     differ = [pair for pair in one.pairs if pair.significant and pair.difference.estimate is not None]
     if not differ:
-        return f"None of {len(one.pairs):,} pairs differs, corrected." if one.pairs else ""
+        return f"None of {len(one.pairs):,} pairs differs, corrected.{_zero_left_out(one)}" if one.pairs else ""
     widest = max(differ, key=lambda pair: abs(pair.difference.estimate or 0.0))
     size = fixed(widest.difference.estimate, one.places)
     return (
         f"{len(differ):,} of {len(one.pairs):,} pairs {'differs' if len(differ) == 1 else 'differ'}, corrected; most "
-        f"{widest.first} - {widest.second}, by {size}."
+        f"{widest.first} - {widest.second}, by {size}.{_zero_left_out(one)}"
     )
 
 
@@ -125,8 +126,8 @@ def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
     if not pair.significant:
         return (
             f"No difference between {pair.first} and {pair.second} was shown on {one.metric}: {pair.first} - "
-            f"{pair.second} is {fixed(difference, one.places)} ({figures}). That is no proof of equality: "
-            f"{_would_be_found(one, [pair])}"
+            f"{pair.second} is {fixed(difference, one.places)} ({figures}).{_zero_left_out(one)} That is no proof of "
+            f"equality: {_would_be_found(one, [pair])}"
         )
     way = "above" if difference > 0 else "below"
     size = fixed(abs(difference), one.places)
@@ -169,6 +170,7 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
     if rest := [pair for pair in one.pairs if not pair.significant]:
         which = "any" if not found else "the other one" if len(rest) == 1 else f"the other {len(rest)}"
         ends += f" That no difference was shown for {which} is no proof of equality: {_would_be_found(one, rest)}"
+        ends += _zero_left_out(one)
     return f"{''.join(parts)}. {ends}"
 
 
@@ -200,6 +202,25 @@ def _would_be_found(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str
     size = f"a true difference of {least}" if least == most else f"true differences of {least} to {most}"
     hopeful = "" if one.common >= FEWEST_NORMAL else f" (by normal theory, too hopeful below {FEWEST_NORMAL} questions)"
     return f"with these questions {size} would be found four times in five{hopeful}, smaller ones less often."
+
+
+def _zero_left_out(one: MetricComparison) -> str:
+    """How intervals that leave 0 out are to be read where no difference was shown; nothing where there are none."""
+    odd = [
+        pair
+        for pair in one.pairs
+        if not pair.significant
+        and pair.p is not None
+        and ((pair.difference.low or 0) > 0 or (pair.difference.high or 0) < 0)
+    ]
+    if not odd:
+        return ""
+    few = ", by normal theory for so few questions" if one.common < FEWEST_BCA else ""
+    which = "1 interval leaves" if len(odd) == 1 else f"{len(odd):,} intervals leave"
+    return (
+        f" Where no difference was shown, {which} 0 out all the same: intervals are not corrected, and made in another "
+        f"way than p{few}. Go by p."
+    )
 
 
 def _named(names: Sequence[str]) -> str:
