@@ -20,6 +20,7 @@ from longmark.tables import (
     as_latex,
     as_markdown,
     as_text,
+    filled,
     print_table,
     write_tables,
 )
@@ -109,6 +110,14 @@ def test_a_table_that_does_not_fit_its_columns_is_a_mistake_of_ours():
         Table("t", "t", (Column("a"), Column("b")), (("x",),))
     with pytest.raises(ValueError, match="share a key"):
         Table("t", "t", (Column("a"), Column("A")), ())
+
+
+def test_for_people_a_column_without_any_cell_is_left_out():
+    columns = (Column("a"), Column("b", 1, "range"), Column("c"), Column("d"))
+    rows = ((None, Range(None, None), None, "x"), (None, None, None, None))
+    assert [column.name for column in filled(Table("t", "T", columns, rows)).columns] == ["a", "d"]  # the first stays
+    assert filled(Table("t", "T", columns, rows)).rows == ((None, "x"), (None, None))
+    assert filled(Table("t", "T", columns, ())).columns == columns
 
 
 def test_a_table_without_rows_has_its_heads():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +116,17 @@ def _number(value: float | None, places: int | None) -> str:
         return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
     text = f"{value:,.{places}f}"
     return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+
+
+def filled(table: Table) -> Table:
+    """The table without columns that have no cell, for people; its first column stays."""
+    places = [
+        i
+        for i in range(len(table.columns))
+        if not i or not table.rows or any(row[i] not in (None, Range(None, None)) for row in table.rows)
+    ]
+    columns = tuple(table.columns[i] for i in places)
+    return replace(table, columns=columns, rows=tuple(tuple(row[i] for i in places) for row in table.rows))
 
 
 def one_line(text: str) -> str:

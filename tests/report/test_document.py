@@ -192,13 +192,15 @@ def test_a_document_without_anything_is_a_page(tmp_path):
 def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
     columns = (Column("System"), Column("Mean <b>", 2), Column("Finding"), Column("Why"))
     said = "first has the best mean, and no other system can be told apart from it"
-    found = page(tmp_path, Section("S", "", (Table("t", "T", columns, (("first", 0.5, said, None),)),)))
+    rows = (("first", 0.5, said, None), ("second", 0.4, said, "unread"))
+    found = page(tmp_path, Section("S", "", (Table("t", "T", columns, rows),)))
     assert (
         '<th scope="row"><bdi>first</bdi></th><td class="number" data-label="Mean &lt;b&gt;">0.50</td>' in found.source
     )
     assert f'<td class="words" data-label="Finding"><bdi>{said}</bdi></td>' in found.source
     assert '<td class="blank" data-label="Why">–</td>' in found.source
     assert '<table class="figures broad">' in found.source
+    assert 'data-label="Why"' not in page(tmp_path, Section("S", "", (Table("t", "T", columns, rows[:1]),))).source
     small = Table("t", "T", columns[:2], (("first", 0.5),))
     assert '<table class="figures">' in page(tmp_path, Section("S", "", (small,))).source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longmark.report.manifest import MetricFacts
-from longmark.report.numbers import decimals, fixed
+from longmark.report.numbers import decimals, fixed, p_value
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,7 @@ def test_as_many_decimals_as_the_values_can_bear(bounds, least, greatest, places
 def test_a_small_value_is_not_written_as_zero():
     assert fixed(0.000118, decimals(MetricFacts(-1.0, 1.0), -0.0027, 0.00047)) == "0.0001"
     assert fixed(-0.0001, 3) == "0.000"
+
+
+def test_a_p_value_is_never_zero():
+    assert [p_value(p) for p in (0.0009, 0.001, 0.2, None)] == ["p < 0.001", "p = 0.001", "p = 0.200", "not tested"]

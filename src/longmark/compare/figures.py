@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from longmark.compare.results import MetricComparison, PairOnMetric
 from longmark.compare.words import direction, in_groups, most_won, told_apart
+from longmark.report.numbers import p_value
 from longmark.report.plots import ForestRow, Ranked, Stack, forest, groups, stacked
 
 MOST_PAIRS = 30
@@ -32,7 +33,7 @@ def differences(metrics: Sequence[MetricComparison]) -> str:
     return "".join(
         forest(
             [
-                ForestRow(_label(p), p.difference.estimate, p.difference.low, p.difference.high, _p(p))
+                ForestRow(_label(p), p.difference.estimate, p.difference.low, p.difference.high, p_value(p.p))
                 for p in _drawn(one)
             ],
             _titled(one),
@@ -90,9 +91,3 @@ def _titled(one: MetricComparison) -> str:
 
 def _label(pair: PairOnMetric) -> str:
     return f"{pair.first} - {pair.second}"
-
-
-def _p(pair: PairOnMetric) -> str:
-    if pair.p is None:
-        return "not tested"
-    return "p < 0.001" if pair.p < 0.001 else f"p = {pair.p:.3f}"

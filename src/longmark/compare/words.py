@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
-from longmark.report.numbers import fixed
+from longmark.report.numbers import fixed, p_value
 from longmark.report.summary import FEWEST_BCA
+from longmark.report.words import listed
 from longmark.stats.results import GREATER, LESS, HypothesisResult
-
-_NAMED = 3
 
 
 def finding(one: MetricComparison, whole: Comparison) -> str:
@@ -58,12 +57,12 @@ def in_groups(one: MetricComparison) -> str:
     if not one.groups:
         return f"Nothing is said of who is above whom: {one.reason}." if one.reason else ""
     alone = [group[0] for group in one.groups if len(group) == 1]
-    together = [_named(group) for group in one.groups if len(group) > 1]
+    together = [listed(group) for group in one.groups if len(group) > 1]
     said = []
     if together:
         said.append(f"Not to be told apart: {'; '.join(together)}.")
     if alone:
-        said.append(f"{_named(alone)} {'differs' if len(alone) == 1 else 'each differ'} from every other system.")
+        said.append(f"{listed(alone)} {'differs' if len(alone) == 1 else 'each differ'} from every other system.")
     return " ".join(said)
 
 
@@ -96,8 +95,7 @@ def p_in_words(p: float | None, comparisons: int) -> str:
     """`p = 0.004 corrected for 15 comparisons`."""
     if p is None:
         return "no p"
-    text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return text if comparisons == 1 else f"{text} corrected for {comparisons:,} comparisons"
+    return p_value(p) if comparisons == 1 else f"{p_value(p)} corrected for {comparisons:,} comparisons"
 
 
 def percent(level: float) -> str:
@@ -154,11 +152,11 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
     like = [pair.second for pair in one.pairs if pair.first == best.system and not pair.significant]
     directed = one.facts.higher_is_better is not None
     parts = [f"{best.system} has the {'best' if directed else 'highest'} mean of {count} systems ({mean}"]
-    parts.append(f"; to these digits {_named(alike)} {'has' if len(alike) == 1 else 'have'} it too)" if alike else ")")
+    parts.append(f"; to these digits {listed(alike)} {'has' if len(alike) == 1 else 'have'} it too)" if alike else ")")
     if over:
-        parts.append(f"; it is {'better than' if directed else 'above'} {_named(over)}")
+        parts.append(f"; it is {'better than' if directed else 'above'} {listed(over)}")
     if like:
-        parts.append(f"; it cannot be told apart from {_named(like)}")
+        parts.append(f"; it cannot be told apart from {listed(like)}")
     found = sum(pair.significant for pair in one.pairs)
     ends = f"Of {len(one.pairs)} pairs, {found or 'none'} differ{'s' if found == 1 else ''}."
     widest = max(one.pairs, key=lambda pair: abs(pair.difference.estimate or 0.0))
@@ -170,7 +168,6 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
     if rest := [pair for pair in one.pairs if not pair.significant]:
         which = "any" if not found else "the other one" if len(rest) == 1 else f"the other {len(rest)}"
         ends += f" That no difference was shown for {which} is no proof of equality: {_would_be_found(one, rest)}"
-        ends += _zero_left_out(one)
     return f"{''.join(parts)}. {ends}"
 
 
@@ -215,15 +212,6 @@ def _zero_left_out(one: MetricComparison) -> str:
     ]
     if not odd:
         return ""
-    few = ", by normal theory for so few questions" if one.common < FEWEST_BCA else ""
+    why = "rest on normal theory for so few questions" if one.common < FEWEST_BCA else "are for a pair alone"
     which = "1 interval leaves" if len(odd) == 1 else f"{len(odd):,} intervals leave"
-    return (
-        f" Where no difference was shown, {which} 0 out all the same: intervals are not corrected, and made in another "
-        f"way than p{few}. Go by p."
-    )
-
-
-def _named(names: Sequence[str]) -> str:
-    if len(names) <= _NAMED + 1:
-        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return f" {which} 0 out beside a p above alpha: go by p (intervals {why})."

@@ -6,8 +6,8 @@ from longmark.metaeval.result import Metaeval, RatingLabel
 from longmark.metaeval.sections_choices import choice_sections
 from longmark.metaeval.sections_people import join_section, people_section
 from longmark.metaeval.sections_ratings import rating_sections
-from longmark.metaeval.words import counted
 from longmark.report.document import Document, Section
+from longmark.report.words import counted
 
 
 def sections(found: Metaeval) -> tuple[Section, ...]:

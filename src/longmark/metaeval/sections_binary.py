@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longmark.metaeval.result import RatingLabel
-from longmark.metaeval.words import between, counted, ends, figure, level_name, questions, reasons
+from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons
 from longmark.report import plots
 from longmark.report.document import Section
+from longmark.report.words import counted
 from longmark.tables import Column, Table
 
 _DIAGRAMS = 6

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from longmark.metaeval.preferences import ALWAYS, LONGER, Rate
 from longmark.metaeval.result import ChoiceLabel
 from longmark.metaeval.sections_ratings import told_apart
-from longmark.metaeval.words import between, counted, ends, figure, level_name, percent, reasons
+from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons
 from longmark.report import plots
 from longmark.report.document import Section
+from longmark.report.words import counted
 from longmark.tables import Column, Range, Table
 
 

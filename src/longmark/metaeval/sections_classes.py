@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from longmark.metaeval.result import RatingLabel
-from longmark.metaeval.words import counted, figure, level_name, percent, span
+from longmark.metaeval.words import figure, level_name, percent, span
 from longmark.report import plots
 from longmark.report.document import Section
+from longmark.report.words import counted
 from longmark.tables import Column, Table
 
 _MAPS = 4

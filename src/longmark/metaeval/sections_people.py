@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from longmark.metaeval.people import PERSON, RATERS_SHOWN, People
 from longmark.metaeval.result import ChoiceLabel, RatingLabel
-from longmark.metaeval.words import between, counted, figure, gaps, level_name, span
+from longmark.metaeval.words import between, figure, gaps, level_name, span
 from longmark.report.document import Section
+from longmark.report.words import counted
 from longmark.tables import Column, Table
 
 

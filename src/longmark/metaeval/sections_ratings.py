@@ -8,9 +8,10 @@ from longmark.metaeval.correlate import Correlations
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections_binary import binary_sections
 from longmark.metaeval.sections_classes import class_section
-from longmark.metaeval.words import between, counted, ends, figure, level_name, questions, reasons, span
+from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, span
 from longmark.report import plots
 from longmark.report.document import Section
+from longmark.report.words import counted
 from longmark.stats.correlation import Correlation
 from longmark.tables import Column, Table
 

@@ -38,11 +38,6 @@ def ends(low: float | None, high: float | None) -> Range | None:
     return None if low is None or high is None else Range(low, high)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """`1 answer`, `3 answers`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.0f} %"
 

@@ -19,7 +19,7 @@ import longmark
 from longmark.report.markup import flat, line, pairs, plural, scrolling, text, upright
 from longmark.report.numbers import whole
 from longmark.report.page import head, refuse_to_destroy, template, write_page
-from longmark.tables import Cell, Column, Table, cell_text
+from longmark.tables import Cell, Column, Table, cell_text, filled
 
 MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
@@ -141,6 +141,7 @@ def _titled(table: Table, heading: str) -> str:
 def _table(table: Table) -> str:
     if not table.rows:
         return '<p class="none">No rows.</p>'
+    table = filled(table)
     shown = table.rows[:MOST_ROWS]
     widths = [_width(column, (row[i] for row in shown)) for i, column in enumerate(table.columns)]
     kinds = ["number" if table.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]

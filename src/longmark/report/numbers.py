@@ -31,6 +31,13 @@ def fixed(value: float | None, places: int) -> str:
     return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
 
 
+def p_value(p: float | None) -> str:
+    """`p = 0.004`, `p < 0.001`, `not tested`."""
+    if p is None:
+        return "not tested"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def whole(count: float) -> str:
     return f"{count:,.0f}"
 

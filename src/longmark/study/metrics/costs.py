@@ -5,8 +5,8 @@ from __future__ import annotations
 from longmark.records import Usage
 from longmark.report.document import Section
 from longmark.report.numbers import dollars
+from longmark.report.words import counted, listed
 from longmark.study.metrics.results import MetricProperties, MetricsStudy
-from longmark.study.metrics.words import counted, listed
 from longmark.tables import Cell, Column, Table
 
 

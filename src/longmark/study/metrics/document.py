@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from longmark.report.document import Document, Section
+from longmark.report.words import counted, listed
 from longmark.study.metrics.costs import costs
 from longmark.study.metrics.power import CORRECTION, asl, discriminative, hypotheses
 from longmark.study.metrics.relations import correlations
 from longmark.study.metrics.results import MetricProperties, MetricsStudy
 from longmark.study.metrics.spread import bounds, distributions, gaps, population, question_means, ties
-from longmark.study.metrics.words import better, counted, listed
+from longmark.study.metrics.words import better
 from longmark.tables import Cell, Column, Range, Table
 
 LONG = frozenset({"correlations_by_system", "question_means_bins", "asl", "costs_by_system"})
@@ -40,20 +41,13 @@ def document(study: MetricsStudy) -> Document:
 
 
 def brief(whole: Document) -> Document:
-    """The document without its long tables and its empty columns: for a terminal."""
+    """The document without its long tables: for a terminal."""
 
     def kept(tables: Iterable[Table]) -> tuple[Table, ...]:
-        return tuple(_filled(one) for one in tables if one.name not in LONG and not one.name.startswith("histogram_"))
+        return tuple(one for one in tables if one.name not in LONG and not one.name.startswith("histogram_"))
 
     short = [replace(one, tables=kept(one.tables)) for one in whole.sections]
-    return Document(whole.kind, whole.title, whole.lede, short, whole.notices, whole.settings)
-
-
-def _filled(table: Table) -> Table:
-    """The table without columns that have no cell."""
-    places = [i for i in range(len(table.columns)) if not table.rows or any(row[i] is not None for row in table.rows)]
-    rows = tuple(tuple(row[i] for i in places) for row in table.rows)
-    return Table(table.name, table.title, tuple(table.columns[i] for i in places), rows, table.note)
+    return replace(whole, sections=short)
 
 
 def sections(study: MetricsStudy) -> tuple[Section, ...]:

@@ -6,8 +6,9 @@ from longmark.compare.reach import claims_beyond_reach
 from longmark.compare.words import hypothesis
 from longmark.report.document import Section
 from longmark.report.plots import Curve, curves
+from longmark.report.words import counted, listed
 from longmark.study.metrics.results import MetricProperties, MetricsStudy
-from longmark.study.metrics.words import better, counted, listed
+from longmark.study.metrics.words import better
 from longmark.tables import Cell, Column, Table
 
 CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"

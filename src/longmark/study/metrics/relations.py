@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from longmark.report.document import Section
 from longmark.report.numbers import fixed
 from longmark.report.plots import heat_map
+from longmark.report.words import counted
 from longmark.stats.correlation import KINDS, MeanCorrelation
 from longmark.study.metrics.results import MetricPair, MetricsStudy
-from longmark.study.metrics.words import better, counted
+from longmark.study.metrics.words import better
 from longmark.tables import Cell, Column, Range, Table
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau-b"}

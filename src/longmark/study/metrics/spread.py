@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from longmark.report.document import Section
 from longmark.report.plots import Box, Curve, Panel, box_plots, curves, histograms
+from longmark.report.words import counted, listed
 from longmark.study.metrics.results import MetricProperties, MetricsStudy, SystemScores
-from longmark.study.metrics.words import better, counted, listed, percent, value
+from longmark.study.metrics.words import better, percent, value
 from longmark.tables import Cell, Column, Table
 
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)

@@ -1,24 +1,9 @@
-"""Names, numbers and lists of them in the sentences of a study."""
+"""Numbers in the sentences of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from longmark.report.numbers import fixed
 from longmark.study.metrics.results import MetricProperties
-
-_NAMED = 4
-
-
-def listed(names: Sequence[str], most: int = _NAMED) -> str:
-    """`a`, `a and b`, `a, b and c`; of more than `most`, how many more there are."""
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """`1 pair`, `2 pairs`."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def percent(share: float) -> str:
