@@ -32,7 +32,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         model = writes if "Rephrase the question" in text or "Answer the question for" in text else judges
         answer = model._answer(request)
         assert isinstance(answer, str)
-        return answer
+        return ChatReply(answer, "length") if "Answer the question for" in text else answer
 
     able = Capabilities(json_schema=True, logprobs=20, prompt_logprobs=False)
     chat = FakeChat(says, name="chat", capabilities=able)
@@ -51,6 +51,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     printed = capsys.readouterr().out
     for stage in ("index", "questions", "variants", "answers: demo", "marks: demo, all", "report"):
         assert f"\n{stage} " in printed
+    assert "\nanswers: demo: 3 of 3 answers were cut off at the limit of 300 tokens\n" in printed
     timed = json.loads((out / "tables" / "stages.json").read_text(encoding="utf-8"))
     assert all(row["seconds"] >= 0 for row in timed["rows"])
     assert answers[0].question is not None

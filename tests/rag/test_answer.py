@@ -177,12 +177,15 @@ def test_a_question_without_an_answer_is_left_out_with_its_reason(tmp_path: Path
     assert [str(one) for one in done.left_out] == [
         "one: gen: no such model",
         "two: gen: it refused: I cannot say.",
-        "three: gen: its tokens were spent on thinking; raise --max-tokens",
+        "three: gen: its tokens were spent on thinking; raise --max-answer",
         "four: gen: its reply was empty (it ended with: content_filter)",
         "six: the line has no question",
     ]
     assert [one.answer for one in done.examples] == ["five!"]
     assert (done.cut, done.bare) == (1, 1)  # no passage holds the word
+    assert done.cut_note(300) == "1 of 1 answers was cut off at the limit of 300 tokens"
+    told = done.examples[0].meta["rag"]
+    assert (told["finish"], told["max_tokens"]) == ("length", 1024)
 
 
 def test_nothing_is_written_where_there_is_no_answer(tmp_path: Path):

@@ -176,7 +176,8 @@ def test_rows_that_do_not_name_a_passage_are_not_guessed_at(run: Path, tmp_path:
 def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, run: Path):
     assert '<mark class="placeholder">[HAZARD]</mark> of 20 mm broke <mark class="placeholder">[INFRASTRUC' in ice
     shown = view(ice, QUESTIONS)
-    assert "3 placeholders by the model; by code, for what the model left of the profile: hazard 1|" in shown
+    assert "3 placeholders by the model (1 phrase that it named is not in the answer); by code, " in shown
+    assert "for what the model left of the profile: hazard 1|" in shown
     masked = next(
         row
         for row in map(orjson.loads, (run / "rows.jsonl").read_bytes().splitlines())
@@ -187,6 +188,22 @@ def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, 
         f"{x:+.3f}".replace("-", "−") if x else "0" for x in cosines
     ]
     assert f"mean of 5 cosines =|{sum(cosines) / 5:.3f}|".replace("-", "−") in shown
+
+
+def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
+    notes = ({"finish": "length", "max_tokens": 300}, {"finish": "length"}, {"finish": "stop"}, "length", None)
+    records = [
+        {"id": f"cut-{n}", "question": "What helps?", "answer": "Sand.", "meta": {"rag": note}}
+        for n, note in enumerate(notes)
+    ]
+    write_report([score_run(tmp_path / "cut", records, "score.readability")], tmp_path / "cut.html")
+    shown = [
+        texts(opened(tmp_path / "cut.html", tmp_path / f"profile-{n}", f"#open=cut-{n}")) for n in range(len(notes))
+    ]
+    limit = "|Cut off.|The generator’s reply ended at its limit"
+    assert [limit in one for one in shown] == [True, True, False, False, False]
+    assert f"{limit} of 300 tokens.|" in shown[0]
+    assert "2 of 5 answers were cut off at the generator’s token limit" in (tmp_path / "cut.html").read_text("utf-8")
 
 
 def test_dimensions_without_the_score_show_what_they_have(run: Path, tmp_path: Path):

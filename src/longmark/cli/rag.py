@@ -187,7 +187,7 @@ def answer(arguments: argparse.Namespace) -> int:
     finally:
         cache.close()
     _tell_bad(reading)
-    _tell_lacks(answered)
+    _tell_lacks(answered, arguments.max_answer)
     if answered.examples:
         print(f"{counted(len(answered.examples), 'answer')}: {arguments.out}")
     return NO_VALUE if answered.stopped or not answered.examples else 0
@@ -243,7 +243,7 @@ def grid(arguments: argparse.Namespace) -> int:
     _tell_bad(reading)
     for system in systems:
         if system.answered is not None:
-            _tell_lacks(system.answered, f"{system.name}: ")
+            _tell_lacks(system.answered, arguments.max_answer, f"{system.name}: ")
     _print_grid(systems)
     return 0 if all(system.complete for system in systems) else NO_VALUE
 
@@ -290,14 +290,15 @@ def _tell_bad(reading: Reading) -> None:
         print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
 
 
-def _tell_lacks(answered: Answered, whose: str = "") -> None:
+def _tell_lacks(answered: Answered, max_answer: int, whose: str = "") -> None:
     """Says on standard error which questions got no answer, and what answers lack."""
     from longmark.engine.progress import counted
 
     for left_out in answered.left_out:
         print(f"{whose}left out: {left_out}", file=sys.stderr)
+    if note := answered.cut_note(max_answer):
+        print(f"{whose}{note}; a larger --max-answer mends it", file=sys.stderr)
     for count, what in (
-        (answered.cut, "ended at --max-answer tokens and are cut off"),
         (answered.bare, "have no passages: the retriever found none"),
         (answered.no_base, "are variants whose original has no answer here: robustness gives them no value"),
     ):

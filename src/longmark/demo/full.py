@@ -60,6 +60,9 @@ def run_full(out: Path) -> int:
     write_tables([table], out / "tables")
     console.file.write("\n")
     print_table(table, console)
+    for name, known in stages.items():
+        for note in known.get("notes", ()):
+            print(f"{name}: {note}")
     print(f"\nReport: {out / 'report.html'}")
     return 0
 

@@ -60,6 +60,13 @@ class Answered:
     no_base: int = 0
     stopped: bool = False
 
+    def cut_note(self, max_tokens: int) -> str:
+        """How many of the answers were cut off at a limit of so many tokens, in a sentence; "" where none was."""
+        if not self.cut:
+            return ""
+        were = "was" if self.cut == 1 else "were"
+        return f"{self.cut:,} of {len(self.examples):,} answers {were} cut off at the limit of {max_tokens:,} tokens"
+
 
 async def answer(
     questions: Iterable[Example],
@@ -193,6 +200,7 @@ class _Work:
         told = {
             "generator": self._system,
             "finish": generated.finish,
+            "max_tokens": self._how.max_tokens,
             "prompt": generated.prompt,
             "retriever": self._retriever.method if hits is not None else "the original's passages",
             "index": self._retriever.index.hash,

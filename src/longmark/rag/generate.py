@@ -85,7 +85,7 @@ class Generation:
         if not 0 < self.top_p <= 1:
             raise UserError(f"--top-p {self.top_p:g}: expected a number above 0, at most 1")
         if self.max_tokens < 1:
-            raise UserError(f"--max-tokens {self.max_tokens}: expected a whole number from 1")
+            raise UserError(f"--max-answer {self.max_tokens}: expected a whole number from 1")
 
 
 class NoAnswer(LongmarkError):
@@ -150,5 +150,5 @@ def _answer(reply: ChatReply) -> str:
     if reply.refusal:
         raise NoAnswer(f"it refused: {' '.join(reply.refusal.split())[:200]}")
     if reply.text.strip():
-        raise NoAnswer("its tokens were spent on thinking; raise --max-tokens")
+        raise NoAnswer("its tokens were spent on thinking; raise --max-answer")
     raise NoAnswer(f"its reply was empty (it ended with: {reply.finish})")

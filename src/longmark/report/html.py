@@ -21,7 +21,7 @@ from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, read_manifest
 from longmark.report.markup import line, text
 from longmark.report.page import asset, head, refuse_to_destroy, template, write_page
-from longmark.report.selection import LOWEST, MOST, Selection, Shown, load, select
+from longmark.report.selection import LOWEST, MOST, Loaded, Selection, Shown, load, select
 from longmark.report.summary import Summary, summary_of
 
 _SCRIPTS = (
@@ -61,8 +61,8 @@ def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int 
             index.add_run(run)
         summary = summary_of(index, manifests)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)
-        shown = load(index, folders, selection)
-        write_page(out, _page(index, summary, manifests, selection, shown))
+        loaded = load(index, folders, selection)
+        write_page(out, _page(index, summary, manifests, selection, loaded))
     return summary
 
 
@@ -79,7 +79,7 @@ def _page(
     summary: Summary,
     manifests: Sequence[Manifest],
     selection: Selection,
-    shown: Sequence[Shown],
+    loaded: Loaded,
 ) -> Iterator[bytes]:
     """The page's bytes in order; the examples one at a time."""
     script = '"use strict";\n' + "\n".join(asset(name) for name in _SCRIPTS)
@@ -89,7 +89,7 @@ def _page(
         "title": escape(heading),
         "heading": text(heading),
         "metrics": text(metrics),
-        "notices": sections.notices(manifests),
+        "notices": sections.notices(manifests, loaded.answers, loaded.cut),
         "summary": sections.summary_table(summary),
         "cards": sections.cards(index, summary),
         "usage": provenance.usage(index, manifests),
@@ -101,7 +101,7 @@ def _page(
         if is_text:
             yield part.encode()
         elif part == "data":
-            yield from _data(summary, manifests, shown)
+            yield from _data(summary, manifests, loaded.shown)
         else:
             yield fill[part].encode("utf-8", "replace")
 

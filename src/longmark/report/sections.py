@@ -53,9 +53,15 @@ def _short_names(models: Iterable[str]) -> list[str]:
     return [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
 
 
-def notices(manifests: Sequence[Manifest]) -> str:
-    """What a reader must know before believing the page: runs that have not ended, runs made with other settings."""
+def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0) -> str:
+    """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
+    how many of the answers were cut off."""
     found = []
+    if cut:
+        found.append(
+            f"{whole(cut)} of {whole(answers)} answers {'was' if cut == 1 else 'were'} cut off at the generator’s "
+            "token limit: marks are of what there is, and what is missing counts as not said."
+        )
     for manifest in manifests:
         name = text(manifest.folder.name)
         if manifest.data and not manifest.ended:

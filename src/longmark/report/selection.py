@@ -101,15 +101,27 @@ class Shown:
         return {"example": text, "marks": self.marks}
 
 
-def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> list[Shown]:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """shown: the selected examples. answers, cut: how many answers the runs have, and how many of them were cut off."""
+
+    shown: list[Shown]
+    answers: int
+    cut: int
+
+
+def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
     """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
     waiting: dict[tuple[int, str], Shown] = {}
     for number in selection.numbers:
         run, name, question, system = index.example(number)
         waiting[run, name] = Shown(run, name, question, system, None, {})
     ordered: list[Shown] = []
+    answers = cut = 0
     for run, folder in enumerate(runs):
         for example in _examples(folder / "examples.jsonl"):
+            answers += bool(example.answer)
+            cut += _is_cut(example)
             shown = waiting.get((run, example.id))
             if shown is not None and shown.example is None:
                 shown.example = example
@@ -118,7 +130,13 @@ def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> list[S
             shown = waiting.get((run, row.example_id))
             if shown is not None:
                 shown.marks[row.metric] = _mark(row)
-    return ordered + [shown for shown in waiting.values() if shown.example is None]
+    return Loaded(ordered + [shown for shown in waiting.values() if shown.example is None], answers, cut)
+
+
+def _is_cut(example: Example) -> bool:
+    """Whether its answer ended at the token limit, as `longmark rag` notes it. The page's script asks the same."""
+    told = example.meta.get("rag")
+    return isinstance(told, dict) and told.get("finish") == "length"
 
 
 def _examples(path: Path) -> Iterator[Example]:

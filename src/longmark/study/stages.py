@@ -45,13 +45,15 @@ class StudyStopped(LongmarkError):
 @dataclass(frozen=True, slots=True)
 class Made:
     """What a session of a stage did. lines: in its output; left_out: what could not be made, in words; unfinished: why
-    the stage is to be gone on with, in words, and `why` in a word; counts: of the calls."""
+    the stage is to be gone on with, in words, and `why` in a word; counts: of the calls; notes: what else a reader must
+    know of its output, in sentences."""
 
     lines: int
     left_out: tuple[str, ...] = ()
     unfinished: str = ""
     why: str = GAPS
     counts: Counts = field(default_factory=Counts)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class StudyFolder:
 
     @property
     def stages(self) -> dict[str, Any]:
-        """name -> what is known of the stage: seconds, calls, lines, left_out, finished."""
+        """name -> what is known of the stage: seconds, calls, lines, left_out, notes, finished."""
         return dict(self._state["stages"])
 
     def is_done(self, stage: Stage) -> bool:
@@ -133,6 +135,7 @@ class StudyFolder:
                 known |= {
                     "lines": made.lines,
                     "left_out": list(made.left_out),
+                    "notes": list(made.notes),
                     "inputs": dict(stage.inputs),
                     "output": digest(stage.out),
                     "changed_by_hand": False,

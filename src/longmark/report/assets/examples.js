@@ -170,8 +170,16 @@ function notDue(line) {
 function answerText(example) {
   if (!example) return part("Answer", el("p", { class: "none" }, "the run’s examples.jsonl does not hold this example"));
   const text = example.answer;
-  if (text) return part("Answer · " + counted(words(text), "word"), textBlock(text));
+  if (text) return part("Answer · " + counted(words(text), "word"), textBlock(text), cutOff(example.meta));
   return part("Answer", el("p", { class: "none" }, text === null ? "no answer was given" : "the answer is empty"));
+}
+
+// `longmark rag` notes how the reply ended.
+function cutOff(meta) {
+  const told = isObject(meta) && isObject(meta.rag) ? meta.rag : {};
+  if (told.finish !== "length") return null;
+  const limit = isNumber(told.max_tokens) ? " of " + counted(told.max_tokens, "token") : "";
+  return el("p", { class: "notice" }, el("strong", {}, "Cut off."), " The generator’s reply ended at its limit" + limit + ".");
 }
 
 // passagesShown: the passages stand in a view above, with what they contributed.

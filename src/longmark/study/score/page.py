@@ -66,6 +66,8 @@ def notices(result: Result) -> Iterator[str]:
         if known.get("left_out"):
             first = known["left_out"][0]
             yield f"{name}: {len(known['left_out'])} left out, the first: {first}"
+        for note in known.get("notes", ()):
+            yield f"{name}: {note}."
         if not known.get("finished"):
             yield f"{name} is not finished; the same command goes on with it."
     if not found.judged:

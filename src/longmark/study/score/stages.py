@@ -265,7 +265,8 @@ class Study:
                 path = plan.answers_path(generator)
                 path.parent.mkdir(exist_ok=True)
                 write_examples(answered.examples, path)
-            return Made(len(answered.examples), left_out, unfinished, why, _counts(models))
+            notes = (note,) if (note := answered.cut_note(plan.how.max_tokens)) else ()
+            return Made(len(answered.examples), left_out, unfinished, why, _counts(models), notes)
 
         await folder.run(self.stage(ANSWERS, generator), make, self.how.tell)
 
