@@ -1,9 +1,9 @@
 """Can a judge tell a right answer from a wrong one? Six small cases, each CCRS metric, both scorings.
 
-`python -m bench.judge [--judge embedded] [--hostile]` prints, for each metric and scoring, in how many of the cases the
-better answer got the higher grade (ties apart), and the mean grades. `--hostile` marks the answers of
-`bench.hostile_answers` instead, beside a right and an evasive one. The figures in docs/judges.md and
-docs/hostile-answers.md come from here.
+`python -m bench.judge [--judge embedded] [--metric NAME] [--cache FILE] [--hostile]` prints, for each metric and
+scoring, in how many of the cases the better answer got the higher grade (ties apart), and the mean grades. `--hostile`
+marks the answers of `bench.hostile_answers` instead, beside a right and an evasive one. The figures in docs/judges.md
+and docs/hostile-answers.md come from here. The judge is asked anew; with `--cache` a run that was broken off goes on.
 
 The worse answer is worse in what the metric looks at: for question relevance it is about something else, for
 information density it is padded, for information recall it leaves most out, else it is wrong.
@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +120,21 @@ WORSE = {
 }
 
 
-def marks(
-    records: list[dict[str, Any]], metrics: list[str], judge: str, scoring: str
-) -> dict[tuple[str, str], float | None]:
-    """(id, metric) -> value."""
+Marks = dict[tuple[str, str], float | None]  # (id, metric) -> value
+Marker = Callable[[list[dict[str, Any]], str, str], Marks]  # records, metric, scoring
+
+
+def marks(records: list[dict[str, Any]], metric: str, scoring: str, *, judge: str, cache: Path | None) -> Marks:
     with tempfile.TemporaryDirectory() as scratch:
-        result = longmark.run(records, metrics, judges=[judge], scoring=scoring, out=Path(scratch) / "run", quiet=False)
+        result = longmark.run(
+            records,
+            metric,
+            judges=[judge],
+            scoring=scoring,
+            out=Path(scratch) / "run",
+            cache=cache or Path(scratch) / "calls.sqlite",  # of its own: earlier versions' replies do not count
+            quiet=False,
+        )
         return {(row.example_id, row.metric): row.value for row in result.rows()}
 
 
@@ -137,13 +148,14 @@ def record(key: str, case: Case, answer: str) -> dict[str, Any]:
     }
 
 
-def compare(judge: str) -> None:
+def compare(mark: Marker, metrics: list[str]) -> None:
     print("| metric | worse answer | scoring | better > worse | ties | mean better | mean worse |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    for metric, kind in WORSE.items():
+    for metric in metrics:
+        kind = WORSE[metric]
         given = [record(f"{n}-{k}", case, getattr(case, k)) for n, case in enumerate(CASES) for k in ("right", kind)]
         for scoring in ("text", "expected"):
-            found = marks(given, [metric], judge, scoring)
+            found = mark(given, metric, scoring)
             pairs = [(found[f"{n}-right", metric], found[f"{n}-{kind}", metric]) for n in range(len(CASES))]
             both = [(better, worse) for better, worse in pairs if better is not None and worse is not None]
             higher, ties = sum(a > b for a, b in both), sum(a == b for a, b in both)
@@ -152,7 +164,7 @@ def compare(judge: str) -> None:
             print(line, flush=True)
 
 
-def hostile(judge: str) -> None:
+def hostile(mark: Marker) -> None:
     metric = "ccrs.question_relevance"
     case = Case(hostile_answers.QUESTION, hostile_answers.CONTEXT, hostile_answers.REFERENCE, "", "", "", "")
     answers = {
@@ -161,7 +173,7 @@ def hostile(judge: str) -> None:
         **hostile_answers.HOSTILE,
     }
     given = [record(key, case, answer) for key, answer in answers.items()]
-    by_scoring = {scoring: marks(given, [metric], judge, scoring) for scoring in ("text", "expected")}
+    by_scoring = {scoring: mark(given, metric, scoring) for scoring in ("text", "expected")}
     print(f"| answer | {' | '.join(by_scoring)} |\n|---|{'---:|' * len(by_scoring)}")
     for key in answers:
         values = [by_scoring[scoring][key, metric] for scoring in by_scoring]
@@ -171,9 +183,15 @@ def hostile(judge: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.judge", description=__doc__)
     parser.add_argument("--judge", default="embedded")
+    parser.add_argument("--metric", action="append", choices=WORSE, help="default: every one")
     parser.add_argument("--hostile", action="store_true")
+    parser.add_argument("--cache", type=Path, help="default: a file that is thrown away")
     arguments = parser.parse_args()
-    (hostile if arguments.hostile else compare)(arguments.judge)
+    mark = partial(marks, judge=arguments.judge, cache=arguments.cache)
+    if arguments.hostile:
+        hostile(mark)
+    else:
+        compare(mark, arguments.metric or list(WORSE))
 
 
 if __name__ == "__main__":

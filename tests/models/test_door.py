@@ -133,7 +133,7 @@ def test_retries_are_bounded(cache: CallCache):
     model = FakeChat(lambda _request: ServerFault("down", 503))
     with pytest.raises(ServerFault):
         asyncio.run(_one(Door(cache), model))
-    assert len(model.requests) == limits.MAX_ATTEMPTS
+    assert len(model.requests) == limits.MAX_FAULTS
 
 
 def test_an_endpoint_that_is_down_is_tried_once_a_call_until_it_replies(cache: CallCache):
@@ -155,7 +155,7 @@ def test_an_endpoint_that_is_down_is_tried_once_a_call_until_it_replies(cache: C
         down = True
         with pytest.raises(ServerFault):
             await door.chat(model, asking("eighth"), Ledger())
-        assert len(model.requests) == before + 2 + limits.MAX_ATTEMPTS
+        assert len(model.requests) == before + 2 + limits.MAX_FAULTS
 
     asyncio.run(call())
 
@@ -184,6 +184,57 @@ def test_a_spent_quota_is_asked_once(cache: CallCache):
 
     asyncio.run(call())
     assert len(model.requests) == 1
+
+
+def test_a_call_that_is_refused_waits_its_turn(cache: CallCache):
+    """An endpoint that takes every twentieth call: more refusals than a call may have faults."""
+    asked = 0
+
+    def every_twentieth(_request: ChatRequest) -> Exception | str:
+        nonlocal asked
+        asked += 1
+        return RateLimited("slow down", 429, 0.01) if asked % 20 else "85"
+
+    async def call() -> None:
+        door = Door(cache)
+        replies = await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(10)))
+        assert [reply.text for reply in replies] == ["85"] * 10
+        assert (door.counts.calls, door.counts.rate_limited, door.counts.faults) == (10, 190, 0)
+
+    model = FakeChat(every_twentieth)
+    asyncio.run(call())
+
+
+def test_a_call_gives_up_when_it_has_been_refused_for_long(cache: CallCache, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("longmark.models.door.LONGEST_WAIT", 0.2)
+    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: 0.01)
+    model = FakeChat(lambda _request: RateLimited("slow down", 429))
+
+    async def call() -> float:
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(RateLimited):
+            await _one(Door(cache), model)
+        return asyncio.get_running_loop().time() - began
+
+    assert asyncio.run(call()) >= 0.18
+    assert len(model.requests) > limits.MAX_FAULTS
+
+
+def test_a_refused_call_goes_before_new_ones(cache: CallCache):
+    sent: list[str] = []
+
+    def say(request: ChatRequest) -> Exception | str:
+        sent.append(request.messages[0].content)
+        return RateLimited("slow down", 429, 0.0) if sent == ["0"] else "85"
+
+    async def call() -> None:
+        door = Door(cache, concurrency=1)
+        await asyncio.gather(*(door.chat(FakeChat(say, latency=0.01), asking(str(i)), Ledger()) for i in range(6)))
+
+    asyncio.run(call())
+    assert sorted(sent) == ["0", "0", "1", "2", "3", "4", "5"]
+    assert sent[-1] == "5"
+    assert sent[2] == "0"  # one was sent while it waited
 
 
 def test_a_wait_beyond_the_longest_is_a_refusal(cache: CallCache):
@@ -361,29 +412,37 @@ def test_the_limit_shrinks_on_429_and_grows_back():
     asyncio.run(go())
 
 
-def test_after_three_refusals_in_a_row_everyone_waits():
-    async def go() -> float:
-        limiter = limits.Limiter(10)
+@pytest.mark.parametrize(("ceiling", "streak"), [(1, 3), (10, 3), (50, 6), (200, 16)])
+def test_after_a_streak_of_refusals_everyone_waits(ceiling: int, streak: int):
+    """At least three, else an eighth of the limit, which shrinks meanwhile. Of 50 it is 48.6 when the streak begins and
+    48.6 x 0.97^5 = 41.7 at its sixth: 41.7 / 8 = 5.2; at its fifth 5.4. Of 200 it is 194.6: 15.9 at the 15th, 15.4 at
+    the 16th."""
+
+    async def waited(refusals: int) -> float:
+        limiter = limits.Limiter(ceiling)
         loop = asyncio.get_running_loop()
-        for _ in range(3):
+        limiter.rate_limited(0.05)
+        limiter.replied()  # a streak begins anew
+        for _ in range(refusals):
             limiter.rate_limited(0.05)
         began = loop.time()
-        async with limiter:
+        async with limiter.place():
             return loop.time() - began
 
-    assert asyncio.run(go()) >= 0.045
+    assert asyncio.run(waited(streak)) >= 0.045
+    assert asyncio.run(waited(streak - 1)) < 0.045
 
 
 def test_a_cancelled_waiter_gives_its_place_on():
     async def go() -> None:
         limiter = limits.Limiter(1)
-        async with limiter:
-            waiting = asyncio.create_task(limiter.__aenter__())
+        async with limiter.place():
+            waiting = asyncio.create_task(limiter.place().__aenter__())
             await asyncio.sleep(0)
         waiting.cancel()  # it had been given the place already
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await asyncio.wait_for(limiter.__aenter__(), 1)
+        await asyncio.wait_for(limiter.place().__aenter__(), 1)
 
     asyncio.run(go())
 
@@ -391,7 +450,10 @@ def test_a_cancelled_waiter_gives_its_place_on():
 def test_waits_obey_the_server_and_double_without_it():
     rng = random.Random(0)
     assert all(7.5 <= limits.wait_before(1, 7.5, rng) <= 8.25 for _ in range(100))
-    for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (10, 30.0)):
+    assert all(
+        0.1 <= limits.wait_before(1, 0.0, rng) <= 0.11 for _ in range(100)
+    )  # "at once" is no answer to a refusal
+    for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (5, 8.0), (500, 8.0)):
         waits = [limits.wait_before(attempt, None, rng) for _ in range(200)]
         assert all(longest / 2 <= wait <= longest for wait in waits)
 

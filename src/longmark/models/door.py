@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from longmark.errors import LongmarkError, ModelError, RateLimited, RequestRefused, UserError
 from longmark.models.budget import Budget, Price, estimate_tokens
 from longmark.models.cache import CallCache, call_key
-from longmark.models.limits import LONGEST_WAIT, Limiter, wait_before
+from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, wait_before
 from longmark.models.protocols import (
     Backend,
     Chat,
@@ -252,9 +252,11 @@ class Door:
         gives up its place when its replies are stored: where they cannot be, no other call is paid for."""
         price = self._price(model)
         limiter = self._limiter(model)
-        attempt = 0
+        loop = asyncio.get_running_loop()
+        attempt = faults = 0
+        patience: float | None = None  # until when refusals are put up with; it begins with the first
         while True:
-            async with limiter:
+            async with limiter.place(again=attempt > 0):
                 if self._stopped.is_set():
                     raise Stopped("The run was stopped before this call.")
                 if limiter.closed is not None:
@@ -286,12 +288,16 @@ class Door:
             if isinstance(failure, RateLimited):
                 self.counts.rate_limited += 1
                 limiter.rate_limited(wait)
+                patience = patience or loop.time() + LONGEST_WAIT
+                last = loop.time() + wait > patience
             else:
                 self.counts.faults += 1
+                faults += 1
+                last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
             spent = failure.http_status == 429 and not failure.retryable
             if spent or failure.http_status in _SAME_FOR_EVERY_CALL:
                 limiter.closed = (str(failure), failure.http_status)
-            if not failure.retryable or attempt >= limiter.attempts or wait > LONGEST_WAIT:
+            if not failure.retryable or last or limiter.down:
                 if failure.retryable:
                     limiter.lost()
                 raise failure

@@ -2,8 +2,13 @@
 
 The limit starts at its ceiling. A 429 takes 3 % of it away, a reply gives 0.3 % back, down to one and
 up to the ceiling. So it settles where about one call in eleven is refused: an endpoint that refuses one in twenty keeps
-its full width, one that refuses most of them is asked by a few at a time. A call that was refused waits as long as the
-server says; after three refusals in a row without a reply in between, the whole endpoint waits.
+its full width, one that refuses most of them is asked by a few at a time.
+
+A call that was refused waits as long as the server says, goes before those that were never sent, and gives up when five
+minutes have gone since it was first refused. It is not counted how often: an endpoint that takes a call a second
+refuses some of sixteen many times. After a streak of refusals without a reply in between the whole endpoint waits.
+Three in a row are a streak where few calls are under way; of many it takes an eighth, since three of fifty meet by
+chance.
 """
 
 from __future__ import annotations
@@ -11,15 +16,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-MAX_ATTEMPTS = 6
-LONGEST_WAIT = 300.0  # seconds; a server that asks for more has, for this run, refused
-_SHRINK, _GROW, _LEAST_GROWTH, _STREAK = 0.97, 0.003, 0.03, 3
-_DOWN_AFTER = 5  # calls in a row that failed for good: from then on one attempt each, until one succeeds
+MAX_FAULTS = 6  # of one call; refusals are no faults
+LONGEST_WAIT = 300.0  # seconds from a call's first refusal; who is refused for longer, or told to wait longer, gives up
+_DOUBLINGS = 4  # of the wait where the server says nothing: to 8 s; longer ones would leave a slow endpoint idle
+_LEAST_WAIT = 0.1  # seconds, also where the server says 0: it has just refused
+_SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
+_STREAK, _STREAK_SHARE = 3, 1 / 8  # refusals in a row, and as a share of the limit: the greater of the two
+_DOWN_AFTER = 5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
 
 
 class Limiter:
-    """The places of one endpoint. ceiling: the most calls at once, at least 1. First come, first served."""
+    """The places of one endpoint. ceiling: the most calls at once, at least 1. First come, first served, but calls that
+    come again go before new ones."""
 
     def __init__(self, ceiling: int) -> None:
         self.ceiling = max(1, ceiling)
@@ -30,19 +41,29 @@ class Limiter:
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._again: deque[asyncio.Future[None]] = deque()
+        self._new: deque[asyncio.Future[None]] = deque()
 
     @property
-    def attempts(self) -> int:
-        """How often a call may be tried now."""
-        return 1 if self.lost_in_row >= _DOWN_AFTER else MAX_ATTEMPTS
+    def down(self) -> bool:
+        """Whether so many calls failed for good that there is no point in trying one twice."""
+        return self.lost_in_row >= _DOWN_AFTER
 
-    async def __aenter__(self) -> None:
-        if not self._waiting and self._free():
+    @asynccontextmanager
+    async def place(self, *, again: bool = False) -> AsyncIterator[None]:
+        """One of the places, waited for. again: the call was sent before."""
+        await self._enter(self._again if again else self._new)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _enter(self, queue: deque[asyncio.Future[None]]) -> None:
+        if not self._again and not queue and self._free():
             self.in_use += 1
             return
         place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        queue.append(place)
         self._wake()
         try:
             await place
@@ -50,9 +71,6 @@ class Limiter:
             if place.done() and not place.cancelled():
                 self._leave()
             raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._leave()
 
     def replied(self) -> None:
         """A call got its reply."""
@@ -62,9 +80,9 @@ class Limiter:
     def rate_limited(self, wait: float) -> None:
         """A call was refused with 429 and will wait `wait` seconds."""
         self._refused_in_row += 1
-        self.limit = max(1.0, self.limit * _SHRINK)
-        if self._refused_in_row >= _STREAK:
+        if self._refused_in_row >= max(_STREAK, _STREAK_SHARE * self.limit):
             self._resume_at = max(self._resume_at, asyncio.get_running_loop().time() + wait)
+        self.limit = max(1.0, self.limit * _SHRINK)
 
     def lost(self) -> None:
         """A call failed after its last attempt."""
@@ -83,13 +101,13 @@ class Limiter:
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self._free():
-            place = self._waiting.popleft()
+        while (queue := self._again or self._new) and self._free():
+            place = queue.popleft()
             if not place.done():
                 self.in_use += 1
                 place.set_result(None)
         loop = asyncio.get_running_loop()
-        if self._waiting and loop.time() < self._resume_at:
+        if queue and loop.time() < self._resume_at:
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = loop.call_at(self._resume_at, self._wake)
@@ -99,8 +117,8 @@ def wait_before(attempt: int, retry_after: float | None, rng: random.Random) -> 
     """Seconds to wait before the next attempt. attempt: how many there have been (1 after the first).
 
     What the server says, and up to a tenth more so that calls do not return in step; else 0.5 s doubled each time,
-    at most 30 s, of which a random half is taken (full jitter would let retries come at once).
+    at most 8 s, of which a random half is taken (full jitter would let retries come at once).
     """
     if retry_after is not None:
-        return retry_after * (1 + 0.1 * rng.random())
-    return min(30.0, 0.5 * float(2 ** (attempt - 1))) * (0.5 + 0.5 * rng.random())
+        return max(retry_after, _LEAST_WAIT) * (1 + 0.1 * rng.random())
+    return 0.5 * float(2 ** min(attempt - 1, _DOUBLINGS)) * (0.5 + 0.5 * rng.random())
