@@ -31,6 +31,7 @@ from longmark.stats.student import t_quantile
 
 BINS = 10
 _FEWEST = 5
+_ROUNDING = 1e-12  # areas this close are equal, and their metrics stay in the order given
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +136,12 @@ def _difference(
         return none(None, "only one label is left")
     a, a_first, a_second = _components(v[y == 1], v[y == 0])
     b, b_first, b_second = _components(w[y == 1], w[y == 0])
-    if b > a:
+    if b > a + _ROUNDING:
         return _difference(other, one, columns, yes, level, clusters)
     if why := _too_few(y, numbers, count, "a test"):
         return none(a - b, why)
     error = math.sqrt(max(0.0, _variance(a_first - b_first, a_second - b_second, y, numbers)))
-    if error <= 1e-12:
+    if error <= _ROUNDING:
         return none(a - b, "the two metrics order the answers alike")
     half = _quantile(level, count) * error
     reach = abs(a - b) / error

@@ -30,6 +30,7 @@ from longmark.stats.samples import Floats
 
 _LEVELS = 1_000_000_000  # pairs of different values beyond which ranks of every pair of metrics take too long
 _QUESTIONS = 2_000
+_ROUNDING = 1e-12  # correlations this close are equal, and their metrics stay in the order given
 _SYSTEMS = 3
 
 
@@ -110,7 +111,7 @@ def differences(
         sizes = [_distinct(columns[name]) * _distinct(people) for name in (one, other)]
         kind: Kind = "pearson" if max(sizes) > _LEVELS else "spearman"
         result = correlation_difference(columns[one], columns[other], people, kind, clusters=clusters, level=1 - alpha)
-        if result.value is not None and result.value < 0:
+        if result.value is not None and result.value < -_ROUNDING:
             result = correlation_difference(
                 columns[other], columns[one], people, kind, clusters=clusters, level=1 - alpha
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longmark.metaeval.result import RatingLabel
-from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons
+from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, shared
 from longmark.report import plots
 from longmark.report.document import Section
 from longmark.report.words import counted
@@ -107,6 +107,7 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
         f"{best.metric} tells yes from no best: AUC {between(best.value, best.low, best.high)} "
         f"({best.yes:,} yes, {best.no:,} no). {sure} of {counted(len(part.aucs), 'metric')} surely above chance."
     )
+    says += shared(best.value, ((a.metric, a.value) for a in known if a is not best))
     if part.undecided:
         says += f" On {counted(part.undecided, 'answer')} as many said yes as no; these have no label."
     return Section(f"{heading}Telling yes from no", says + without, tuple(tables), forest)

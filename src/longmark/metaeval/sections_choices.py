@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longmark.metaeval.parts import (
+    InGroup,
+    PairOfMetrics,
+    columns_named,
+    differences_figure,
+    fewest,
+    groups_figure,
+    told_apart,
+)
 from longmark.metaeval.preferences import ALWAYS, LONGER, Rate
 from longmark.metaeval.result import ChoiceLabel
-from longmark.metaeval.sections_ratings import told_apart
-from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons
+from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons, shared
 from longmark.report import plots
 from longmark.report.document import Section
 from longmark.report.words import counted
@@ -101,6 +109,7 @@ def _accuracy_says(part: ChoiceLabel) -> str:
         return says + " No metric has a choice on any of them." + reasons((a.name, a.all.reason) for a in metrics)
     best = max(known, key=lambda a: a.all.value or 0.0)
     says += f" {best.name} makes their choice most often: {between(best.all.value, best.all.low, best.all.high)}."
+    says += shared(best.all.value, ((a.name, a.all.value) for a in known if a is not best))
     bases = [a for a in found.accuracies if a.name == LONGER or a.name.startswith(ALWAYS)]
     shown = [f"{a.name} {figure(a.all.value)}" for a in bases if a.all.value is not None]
     highest = max((a.all.value for a in bases if a.all.value is not None), default=None)
@@ -154,22 +163,13 @@ def _differences(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> 
         note="On the pairs on which both have a choice. Paired permutation of right and wrong (with one pair a "
         "question: McNemar's test); BCa intervals; Holm over all pairs of metrics.",
     )
-    forest = plots.forest(
-        [
-            plots.ForestRow(
-                f"{d.first} − {d.second}",
-                d.value,
-                d.low,
-                d.high,
-                d.reason or "" if d.adjusted is None else f"p = {d.adjusted:.3f}",
-            )
-            for d in found[:40]
-        ],
-        "Difference in accuracy",
-        0.0,
+    pairs = [PairOfMetrics(d.first, d.second, d.value, d.low, d.high, d.adjusted, d.reason) for d in found]
+    return Section(
+        f"{heading}Which metric makes people's choice more often",
+        told_apart(pairs, alpha, "accuracy"),
+        (table,),
+        differences_figure(pairs, "Difference in accuracy"),
     )
-    says = told_apart([(d.first, d.second, d.adjusted) for d in found], alpha, "accuracy")
-    return Section(f"{heading}Which metric makes people's choice more often", says, (table,), forest)
 
 
 def _groups(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
@@ -203,21 +203,10 @@ def _groups(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Secti
             for g in found
         ),
     )
-    names = list(dict.fromkeys((g.column, g.group) for g in found))
-    metrics = list(dict.fromkeys(g.name for g in found))
-    value = {(g.column, g.group, g.name): g.all.value for g in found}
-    heat = plots.heat_map(
-        metrics,
-        [group for _, group in names],
-        [[value[column, group, name] for column, group in names] for name in metrics],
-        "Accuracy by group",
-        0.0,
-        1.0,
-        2,
-    )
-    columns = " and ".join(dict.fromkeys(g.column for g in found))
-    says = f"The same accuracy among the pairs of each {columns}. Groups are small: read the intervals."
-    return Section(f"{heading}By {columns}", says, (table,), heat)
+    shown = [InGroup(g.column, g.group, g.name, g.all.value, g.all.n) for g in found]
+    columns = columns_named(shown)
+    says = f"The same accuracy among the pairs of each {columns}. {fewest(shown, 'pair')}"
+    return Section(f"{heading}By {columns}", says, (table,), groups_figure(shown, "Accuracy by group", 0.0))
 
 
 def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:

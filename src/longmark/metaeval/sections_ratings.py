@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longmark.metaeval.correlate import Correlations
+from longmark.metaeval.orient import LOWER
+from longmark.metaeval.parts import (
+    InGroup,
+    PairOfMetrics,
+    columns_named,
+    differences_figure,
+    fewest,
+    groups_figure,
+    told_apart,
+)
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections_binary import binary_sections
 from longmark.metaeval.sections_classes import class_section
-from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, span
+from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, shared, span
 from longmark.report import plots
 from longmark.report.document import Section
 from longmark.report.words import counted
@@ -69,7 +79,10 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
     ranked = _ranked(part.correlations)
     scatters = [
         plots.scatter(
-            part.points[each.metric], f"{each.metric} and people", f"people's mean of {part.label}", each.metric
+            part.points[each.metric],
+            f"{each.metric} and people",
+            f"people's mean of {part.label}",
+            f"{each.metric} ({LOWER})" if each.direction == LOWER else each.metric,
         )
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
@@ -105,6 +118,7 @@ def _correlation_says(part: RatingLabel, ranked: list[Correlations]) -> str:
         f"Closest to people by Spearman's rho: {ranked[0].metric}, {between(best.value, best.low, best.high)}, "
         f"n = {best.n:,}{of}."
     )
+    says += shared(best.value, ((each.metric, each.by_kind["spearman"].value) for each in ranked[1:]))
     above = sum((each.by_kind["spearman"].low or -1.0) > 0 for each in ranked)
     below = [each.metric for each in ranked if (each.by_kind["spearman"].high or 1.0) < 0]
     says += f" Intervals wholly above 0: {above} of {counted(len(part.correlations), 'metric')}."
@@ -200,39 +214,15 @@ def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         + ", Student's t; Holm over all pairs of metrics."
         + ("" if all(d.result.kind == "spearman" for d in part.differences) else " Pearson where values are too many."),
     )
-    forest = plots.forest(
-        [
-            plots.ForestRow(
-                f"{d.first} − {d.second}",
-                d.result.value,
-                d.result.low,
-                d.result.high,
-                d.result.reason or "" if d.adjusted is None else f"p = {d.adjusted:.3f}",
-            )
-            for d in part.differences[:40]
-        ],
-        "Difference of Spearman's rho",
-        0.0,
-    )
-    says = told_apart([(d.first, d.second, d.adjusted) for d in part.differences], alpha, "correlation")
-    return Section(f"{heading}Which metric follows people more closely", says, (table,), forest)
-
-
-def told_apart(pairs: list[tuple[str, str, float | None]], alpha: float, what: str) -> str:
-    """How many pairs of metrics differ, in words."""
-    tested = [pair for pair in pairs if pair[2] is not None]
-    if not tested:
-        return f"No pair of metrics could be tested on its {what}."
-    apart = sorted((pair for pair in tested if (pair[2] or 0.0) <= alpha), key=lambda pair: pair[2] or 0.0)
-    if not apart:
-        return (
-            f"No two of the metrics can be told apart by their {what} on these items (alpha {alpha:g}, Holm over "
-            f"{counted(len(tested), 'pair')}); that is no proof that they are alike."
-        )
-    first = apart[0]
-    return (
-        f"{len(apart):,} of {counted(len(tested), 'pair')} of metrics differ in {what} (alpha {alpha:g}, Holm); most "
-        f"clearly {first[0]} over {first[1]}."
+    pairs = [
+        PairOfMetrics(d.first, d.second, d.result.value, d.result.low, d.result.high, d.adjusted, d.result.reason)
+        for d in part.differences
+    ]
+    return Section(
+        f"{heading}Which metric follows people more closely",
+        told_apart(pairs, alpha, "correlation"),
+        (table,),
+        differences_figure(pairs, "Difference of Spearman's rho"),
     )
 
 
@@ -264,21 +254,11 @@ def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Secti
             for g in part.groups
         ),
     )
-    names = list(dict.fromkeys((g.column, g.group) for g in part.groups))
-    metrics = list(dict.fromkeys(g.metric for g in part.groups))
-    value = {(g.column, g.group, g.metric): g.correlation.value for g in part.groups}
-    heat = plots.heat_map(
-        metrics,
-        [group for _, group in names],
-        [[value[column, group, metric] for column, group in names] for metric in metrics],
-        "Spearman's rho with people, by group",
-        -1.0,
-        1.0,
-        2,
-    )
-    columns = " and ".join(dict.fromkeys(g.column for g in part.groups))
-    says = f"The same correlation among the answers of each {columns}. Groups are small: read the intervals."
-    return Section(f"{heading}By {columns}", says, (table,), heat)
+    found = [InGroup(g.column, g.group, g.metric, g.correlation.value, g.correlation.n) for g in part.groups]
+    columns = columns_named(found)
+    says = f"The same correlation among the answers of each {columns}. {fewest(found, 'answer')}"
+    drawn = groups_figure(found, "Spearman's rho with people, by group", -1.0)
+    return Section(f"{heading}By {columns}", says, (table,), drawn)
 
 
 def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from longmark.metaeval.human import first_few
+from longmark.report.words import listed
 from longmark.stats.results import Interval
 from longmark.tables import Range
 
@@ -22,6 +23,12 @@ def between(value: float | None, low: float | None, high: float | None, places: 
     if low is None or high is None:
         return figure(value, places)
     return f"{figure(value, places)} [{figure(low, places)}, {figure(high, places)}]"
+
+
+def shared(best: float | None, others: Iterable[tuple[str, float | None]]) -> str:
+    """Who else has the best figure, to the digits that `figure` shows: a sentence, or nothing."""
+    names = [name for name, value in others if value is not None and figure(value) == figure(best)]
+    return f" To these digits {listed(names)} {'has' if len(names) == 1 else 'have'} it too." if names else ""
 
 
 def span(found: Interval | None) -> Range | None:

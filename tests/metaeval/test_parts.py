@@ -1,0 +1,48 @@
+"""What the sections of ratings and of choices share."""
+
+from tests.compare.runs import run_of
+from tests.report.runs import CORRECTNESS, RELEVANCE
+
+from longmark.metaeval import metaeval
+from longmark.metaeval.parts import InGroup, PairOfMetrics, columns_named, differences_figure, fewest, told_apart
+from longmark.metaeval.result import RatingLabel
+from longmark.metaeval.sections import sections
+
+PAIRS = [
+    PairOfMetrics("x", "y", 0.1, -0.1, 0.3, 0.4, None),
+    PairOfMetrics("x", "z", 0.4, 0.3, 0.5, 0.0004, None),
+    PairOfMetrics("y", "z", None, None, None, None, "people agree on nothing"),
+]
+
+
+def test_pairs_of_metrics_are_counted_and_the_clearest_is_named():
+    assert told_apart(PAIRS, 0.05, "accuracy") == (
+        "1 of 2 pairs of metrics differ in accuracy (alpha 0.05, Holm); most clearly x over z."
+    )
+    assert told_apart(PAIRS[:1], 0.05, "accuracy").startswith("No two of the metrics can be told apart")
+    assert told_apart(PAIRS[2:], 0.05, "accuracy") == "No pair of metrics could be tested on its accuracy."
+
+
+def test_the_figure_has_a_p_or_a_reason_and_never_a_p_of_zero():
+    drawn = differences_figure(PAIRS, "Difference")
+    assert all(text in drawn for text in ("p = 0.400", "p &lt; 0.001", "people agree on nothing"))
+    assert "p = 0.000" not in drawn
+
+
+def test_the_smallest_group_is_told():
+    groups = [InGroup("subject", "sea", "m", 0.2, 30), InGroup("mode", "dry", "m", 0.4, 1)]
+    assert fewest(groups, "pair") == "The smallest group has 1 pair: read the intervals."
+    assert columns_named(groups) == "subject and mode"
+
+
+def test_what_is_shown_alike_is_told_and_the_axis_says_that_lower_is_better(tmp_path):
+    values = [0.1 * i for i in range(9)]
+    run = run_of(tmp_path / "run", {"s": {RELEVANCE: values, CORRECTNESS: [1 - value for value in values]}})
+    human = [{"example_id": f"s-{i}", "value": [1, 2, 2, 3, 3, 5, 4, 5, 4][i]} for i in range(9)]
+    found = metaeval(run, human, lower=[CORRECTNESS])
+    (section,) = [one for one in sections(found) if one.title == "Correlation with people"]
+    assert f"To these digits {CORRECTNESS} has it too." in section.says
+    assert f"{CORRECTNESS} (lower is better)" in section.figure
+    (part,) = found.labels
+    assert isinstance(part, RatingLabel)
+    assert part.differences[0].first == RELEVANCE  # as given: the two differ by rounding at most
