@@ -8,12 +8,10 @@ of them only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import orjson
-
+from longmark.report.examples import examples_of
 from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest
 
@@ -39,7 +37,7 @@ def lacking(index: MarkIndex, manifests: Sequence[Manifest]) -> tuple[Lacking, .
     having = {run for run, _ in index.runs_and_names()}
     found = []
     for run, manifest in enumerate(manifests):
-        originals = set(_originals(manifest.folder / "examples.jsonl"))
+        originals = {example.id for example in examples_of(manifest.folder) if example.variant_of is None}
         if run not in having:
             found.append(Lacking(run, len(originals), len(originals), 0, empty=True))
             continue
@@ -53,17 +51,3 @@ def lacking(index: MarkIndex, manifests: Sequence[Manifest]) -> tuple[Lacking, .
         if rows:
             found.append(Lacking(run, len(originals), len(originals) - len(seen), rows, empty=False))
     return tuple(found)
-
-
-def _originals(path: Path) -> Iterator[str]:
-    """The ids of the examples that are no variants, as far as the lines can be read."""
-    if not path.is_file():
-        return
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                example = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(example, dict) and example.get("variant_of") is None and isinstance(example.get("id"), str):
-                yield example["id"]

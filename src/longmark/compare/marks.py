@@ -10,17 +10,17 @@ Errors: UserError for a folder that is no run, a run given twice, or marks that 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from longmark.compare.completeness import Lacking, lacking
 from longmark.errors import UserError
-from longmark.records import Example, Signature, Usage
+from longmark.records import Signature, Usage
+from longmark.report.examples import examples_of
 from longmark.report.index import MarkIndex, shortest_names
 from longmark.report.manifest import Manifest, MetricFacts, read_manifest
 from longmark.report.summary import Gap, facts_of, gaps_of
@@ -77,7 +77,7 @@ class Marks:
         """The questions' texts, as far as the runs' examples hold them."""
         wanted, found = set(ids), dict[str, str]()
         for manifest in self.manifests:
-            for example in _examples(manifest.folder / "examples.jsonl"):
+            for example in examples_of(manifest.folder):
                 if example.question_id in wanted and example.question:
                     found.setdefault(example.question_id, example.question)
             if len(found) == len(wanted):
@@ -213,15 +213,3 @@ def _merged(*gaps: Gap) -> tuple[Gap, ...]:
         before = found.get(gap.status)
         found[gap.status] = replace(before, count=before.count + gap.count) if before else gap
     return tuple(sorted(found.values(), key=lambda gap: -gap.count))
-
-
-def _examples(path: Path) -> Iterator[Example]:
-    """The examples that can be read; a table can do without the text of one that cannot."""
-    if not path.is_file():
-        return
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                yield Example.from_json(line)
-            except ValidationError:
-                continue

@@ -9,7 +9,7 @@ can be held against the same people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import orjson
 from longmark.errors import UnknownName, UserError
 from longmark.records import Row
 from longmark.records.write import read_rows
+from longmark.report.examples import examples_of
 from longmark.report.manifest import MetricFacts, read_manifest
 from longmark.stats.samples import Floats
 
@@ -115,7 +116,9 @@ def _read(given: Source) -> _Source:
     if not path.is_dir():
         return _filled(_Source(path), read_rows(path))
     source = _Source(path, facts=read_manifest(path).metrics())
-    source.texts.update(_texts(path / "examples.jsonl"))
+    for example in examples_of(path):
+        if example.answer is not None:
+            source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
     return _filled(source, read_rows(path / "rows.jsonl"))
 
 
@@ -140,21 +143,6 @@ def _filled(source: _Source, rows: Iterable[Row]) -> _Source:
 def _made_by(row: Row) -> bytes:
     how = row.signature
     return orjson.dumps([how.models, how.prompts, how.params], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-
-
-def _texts(path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    """(id, (length, hash)) of the answers of a run; what follows a torn line is left out."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        for line in file:
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                return
-            answer = record.get("answer") if isinstance(record, dict) else None
-            if isinstance(answer, str):
-                yield str(record.get("id")), (len(answer.strip()), hash(answer))
 
 
 def _labels(paths: list[Path | None]) -> list[str]:

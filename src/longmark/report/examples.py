@@ -1,0 +1,24 @@
+"""The examples of a run, as its folder holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from longmark.records import Example
+
+
+def examples_of(folder: Path) -> Iterator[Example]:
+    """The examples of a run folder in their order. None where it has no examples.jsonl; a line that cannot be read (a
+    process may have been killed in it) is passed over, for marks can be told without it."""
+    path = folder / "examples.jsonl"
+    if not path.is_file():
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                yield Example.from_json(line)
+            except ValidationError:
+                continue
