@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 
 import orjson
 import pytest
@@ -124,88 +123,3 @@ def test_a_table_without_rows_has_its_heads():
     empty = Table("t", "t", (Column("a"), Column("b", 2)), ())
     assert as_text(empty) == "a  b\n"
     assert as_csv(empty) == "a,b\n"
-
-
-def cells_of(latex: str) -> tuple[list[str], list[list[str]]]:
-    """The columns of the tabular, and the cells of its lines, read as strictly as TeX does: groups and modes close,
-    ends meet their beginnings, and every line has as many cells as there are columns."""
-    code = re.sub(r"^%.*\n|(?<!\\)%\n", "", latex, flags=re.MULTILINE)
-    depth, math, open_ = 0, False, []
-    for token in re.finditer(r"\\(begin|end)\{(\w+)\}|\\[A-Za-z]+|\\.|[{}$%&#_^~\"|]", code, re.DOTALL):
-        if token[1] == "begin":
-            open_.append(token[2])
-        elif token[1] == "end":
-            assert open_.pop() == token[2]
-        elif token[0] in "{}":
-            depth += 1 if token[0] == "{" else -1
-            assert depth >= 0
-        elif token[0] == "$":
-            math = not math
-        else:
-            assert token[0] == "&" or token[0].startswith("\\"), f"{token[0]} is not escaped"
-    assert (depth, math, open_) == (0, False, [])
-    form, body = re.search(
-        r"\\begin\{tabular\}\{((?:[^{}]|\{[^{}]*\})*)\}\n(.*)\\end\{tabular\}", code, re.DOTALL
-    ).groups()  # type: ignore[union-attr]
-    columns = re.findall(r">\{\\raggedright\\arraybackslash\}p\{[\d.]+\\linewidth\}|[lr]", form)
-    assert "".join(columns) == form
-    rules = re.fullmatch(r"\\toprule\n(.*) \\\\\n\\midrule\n(.*)\\bottomrule\n", body, re.DOTALL)
-    assert rules is not None
-    lines = [rules[1], *rules[2].split(" \\\\\n")[:-1]]
-    split = [re.split(r"(?<!\\)&", line) for line in lines]
-    assert all(len(line) == len(columns) for line in split)
-    assert not any(re.match(r"\s*[\[*]", line) for line in lines), "an argument of the line end before it"
-    return columns, [[cell.strip() for cell in line] for line in split]
-
-
-def test_latex_holds_whatever_a_name_may_be():
-    foreign = '*[x] a|b "q" --x `y` \\end{tabular} % $1 #2 ^~ & {'
-    table = Table("a b/ü", foreign, (Column(foreign), Column("n")), ((foreign, 1), ("[2]", 2)), note=foreign)
-    columns, (head, first, second) = cells_of(as_latex(table))
-    assert columns == [">{\\raggedright\\arraybackslash}p{0.88\\linewidth}", "r"]
-    said = (
-        "{*}{[}x{]} a\\textbar{}b \\symbol{34}q\\symbol{34} -{}-x \\textasciigrave{}y\\textasciigrave{} "
-        "\\textbackslash{}end\\{tabular\\} \\% \\$1 \\#2 \\textasciicircum{}\\textasciitilde{} \\& \\{"
-    )
-    assert (head[0], first, second) == (said, [said, "1"], ["{[}2{]}", "2"])
-    assert "\\label{tab:a-b--}" in as_latex(table)
-
-
-def test_latex_writes_our_signs_and_names_the_engine_that_others_need():
-    columns = (Column("mean ± s", 2), Column("why"))
-    own = Table("t", "≥ ≤ − – … ↑ ↓ × ±", columns, ((-0.5, "é ł"), (1e-3, "-1")))
-    lines = as_latex(own).splitlines()
-    assert lines[0] == "% Needs \\usepackage{booktabs}."
-    assert lines[3] == ("\\caption{$\\geq$ $\\leq$ $-$ -- \\ldots{} $\\uparrow$ $\\downarrow$ $\\times$ $\\pm$}")
-    assert cells_of(as_latex(own))[1] == [["mean $\\pm$ s", "why"], ["$-$0.50", "é ł"], ["0.00", "-1"]]
-    other = Table("t", "T", columns, ((0.5, "検索 α 😀"),))
-    assert as_latex(other).splitlines()[0] == (
-        "% Needs \\usepackage{booktabs}. Compile with LuaLaTeX or XeLaTeX, and fonts that have: CJK, Greek, symbols."
-    )
-    assert "検索 α 😀" in as_latex(other)
-
-
-def test_latex_breaks_sentences_and_fits_broad_tables_to_the_line():
-    said = "This system cannot be told apart from any of the others. " * 3
-    # metric 6, n 2 characters, and 3 between columns: 0.97 - (6 + 3 + 2 + 3 + 3) / 75 = 0.74 of the line are left
-    worded = Table("t", "T", (Column("metric"), Column("n"), Column("finding")), (("a", 60, said),), note="A note.")
-    latex = as_latex(worded)
-    assert latex.startswith("% Needs \\usepackage{booktabs,array}.\n\\begin{table}\n\\centering\n\\small\n")
-    assert cells_of(latex)[0] == ["l", "r", ">{\\raggedright\\arraybackslash}p{0.74\\linewidth}"]
-    assert "resizebox" not in latex
-    assert latex.index("\\end{tabular}") < latex.index("{\\footnotesize A note.}") < latex.index("\\end{table}")
-    # 60 + 3 characters beside it leave 0.97 - (6 + 3 + 60 + 3 + 3) / 75 < 0, so that the whole is scaled down
-    scaled = Table("t", "T", (Column("metric"), Column("n" * 60), Column("finding")), (("a", 60, said),))
-    assert cells_of(as_latex(scaled))[0][2].endswith("p{0.50\\linewidth}")
-    assert "\\resizebox" in as_latex(scaled)
-    broad = Table("t", "T", tuple(Column(f"c{i}", 1) for i in range(9)), (tuple(range(9)),) * 46)
-    latex = as_latex(broad)
-    assert latex.startswith("% Needs \\usepackage{booktabs,graphicx}.\n% Broad: ")
-    assert "sidewaystable" in latex
-    assert "% 46 rows are more than a page holds" in latex
-    assert (
-        "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n\\begin{tabular}{rrrrrrrrr}" in latex
-    )
-    assert "\\end{tabular}}\n\\end{table}\n" in latex
-    assert len(cells_of(latex)[1]) == 47
-    cells_of(as_latex(Table("t", "t", (Column("a"), Column("b", 2)), ())))
