@@ -23,7 +23,7 @@ _HEAD = 4096
 
 
 def head(script: str = "") -> dict[str, str]:
-    """What a template wants for `policy`, `style` and `script`: the policy names the hashes of the other two."""
+    """What the parts `policy`, `style` and `script` are filled with: the policy names the hashes of the other two."""
     style = "\n".join(asset(name) for name in _STYLES)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
@@ -33,9 +33,11 @@ def head(script: str = "") -> dict[str, str]:
 
 
 def template(name: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a template in order: its text (True) and, between `{{` and `}}`, names of what is to be filled in
-    (False). It is split, not searched and replaced, so that a text that looks like a place holder stays a text."""
-    for i, part in enumerate(asset(name).replace("}}", "{{").split("{{")):
+    """The parts of a page in order, those of the head that all pages share first: text (True) and, between `{{` and
+    `}}`, names of what is to be filled in (False). It is split, not searched and replaced, so that a text that looks
+    like a place holder stays a text."""
+    whole = asset("head.html") + asset(name)
+    for i, part in enumerate(whole.replace("}}", "{{").split("{{")):
         yield part, i % 2 == 0
 
 
