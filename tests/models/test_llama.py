@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
 import types
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused, ServerFault, UnknownName, UserError
-from longmark.models import catalogue
+from longmark.models import catalogue, llama
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest, LikelihoodReply, LikelihoodRequest, Message, Tokens
 
@@ -123,6 +124,32 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], LlamaC
     path = tmp_path / "tiny.gguf"
     path.write_bytes(b"GGUF and nothing else")
     return lambda: LlamaCpp.gguf(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        ({}, {"GOMP_SPINCOUNT": "2000"}),
+        ({"GOMP_SPINCOUNT": "7"}, {"GOMP_SPINCOUNT": "7"}),
+        ({"OMP_WAIT_POLICY": "active"}, {"OMP_WAIT_POLICY": "active"}),
+    ],
+)
+def test_the_runtime_is_loaded_with_threads_that_wait_with_patience(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, str], seen: dict[str, str]
+) -> None:
+    names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "xllamacpp.py").write_text("import os\nseen = dict(os.environ)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "xllamacpp", types.ModuleType("put back at the end"))
+    del sys.modules["xllamacpp"]
+    loaded = llama._runtime().seen
+    assert {name: loaded[name] for name in names if name in loaded} == seen
+    # what is started later does not inherit it
+    assert {name: os.environ[name] for name in names if name in os.environ} == given
 
 
 def test_a_chat_goes_out_as_ids_and_control_tokens_of_the_text_stay_text(fake: Callable[[], LlamaCpp]) -> None:

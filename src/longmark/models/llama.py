@@ -42,6 +42,9 @@ _FORCE = 1000.0  # added to a token's logit so that it is the one sampled; repor
 _BATCH = 256  # prompt tokens evaluated at a time: how soon a cancelled call stops
 _NO_FLASH = 0  # LLAMA_FLASH_ATTN_TYPE_DISABLED
 _CACHE_MIB = 1024  # memory for evaluated prompts other than the last one
+# How often a thread of OpenMP looks whether the others are done before it sleeps. By itself GNU's looks for some ten
+# milliseconds, at every step of a pass: next to any other busy program most time goes there (design/leave-one-out.md).
+_SPINS = ("GOMP_SPINCOUNT", "2000")
 # Without it the grammar lets white space go on for ever, and small models do.
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _JSON_STARTS = '{["-0123456789tfn'  # and "", for a reply of no token
@@ -179,8 +182,7 @@ class LlamaCpp:
                 self._window = properties["default_generation_settings"]["n_ctx"]
 
     def _load(self) -> Any:
-        import xllamacpp
-
+        xllamacpp = _runtime()
         params = xllamacpp.CommonParams()
         params.model.path = str(self._path)
         params.n_ctx = self._context
@@ -286,6 +288,21 @@ class LlamaCpp:
             tokens = await self._tokenize(piece, start=number == 0, special=True)
             ids.append([token for token, _ in tokens])
         return tuple(ids)
+
+
+def _runtime() -> Any:
+    """The runtime, whose threads wait for each other with patience. OpenMP reads the environment when it is loaded, and
+    a user's own setting stands."""
+    name, value = _SPINS
+    ours = name not in os.environ and "OMP_WAIT_POLICY" not in os.environ
+    if ours:
+        os.environ[name] = value
+    try:
+        import xllamacpp
+    finally:
+        if ours:
+            os.environ.pop(name, None)
+    return xllamacpp
 
 
 def _check_gguf(path: Path) -> None:
