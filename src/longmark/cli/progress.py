@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from longmark.tables import one_line
-
 _CLEARED = "\r\x1b[2K"
 
 
@@ -39,6 +37,8 @@ def under_way() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _part: None
         return
+    from longmark.tables import one_line
+
     width = shutil.get_terminal_size().columns - 1
 
     def tell(part: str) -> None:
