@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -93,6 +93,18 @@ def ended(process: subprocess.Popen[bytes]) -> Done:
 def run(*words: str | Path, home: Path, **more: Any) -> Done:
     """The command, waited for."""
     return ended(start(*words, home=home, **more))
+
+
+class Serving(Protocol):
+    """A test server, in this process or another."""
+
+    @property
+    def base_url(self) -> str: ...
+
+
+def judged(server: Serving, *more: str | Path, metrics: str = QR, given: str = "given.jsonl") -> list[str | Path]:
+    """The words of a run into the folder `out` that the server judges."""
+    return ["run", given, "--metrics", metrics, "--judge", f"m@{server.base_url}", "--out", "out", *more]
 
 
 def until(holds: Callable[[], Any], seconds: float = LONGEST) -> Any:

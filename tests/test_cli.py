@@ -18,6 +18,7 @@ from tests.program import (
     ROOT,
     Done,
     ended,
+    judged,
     manifest_of,
     records,
     rows_of,
@@ -27,7 +28,7 @@ from tests.program import (
     until,
     write_jsonl,
 )
-from tests.wire import Server, serve
+from tests.wire import serve
 
 from longmark import cli
 
@@ -56,10 +57,6 @@ def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
         return Done(code, out, err)
 
     return command
-
-
-def judged(server: Server, *more: str | Path, metrics: str = QR, given: str = "given.jsonl") -> list[str | Path]:
-    return ["run", given, "--metrics", metrics, "--judge", f"m@{server.base_url}", "--out", "out", *more]
 
 
 def refused(done: Done, *words: str) -> None:
@@ -482,20 +479,10 @@ def assert_nowhere(folder: Path, *secrets: str) -> None:
 
 
 def test_ctrl_c_waits_for_the_calls_under_way_and_the_same_command_goes_on(tmp_path: Path):
-    given = write_jsonl(tmp_path / "given.jsonl", records(60))
+    write_jsonl(tmp_path / "given.jsonl", records(60))
     with server_process("--latency", "0.3") as server:
-        words: list[str | Path] = [
-            "run",
-            given,
-            "--metrics",
-            QR,
-            "--judge",
-            f"m@{server.base_url}",
-            "--concurrency",
-            "8",
-            "--out",
-        ]
-        process = start(*words, tmp_path / "out", home=tmp_path / "home")
+        words = judged(server, "--concurrency", "8")
+        process = start(*words, home=tmp_path / "home")
         until(lambda: server.counts()["requests"] > 8)
         process.send_signal(signal.SIGINT)
         done = ended(process)
@@ -506,7 +493,7 @@ def test_ctrl_c_waits_for_the_calls_under_way_and_the_same_command_goes_on(tmp_p
         assert 8 < asked < 60
         assert len(rows_of(tmp_path / "out")) == asked  # what was paid for is there
         assert manifest_of(tmp_path / "out")["sessions"][-1]["stopped"] == "interrupt"
-        again = run(*words, tmp_path / "out", home=tmp_path / "home")
+        again = run(*words, home=tmp_path / "home")
         assert again.code == 0, again.err
         counts = server.quiet()
         assert (counts["requests"], counts["repeated"]) == (60, 0)
@@ -514,20 +501,10 @@ def test_ctrl_c_waits_for_the_calls_under_way_and_the_same_command_goes_on(tmp_p
 
 
 def test_a_second_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path: Path):
-    given = write_jsonl(tmp_path / "given.jsonl", records(6))
+    write_jsonl(tmp_path / "given.jsonl", records(6))
     with server_process("--force", "ok,ok,ok,hang,hang,hang") as server:
-        words: list[str | Path] = [
-            "run",
-            given,
-            "--metrics",
-            QR,
-            "--judge",
-            f"m@{server.base_url}",
-            "--concurrency",
-            "3",
-            "--out",
-        ]
-        process = start(*words, tmp_path / "out", home=tmp_path / "home")
+        words = judged(server, "--concurrency", "3")
+        process = start(*words, home=tmp_path / "home")
         until(lambda: server.counts()["requests"] == 6)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
@@ -538,25 +515,16 @@ def test_a_second_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path: Pat
         assert time.monotonic() - began < 30  # not the 120 s that a hung call may take
         assert done.code == 130, done.err
         assert "Traceback" not in done.err
-        again = run(*words, tmp_path / "out", home=tmp_path / "home")
+        again = run(*words, home=tmp_path / "home")
         assert again.code == 0, again.err
         assert server.counts()["requests"] == 9
     assert len(rows_of(tmp_path / "out")) == 6
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path):
-    given = write_jsonl(tmp_path / "given.jsonl", records(2))
+    write_jsonl(tmp_path / "given.jsonl", records(2))
     with server_process("--rate", "hang=1") as server:
-        words: list[str | Path] = [
-            "run",
-            given,
-            "--metrics",
-            QR,
-            "--judge",
-            f"m@{server.base_url}",
-            "--out",
-            tmp_path / "out",
-        ]
+        words = judged(server)
         holder = start(*words, home=tmp_path / "home")
         until(lambda: server.counts()["requests"] == 2)
         refused(run(*words, home=tmp_path / "home"), "in use")
@@ -578,15 +546,14 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, words: list[str]):
 
 
 def test_progress_without_a_terminal_is_plain_lines(tmp_path: Path):
-    given = write_jsonl(tmp_path / "given.jsonl", records(3))
+    write_jsonl(tmp_path / "given.jsonl", records(3))
     with serve(reply="80") as server:
-        words: list[str | Path] = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}", "--out"]
-        done = run(*words, tmp_path / "out", home=tmp_path / "home")
+        done = run(*judged(server), home=tmp_path / "home")
         assert done.code == 0
         assert done.err.startswith("3/3 rows · 3 calls")
         assert "\x1b" not in done.out + done.err
         assert "\r" not in done.out + done.err
-        quiet = run(*words, tmp_path / "other", "--quiet", home=tmp_path / "home")
+        quiet = run(*judged(server, "--out", "other", "--quiet"), home=tmp_path / "home")
         assert quiet.err == ""
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.program import (
     QR,
     ended,
+    judged,
     manifest_of,
     names_in,
     records,
@@ -111,19 +112,9 @@ longmark.run(given(), {READABILITY!r}, out="out")
 
 
 def test_killed_while_its_calls_hang_leaves_the_rows_that_were_there(tmp_path: Path):
-    given = write_jsonl(tmp_path / "given.jsonl", records(6))
+    write_jsonl(tmp_path / "given.jsonl", records(6))
     with server_process("--force", "ok,ok,ok,hang,hang,hang") as server:
-        words: list[str | Path] = [
-            "run",
-            given,
-            "--metrics",
-            QR,
-            "--judge",
-            f"m@{server.base_url}",
-            "--concurrency",
-            "3",
-        ]
-        words += ["--out", tmp_path / "out"]
+        words = judged(server, "--concurrency", "3")
         process = start(*words, home=tmp_path / "home")
         rows = tmp_path / "out" / "rows.jsonl"
         until(lambda: rows.exists() and rows.read_bytes().count(b"\n") == 3 and server.counts()["in_flight"] == 3)
