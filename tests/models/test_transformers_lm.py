@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from longmark.errors import MissingExtra, RequestRefused
+from longmark.models import catalogue
 from longmark.models.leave_one_out import bound, order
+from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.models.transformers_lm import TransformersLM
 
@@ -177,6 +179,36 @@ def test_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
     assert TransformersLM(str(tmp_path)).identity != model.identity
     assert TransformersLM("some/hub-name").identity == "hf:some/hub-name"
     assert model.capabilities.entropy
+
+
+reads_gguf = installed and all(importlib.util.find_spec(name) for name in ("gguf", "accelerate", "xllamacpp"))
+
+
+@pytest.mark.embedded
+@pytest.mark.skipif(not reads_gguf, reason="pip install 'longmark[embedded,transformers]'")
+@pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
+def test_real_weights_together_alone_and_under_llama() -> None:
+    lines = [f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n" for year in (1990, 1995, 2004)]
+    sets = ["".join(line for i, line in enumerate(lines) if i != left) for left in order(3)]
+    wanted = [LikelihoodRequest(f"What was done?\n{kept}", "Levees were raised.", chat=True) for kept in sets]
+    path = catalogue.model_path("small")
+
+    async def use() -> list[list[LikelihoodReply]]:
+        ours, llama = TransformersLM(str(path)), LlamaCpp.embedded("small")
+        try:
+            together = await ours.likelihoods(wanted)
+            alone = [await ours.likelihood(request) for request in wanted]
+            return [together, alone, [await llama.likelihood(request) for request in wanted]]
+        finally:
+            await ours.close()
+            await llama.close()
+
+    for together, alone, other in zip(*asyncio.run(use()), strict=True):
+        assert together.logprobs == pytest.approx(alone.logprobs, rel=1e-3)
+        # the same tokens of prompt and answer; llama.cpp rounds what it multiplies with to eight bits
+        assert (other.pieces, other.tokens.prompt) == (alone.pieces, alone.tokens.prompt)
+        apart = (math.fsum(other.logprobs) - math.fsum(alone.logprobs)) / len(alone.logprobs)
+        assert abs(apart) < 0.1
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ class SentenceTransformerEmbedder:
 
     def token_count(self, text: str) -> int:
         """Tokens of a text, markers included, before any cut; above `max_tokens` the text will be cut."""
-        return len(self._load().tokenizer.encode(text, truncation=False))
+        return len(self._load().tokenizer.encode(text, truncation=False, verbose=False))
 
     def max_tokens(self) -> int | None:
         """The model's limit in tokens, markers included; None where it has none."""

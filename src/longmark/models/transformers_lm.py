@@ -113,7 +113,8 @@ class TransformersLM:
                 reason = (str(error) or type(error).__name__).splitlines()[0]
                 raise errors.RequestRefused(
                     f"transformers cannot load {self.name} ({reason[:300]}); give a folder that holds a causal "
-                    "language model, a GGUF file (needs the package gguf), or a hub name that can be reached"
+                    "language model, a GGUF file (needs the packages gguf and accelerate), or a hub name that can be "
+                    "reached"
                 ) from error
             model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
             self._loaded = (model, tokenizer)
