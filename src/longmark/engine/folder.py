@@ -72,14 +72,11 @@ class RunFolder:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
-        index = self.path / ".index.sqlite"
-        for file in (index, self.path / ".index.sqlite-journal"):
-            file.unlink(missing_ok=True)
-        self._db = sqlite3.connect(index, isolation_level=None)
-        self._db.execute("PRAGMA synchronous=OFF")
-        self._db.execute("PRAGMA journal_mode=MEMORY")
-        self._db.executescript(_SCHEMA)
-        self._db.execute("BEGIN")
+        try:
+            self._db = self._new_index()
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(
@@ -94,6 +91,17 @@ class RunFolder:
         if made_nothing:  # while it is still locked: nobody else has begun here
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
+
+    def _new_index(self) -> sqlite3.Connection:
+        index = self.path / ".index.sqlite"
+        for file in (index, self.path / ".index.sqlite-journal"):
+            file.unlink(missing_ok=True)
+        database = sqlite3.connect(index, isolation_level=None)
+        database.execute("PRAGMA synchronous=OFF")
+        database.execute("PRAGMA journal_mode=MEMORY")
+        database.executescript(_SCHEMA)
+        database.execute("BEGIN")
+        return database
 
     # Examples ----------------------------------------------------------------------------------------------------
 
@@ -179,7 +187,7 @@ class RunFolder:
     def missing(self, n: int, values: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
         """Which of these values the example still needs a row for, with the status of the row it has (None: none).
         retry: statuses of rows to make again."""
-        rows = self._db.execute("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
+        rows = self._do("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
         found = {self._values[m]: status for m, status in rows}
         return {value: found.get(value) for value in values if value not in found or found[value] in retry}
 
@@ -256,18 +264,28 @@ class RunFolder:
 
     def write_manifest(self, manifest: dict[str, object]) -> None:
         fresh = self.path / ".manifest.json.new"
-        fresh.write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+        with open(fresh, "wb") as file:
+            file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(fresh, self.manifest_path)
 
     # Index -------------------------------------------------------------------------------------------------------
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> int:
-        done = self._db.execute(statement, values).rowcount
+        done = self._do(statement, values).rowcount
         self._writes += 1
         if self._writes % _COMMIT_EVERY == 0:
-            self._db.execute("COMMIT")
-            self._db.execute("BEGIN")
+            self._do("COMMIT")
+            self._do("BEGIN")
         return done
+
+    def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        """UserError where the index cannot be used: that is no bug of whoever marks an example just now."""
+        try:
+            return self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise UserError(f"{self.path} cannot be written ({error}); run again to go on") from None
 
     def _count(self, of: str) -> int:
         return int(self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0])  # fixed texts of this file only

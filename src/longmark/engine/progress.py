@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
 
 from longmark.models.door import Counts
 from longmark.records import Row
@@ -73,8 +73,9 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def shown(progress: Progress, *, quiet: bool = False, stream: TextIO | None = None) -> Iterator[None]:
-    """Shows the progress on standard error: a bar in a terminal, else a line now and then."""
-    stream = stream or sys.stderr
+    """Shows the progress on standard error: a bar in a terminal, else a line now and then. Where nobody reads it any
+    more (a terminal that was closed, a pipe into a program that ended), the run goes on without it."""
+    stream = cast(TextIO, _Optional(stream or sys.stderr))
     if quiet or progress.total == progress.done:
         yield
     elif stream.isatty():
@@ -83,6 +84,25 @@ def shown(progress: Progress, *, quiet: bool = False, stream: TextIO | None = No
     else:
         with _lines(progress, stream):
             yield
+
+
+class _Optional:
+    """A stream that may be gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextmanager

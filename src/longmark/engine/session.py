@@ -17,6 +17,7 @@ from typing import Any
 from longmark.engine import manifest as manifests
 from longmark.engine import progress as progress_of
 from longmark.engine.estimate import Estimate, estimate
+from longmark.engine.fit import Fit
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.progress import counted
 from longmark.engine.settings import RETRIED, Settings, unsupported
@@ -40,7 +41,7 @@ class Options:
 
     limit: the first examples only. mapping: our field -> column of the file. retry: statuses to ask for again, beside
     `model_error` and `over_budget`. tell: takes what the user should know, a sentence at a time. handle_signals: the
-    first Ctrl-C lets the calls under way end (main thread only).
+    first Ctrl-C lets the calls under way end (main thread only). check_fit: tell where profiles do not fit the domain.
     """
 
     limit: int | None = None
@@ -52,6 +53,7 @@ class Options:
     quiet: bool = False
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
+    check_fit: bool = True
 
     def __post_init__(self) -> None:
         numbers = {
@@ -101,12 +103,15 @@ async def execute(
     check_budget(settings.roles, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
+    if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with _disk_errors(out), RunFolder(out, values) as folder:
         manifest: dict[str, Any] | None = folder.read_manifest()
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
         found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
-        staged = folder.stage(found)
+        fit = Fit(settings.domain)
+        staged = folder.stage(fit.over(found))
         if manifest is None:
             manifest = manifests.fresh(settings, _system(out), found.name)
         manifest |= {
@@ -118,6 +123,8 @@ async def execute(
         folder.write_manifest(manifest)
         changes = folder.adopt()
         _tell_changes(options, found.bad, changes)
+        if options.check_fit and (misfit := fit.told(settings.selected)) is not None:
+            options.tell(misfit)
 
         door = Door(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         total = folder.rows_to_be(settings.selected)

@@ -105,6 +105,7 @@ class Work:
             for row in rows:
                 self._folder.append(task.n, row)
                 self._on_row(row)
+            await asyncio.sleep(0)  # without a call nothing else lets a Ctrl-C be heard
 
     async def mark(self, task: Task) -> list[Row]:
         """The rows of one computation, one for each value that is wanted."""

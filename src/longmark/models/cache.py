@@ -85,11 +85,13 @@ class CallCache:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", batch)
             self._db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is: those who wait must hear of it
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             done.set_exception(
                 UserError(f"the call cache {self.path} cannot be written ({error}); the run can go on later")
+                if isinstance(error, sqlite3.Error)
+                else error
             )
         else:
             done.set_result(None)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from longmark.errors import LongmarkError, ModelError, RateLimited, RequestRefused, UserError
 from longmark.models.budget import Budget, Price, estimate_tokens
@@ -84,7 +85,7 @@ class Ledger:
     """Who asks, and what it cost: one for each computation of a metric.
 
     first: whether this ledger is the first of the run to ask for the call of that key; a call that several share
-    counts for whoever asked first. refresh: asks anew what the cache holds, and pays again.
+    counts for whoever asked first. refresh: asks anew, once, what the cache held when the door was opened.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -117,6 +118,7 @@ class Door:
         self._limiters: dict[str, Limiter] = {}
         self._prices: dict[str, Price] = {}
         self._flights: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
+        self._asked_anew: set[bytes] = set()
 
     def stop(self) -> None:
         """No new call is sent from here on; those under way go on to their end."""
@@ -182,26 +184,42 @@ class Door:
     ) -> list[Reply]:
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in one call."""
         keys = [call_key(model.identity, kind, request) for request in requests]
+        wanted = dict(zip(keys, requests, strict=True))
         replies: dict[bytes, tuple[Reply, float | None]] = {}
-        others: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
-        mine: dict[bytes, Any] = {}
-        for key, request in zip(keys, requests, strict=True):
-            if key in replies or key in others or key in mine:
-                continue
-            if not ledger.refresh and (stored := self.cache.get(key)) is not None:
-                replies[key] = (form.validate_json(stored[0]), stored[1])
-            elif key in self._flights:
-                others[key] = self._flights[key]
-            else:
-                mine[key] = request
-        if mine and self._dry:
-            raise WouldCall(most, self._price(model), ledger.usage.calls)
-        if mine:
-            replies.update(await self._fly(model, kind, mine, send, most))
-        for key, flight in others.items():
-            replies[key] = await asyncio.shield(flight)
-        self._book(ledger, replies, sent=bool(mine))
+        sent = False
+        while len(replies) < len(wanted):
+            others: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
+            mine: dict[bytes, Any] = {}
+            for key, request in wanted.items():
+                if key in replies:
+                    continue
+                if (stored := self._stored(key, form, ledger)) is not None:
+                    replies[key] = stored
+                elif key in self._flights:
+                    others[key] = self._flights[key]
+                else:
+                    mine[key] = request
+            if mine and self._dry:
+                raise WouldCall(most, self._price(model), ledger.usage.calls)
+            if mine:
+                replies.update(await self._fly(model, kind, mine, send, most))
+                self._asked_anew.update(mine if ledger.refresh else ())
+                sent = True
+            for key, flight in others.items():
+                with _unless_given_up(flight):
+                    replies[key] = await asyncio.shield(flight)
+        self._book(ledger, replies, sent=sent)
         return [replies[key][0] for key in keys]
+
+    def _stored(self, key: bytes, form: TypeAdapter[Reply], ledger: Ledger) -> tuple[Reply, float | None] | None:
+        """What the cache holds, if it can be read and is not to be asked anew."""
+        if ledger.refresh and key not in self._asked_anew:
+            return None
+        found = self.cache.get(key)
+        try:
+            return None if found is None else (form.validate_json(found[0]), found[1])
+        except ValidationError:  # of another version, or damaged: its place is taken by a new one
+            return None
 
     async def _fly(
         self,
@@ -344,6 +362,18 @@ class Door:
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
+
+
+@contextmanager
+def _unless_given_up(flight: asyncio.Future[Any]) -> Iterator[None]:
+    """Around waiting for a call that another one asked for. Where that one was cancelled, and with it the call, this
+    waiting is over without a reply; where we are cancelled ourselves, so be it."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if not flight.cancelled() or (task is not None and task.cancelling()):
+            raise
 
 
 def _most(*texts: str, completion: int = 0) -> Tokens:

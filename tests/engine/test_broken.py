@@ -1,0 +1,108 @@
+"""What breaks around a run: its folder's index, the terminal, the start itself. None of it is a bug of a metric."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.program import FRE, ended, names_in, records, rows_of, run, start, until, write_jsonl
+
+import longmark
+from longmark.engine.folder import RunFolder
+from longmark.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+
+
+def test_an_index_that_cannot_grow_is_a_message_and_the_run_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """SQLite itself says that the disk is full: the file may have no page more than the examples took."""
+    adopt = RunFolder.adopt
+
+    def adopt_and_fill(folder: RunFolder) -> object:
+        changes = adopt(folder)
+        pages = folder._db.execute("PRAGMA page_count").fetchone()[0]
+        folder._db.execute(f"PRAGMA max_page_count = {pages}")
+        return changes
+
+    with monkeypatch.context() as full:
+        full.setattr(RunFolder, "adopt", adopt_and_fill)
+        with pytest.raises(UserError, match="full"):
+            longmark.run(records(500), FRE, out=tmp_path / "r")
+    longmark.run(records(500), FRE, out=tmp_path / "r")
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == [str(i) for i in range(500)]
+
+
+def test_a_run_that_could_not_begin_leaves_its_folder_free(tmp_path: Path):
+    """Also while its error is still held, as a notebook holds the last one."""
+    (tmp_path / "r" / ".index.sqlite").mkdir(parents=True)
+    with pytest.raises(UserError, match="cannot be written") as held:
+        longmark.run(records(3), FRE, out=tmp_path / "r")
+    (tmp_path / "r" / ".index.sqlite").rmdir()
+    longmark.run(records(3), FRE, out=tmp_path / "r")
+    assert len(rows_of(tmp_path / "r")) == 3
+    assert held.value
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_run(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(20))
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        words: list[str | Path] = ["run", given, "--metrics", FRE, "--out", tmp_path / "r"]
+        done = ended(start(*words, home=tmp_path / "home", stderr=writing))
+    finally:
+        os.close(writing)
+    assert done.code == 0
+    assert len(rows_of(tmp_path / "r")) == 20
+
+
+def test_of_several_that_begin_a_folder_at_once_one_works_and_the_others_are_told(tmp_path: Path):
+    """Some of them with bad input, for which a folder that was just made is taken away again."""
+    good = write_jsonl(tmp_path / "good.jsonl", records(20))
+    bad = write_jsonl(tmp_path / "bad.jsonl", [{"id": "1", "question": "?", "answer": 3}])
+    for round_ in range(3):
+        out = tmp_path / f"r{round_}"
+        words: list[str | Path] = ["--metrics", FRE, "--out", out, "--quiet"]
+        several = [start("run", given, *words, home=tmp_path / "home") for given in (good, bad, good, bad)]
+        done = [ended(process) for process in several]
+        assert {one.code for one in done} <= {0, 2}
+        told = [one.err for one in done if one.code == 2]
+        assert all("in use" in text or "expected text" in text for text in told), told
+        again = run("run", good, *words, home=tmp_path / "home")
+        assert again.code == 0, again.err
+        assert len(rows_of(out)) == 20
+        assert names_in(out) == ["examples.jsonl", "manifest.json", "rows.jsonl"]
+
+
+def test_ctrl_c_while_nothing_waits_for_a_call(tmp_path: Path):
+    """A metric that is computed here never gives the event loop a turn by itself."""
+    n = 20_000
+    given = write_jsonl(tmp_path / "given.jsonl", records(n))
+    words: list[str | Path] = ["run", given, "--metrics", FRE, "--out", tmp_path / "r", "--quiet"]
+    process = start(*words, home=tmp_path / "home")
+    rows = tmp_path / "r" / "rows.jsonl"
+    until(lambda: rows.exists() and rows.stat().st_size)
+    process.send_signal(signal.SIGINT)
+    done = ended(process)
+    assert (done.code, "Stopping" in done.err) == (130, True), done.err
+    assert 0 < len(rows_of(tmp_path / "r")) < n
+    assert run(*words, home=tmp_path / "home").code == 0
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == [str(i) for i in range(n)]
+
+
+def test_ctrl_c_while_the_examples_are_read(tmp_path: Path):
+    given = write_jsonl(tmp_path / "given.jsonl", records(50_000))
+    words: list[str | Path] = ["run", given, "--metrics", FRE, "--out", tmp_path / "r", "--quiet"]
+    process = start(*words, home=tmp_path / "home")
+    until((tmp_path / "r" / ".examples.jsonl.new").exists)
+    process.send_signal(signal.SIGINT)
+    done = ended(process)
+    assert done.code == 130, done.err
+    assert not (tmp_path / "r").exists()  # nothing had begun

@@ -1,0 +1,116 @@
+"""Calls that several ask for, and replies that cannot be used: in the call cache, under way, given up, asked anew."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat, FakeEmbedder
+from longmark.models.protocols import ChatRequest, Message
+
+
+def asking(text: str) -> ChatRequest:
+    return ChatRequest(messages=(Message("user", text),), max_tokens=10)
+
+
+@pytest.fixture
+def cache(tmp_path: Path):
+    made = CallCache(tmp_path / "calls.sqlite")
+    yield made
+    made.close()
+
+
+def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):
+    model = FakeChat("85", latency=0.05)
+
+    async def call() -> None:
+        door = Door(cache)
+        ledger = Ledger()
+        first = asyncio.create_task(door.chat(model, asking("a"), Ledger()))
+        await asyncio.sleep(0.01)
+        second = asyncio.create_task(door.chat(model, asking("a"), ledger))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        assert (await second).text == "85"
+        assert first.cancelled()
+        assert (ledger.usage.calls, ledger.usage.from_cache) == (1, 0)
+
+    asyncio.run(call())
+    assert len(model.requests) == 2
+
+
+def test_who_is_cancelled_while_waiting_for_another_ones_call_ends(cache: CallCache):
+    model = FakeChat("85", latency=0.05)
+
+    async def call() -> None:
+        door = Door(cache)
+        both = [asyncio.create_task(door.chat(model, asking("a"), Ledger())) for _ in range(2)]
+        await asyncio.sleep(0.01)
+        for task in both:
+            task.cancel()
+        done = await asyncio.gather(*both, return_exceptions=True)
+        assert [type(one) for one in done] == [asyncio.CancelledError] * 2
+
+    asyncio.run(call())
+    assert len(model.requests) == 1
+
+
+def test_texts_of_a_batch_that_was_given_up_are_embedded_by_who_waits(cache: CallCache):
+    model = FakeEmbedder()
+    slow = FakeEmbedder()
+
+    async def never(texts: list[str]) -> None:
+        await asyncio.sleep(60)
+
+    slow.embed = never  # type: ignore[assignment,method-assign]
+
+    async def call() -> list[tuple[float, ...]]:
+        door = Door(cache)
+        first = asyncio.create_task(door.embed(slow, ["b"], Ledger()))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(door.embed(model, ["a", "b", "c"], Ledger()))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        return await second
+
+    assert len(asyncio.run(call())) == 3
+
+
+@pytest.mark.parametrize("left", [b"{}!", b'{"words": "of another version"}', b""])
+def test_a_stored_reply_that_cannot_be_read_is_asked_for_again(cache: CallCache, left: bytes):
+    model = FakeChat("85")
+    asyncio.run(Door(cache).chat(model, asking("a"), Ledger()))
+    other = sqlite3.connect(cache.path)
+    other.execute("UPDATE calls SET reply = ?", (left,))
+    other.commit()
+    other.close()
+    for _ in range(2):  # the second time the new one is there
+        assert asyncio.run(Door(cache).chat(model, asking("a"), Ledger())).text == "85"
+    assert len(model.requests) == 2
+
+
+def test_a_call_that_several_ask_anew_is_paid_once_more_and_not_twice(cache: CallCache):
+    asyncio.run(Door(cache).chat(FakeChat("prose"), asking("a"), Ledger()))
+    model = FakeChat(["85", "20"])
+
+    async def call() -> list[str]:
+        door = Door(cache)
+        return [(await door.chat(model, asking("a"), Ledger(refresh=True))).text for _ in range(2)]
+
+    assert asyncio.run(call()) == ["85", "85"]
+    assert len(model.requests) == 1
+
+
+def test_a_reply_that_cannot_be_stored_is_an_error_and_no_wait_without_end(cache: CallCache):
+    async def put() -> None:
+        await asyncio.wait_for(cache.put(b"key", "chat", "a name that is no text \udcff", b"{}", 0.0), 5)
+
+    with pytest.raises(UnicodeEncodeError):
+        asyncio.run(put())
+    asyncio.run(cache.put(b"key", "chat", "name", b"{}", 0.0))
+    assert cache.get(b"key") == (b"{}", 0.0)
