@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,7 +78,7 @@ class Slot(_Part):
         return _pattern(self.surfaces(value))
 
 
-@cache
+@lru_cache(maxsize=4096)  # texts are searched for phrases of their own too
 def _pattern(surfaces: tuple[str, ...]) -> re.Pattern[str]:
     forms = "|".join(_loosely(form) for form in sorted(surfaces, key=len, reverse=True))
     return re.compile(rf"(?<![{_LETTER}])(?:{forms})(?![{_LETTER}])", re.IGNORECASE)

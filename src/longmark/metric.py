@@ -68,6 +68,7 @@ class Metric:
     logprobs          the top log-probabilities it needs from its judge (0: none)
     scorings          how a judge's score can be read: `text`, `expected`; empty where there is no score to read
     variants          it runs on variants of questions, not on the originals
+    by_domain         it looks for what the domain of the questions names
     applies           whether a value (by its part of the name) is for a kind of variant (`Example.variant`); for what
                       it is not, it gets no row
     """
@@ -84,6 +85,7 @@ class Metric:
     logprobs: int = 0
     scorings: tuple[str, ...] = ()
     variants: bool = False
+    by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
 
     def published(self, name: str, domain: Domain | None = None) -> dict[str, Value]:

@@ -89,10 +89,9 @@ def judge(name: str) -> FakeChat:
         if "context" in given:
             facts = [part.strip() for part in re.split(r"(?<=\.)\s+", given["context"])]
             return json.dumps({"facts": [fact.replace("Its weight", "The weight of ice") for fact in facts]})
-        if '"masked"' in asked:
-            return json.dumps(
-                {"masked": given["answer"].replace("lines", "[INFRASTRUCTURE]").replace("Ice", "[HAZARD]")}
-            )
+        if "words and phrases" in asked:
+            pairs = (("Ice", "hazard"), ("hail", "hazard"), ("lines", "infrastructure"))
+            return json.dumps({"phrases": [{"phrase": phrase, "kind": kind} for phrase, kind in pairs]})
         if '"questions"' in asked:
             first = " ".join(given["answer"].split()[:9])
             return json.dumps(

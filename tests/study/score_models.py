@@ -50,8 +50,8 @@ def judge(name: str, label: str) -> FakeChat:
             return json.dumps({"facts": ["Heat waves make rails buckle.", "Smoke closes roads."]})
         if "Pick out the details" in text:
             return json.dumps({name: ["rails"] for name in DIMENSIONS})
-        if "Copy the answer word for word" in text:
-            return json.dumps({"masked": _between(text, "answer")})
+        if "Find in the answer the words and phrases" in text:
+            return json.dumps({"phrases": []})
         if '"questions"' in text:
             return json.dumps({"questions": [f"What buckles, version {i}?" for i in range(5)]})
         marks = {name: label if name in DIMENSIONS[:2] else "n/a" for name in DIMENSIONS}

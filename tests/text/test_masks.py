@@ -1,4 +1,4 @@
-"""Masking: what the judge puts, what code puts after it, and what is no masked copy."""
+"""Masking: what the judge names, what code hides of it and of the profile, and which list is no mask."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def masked(tmp_path: Path, judge: FakeChat, answer: str) -> Masked:
     return asyncio.run(mask(models, answer, PROFILE))
 
 
-def copy(text: str) -> str:
-    return json.dumps({"masked": text})
+def named(**phrases: list[str]) -> str:
+    return json.dumps({"phrases": [{"phrase": one, "kind": kind} for kind, its in phrases.items() for one in its]})
 
 
 def test_what_code_hides():
@@ -78,38 +78,121 @@ def test_nothing_is_left_to_hide(words: list[str]):
     assert "ice" not in once.lower()
 
 
-def test_what_the_judge_leaves_is_replaced_and_counted(tmp_path: Path):
-    answer = "An ice storm cuts the grid. Ice storms bend towers. Managers of the grid should act."
-    judge = FakeChat(copy("A [HAZARD] cuts the grid. Ice storms bend towers. [PROFESSION] should act."))
+@given(st.lists(st.sampled_from(["infrastructure", "HAZARD", "a", "concern.", "the grid", "[CONCERN]"]), max_size=9))
+def test_nothing_is_replaced_within_a_placeholder(words: list[str]):
+    profile = {"hazard": "hazard", "infrastructure": "infrastructure", "concern": "concern"}
+    found, _ = hide(" ".join(words), profile, load())
+    assert "[[" not in found
+    assert "]]" not in found
+
+
+def test_what_the_judge_names_is_hidden_wherever_it_stands(tmp_path: Path):
+    answer = (
+        "1. An ice storm cuts the Grid.\n2. Ice storms bend towers; the grid, old\n towers: gridlock. Managers act."
+    )
+    judge = FakeChat(named(infrastructure=["grid", "old towers", "towers"], profession=["managers"]))
     found = masked(tmp_path, judge, answer)
-    assert found.text == "A [HAZARD] cuts the grid. [HAZARD] bend towers. [PROFESSION] should act."
-    assert found.by_model == 2
-    assert found.by_code == {"hazard": 1, "profession": 0, "concern": 0, "infrastructure": 0}
+    assert found.text == (
+        "1. An [HAZARD] cuts the [INFRASTRUCTURE].\n2. [HAZARD] bend [INFRASTRUCTURE]; the [INFRASTRUCTURE], "
+        "[INFRASTRUCTURE]: gridlock. [PROFESSION] act."
+    )
+    assert found.named["infrastructure"] == ["grid", "old towers", "towers"]
+    assert found.not_found == 0
+    # grid twice, "old towers", the "towers" that stand alone, managers; the ice storms are left to code
+    assert found.by_model == 5
+    assert found.by_code == {"hazard": 2, "profession": 0, "concern": 0, "infrastructure": 0}
     (request,) = judge.requests
     asked = request.messages[1].content
     assert answer in asked
-    assert all(f"- [{slot.upper()}]: " in asked for slot in load().masked)
+    assert all(f"- {slot}: " in asked for slot in load().masked)
+    assert request.schema is not None
+    one = request.schema["properties"]["phrases"]["items"]["properties"]
+    assert one["kind"]["enum"] == list(load().masked)
+
+
+def test_what_the_answer_does_not_have_is_counted(tmp_path: Path):
+    judge = FakeChat(named(hazard=["tornado", "ice", "Ice", " ", "."], infrastructure=["ice", "dam", "towers"]))
+    found = masked(tmp_path, judge, "Towers that are covered in ice may bend until they break. So melt it early.")
+    assert found.text == "[INFRASTRUCTURE] that are covered in [HAZARD] may bend until they break. So melt it early."
+    assert found.named == {
+        "hazard": ["tornado", "ice"],  # once, and under the first kind; what has no letter is no phrase
+        "profession": [],
+        "concern": [],
+        "infrastructure": ["dam", "towers"],
+    }
+    assert found.not_found == 2  # tornado, dam
+
+
+def test_a_longer_value_of_the_profile_goes_before_a_shorter_phrase(tmp_path: Path):
+    judge = FakeChat(named(hazard=["ice"]))
+    found = masked(tmp_path, judge, "An ice storm leaves ice on all that stands upright for days, and then it melts.")
+    assert found.text == "An [HAZARD] leaves [HAZARD] on all that stands upright for days, and then it melts."
+    assert (found.by_model, found.by_code["hazard"]) == (1, 1)
+
+
+def test_a_judge_may_name_nothing(tmp_path: Path):
+    judge = FakeChat(named())
+    found = masked(tmp_path, judge, "Ice storms come and go.")
+    assert found.text == "[HAZARD] come and go."
+    assert found.by_model == 0
+    assert len(judge.requests) == 1
 
 
 def test_a_long_answer_goes_in_pieces(tmp_path: Path):
-    def same(request: ChatRequest) -> str:
-        return copy(request.messages[1].content.split(">\n", 1)[1].split("\n</answer")[0])
+    def first_word(request: ChatRequest) -> str:
+        piece = request.messages[1].content.split(">\n", 1)[1]
+        return named(infrastructure=[f"tower {piece.split('.')[0]}"])
 
-    answer = "\n\n".join(f"{n}. An ice storm breaks what stands in its way{', and more' * 100}." for n in range(12))
-    found = masked(tmp_path, judge := FakeChat(same), answer)
+    answer = "\n\n".join(f"{n}. Ice storm, tower {n}, tower 0{', and more' * 100}." for n in range(12))
+    found = masked(tmp_path, judge := FakeChat(first_word), answer)
     assert len(judge.requests) == mask_calls(answer) == 4  # 1,050 bytes a point: three into 4,000
     assert all(len(request.messages[1].content) < PIECE + 1500 for request in judge.requests)
-    assert found.text == answer.replace("An ice storm", "An [HAZARD]")
+    # what is named for one piece is hidden in all; nothing else changes
+    hidden = answer.replace("Ice storm", "[HAZARD]").replace("tower 0", "[INFRASTRUCTURE]")
+    assert found.text == hidden.replace("tower 3", "[INFRASTRUCTURE]").replace("tower 6", "[INFRASTRUCTURE]").replace(
+        "tower 9", "[INFRASTRUCTURE]"
+    )
     assert found.by_code["hazard"] == 12
+    assert found.by_model == 16
+
+
+ANSWER = "An ice storm can bring down trees and the lines beside them, so clear a strip along the route."
 
 
 @pytest.mark.parametrize(
-    "reply", ["The answer is about an ice storm.", copy("Short."), copy("far too long " * 100), "{}"]
+    "reply",
+    [
+        "The answer is about an ice storm.",
+        "{}",
+        json.dumps({"masked": ANSWER}),
+        named(hazards=["ice storm"]),
+        named(concern=["bring down trees and the lines beside them", "clear a strip along the route"]),
+        named(hazard=ANSWER.rstrip(".").split()),
+    ],
 )
-def test_what_is_no_copy_is_asked_for_again_and_then_no_value(tmp_path: Path, reply: str):
-    answer = "An ice storm can bring down trees and the lines beside them, so clear a strip along the route."
+def test_what_is_no_list_of_phrases_is_asked_for_again_and_then_no_value(tmp_path: Path, reply: str):
     judge = FakeChat(reply)
     with pytest.raises(NoScore) as gap:
-        masked(tmp_path, judge, answer)
+        masked(tmp_path, judge, ANSWER)
     assert gap.value.status == "unparsable"
     assert len(judge.requests) == 2
+
+
+@pytest.mark.parametrize("hidden", [["aaa", "bbb"], ["aaa", "bbb", "ccc"]])
+def test_half_of_an_answer_may_be_hidden(tmp_path: Path, hidden: list[str]):
+    # 12 characters in four words: two of them are 6, which is half, three are 9
+    judge = FakeChat(named(hazard=hidden))
+    if len(hidden) == 2:
+        assert masked(tmp_path, judge, "aaa bbb ccc ddd").text == "[HAZARD] [HAZARD] ccc ddd"
+    else:
+        with pytest.raises(NoScore, match="more than half"):
+            masked(tmp_path, judge, "aaa bbb ccc ddd")
+
+
+def test_a_list_that_hides_too_much_may_be_mended(tmp_path: Path):
+    replies = iter([named(concern=[ANSWER[:-1]]), named(infrastructure=["lines"])])
+    judge = FakeChat(lambda _request: next(replies))
+    assert masked(tmp_path, judge, ANSWER).text == ANSWER.replace("ice storm", "[HAZARD]").replace(
+        "lines", "[INFRASTRUCTURE]"
+    )
+    assert "more than half of the answer" in judge.requests[1].messages[-1].content

@@ -32,7 +32,7 @@ EXAMPLE = Example(
     answer="Ice storms break lines of the electrical grid. Clear the trees.",
     profile=PROFILE,
 )
-MASKED = "[HAZARD] break lines of the electrical grid. Clear the trees."  # the judge left the infrastructure
+NAMED = {"hazard": ["ice storms", "flood"], "profession": [], "concern": [], "infrastructure": []}
 
 
 class Known(FakeEmbedder):
@@ -44,11 +44,12 @@ class Known(FakeEmbedder):
         return EmbedReply(tuple(known.get(text, (2.0, 0.0)) for text in texts))
 
 
-def judge(*questions: str, masked: str = MASKED, plain: Sequence[str] | None = None) -> FakeChat:
+def judge(*questions: str, named: dict[str, list[str]] = NAMED, plain: Sequence[str] | None = None) -> FakeChat:
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
-        if "Copy the answer" in asked:
-            return json.dumps({"masked": masked})
+        if "words and phrases" in asked:
+            pairs = [{"phrase": one, "kind": kind} for kind, its in named.items() for one in its]
+            return json.dumps({"phrases": pairs})
         return json.dumps({"questions": plain if plain is not None and "[HAZARD]" not in asked else questions})
 
     return FakeChat(answer)
@@ -88,6 +89,8 @@ def test_by_hand(tmp_path: Path):
     assert [one["question"] for one in evidence["questions"]] == ["q3", "q4", "q0"]
     assert [one["cosine"] for one in evidence["questions"]] == pytest.approx([0.6, 0.8, 0.0])
     assert evidence["masked_answer"] == "[HAZARD] break lines of the [INFRASTRUCTURE]. Clear the trees."
+    assert evidence["masked_phrases"] == NAMED
+    assert evidence["masked_phrases_not_found"] == 1
     assert evidence["masked_by_model"] == 1
     assert evidence["masked_by_code"] == {"hazard": 0, "profession": 0, "concern": 0, "infrastructure": 1}
     assert "masked_answer" not in found["plain"].evidence
@@ -128,7 +131,7 @@ def test_without_a_profile_the_plain_value_is_left(tmp_path: Path, profile: dict
 
 
 def test_a_masking_that_cannot_be_read_leaves_the_plain_value(tmp_path: Path):
-    found = scored(tmp_path, judge("q3", masked="No."), questions=1)
+    found = scored(tmp_path, judge("q3", named={"weather": ["ice"]}), questions=1)
     assert isinstance(found["masked"], NoScore)
     assert found["masked"].status == "unparsable"
     assert value(found["plain"]) == pytest.approx(0.6)
@@ -157,8 +160,8 @@ def test_thirty_thousand_words(tmp_path: Path):
 
     def reply(request: ChatRequest) -> str:
         asked = request.messages[1].content
-        if "Copy the answer" in asked:
-            return json.dumps({"masked": asked.split(">\n", 1)[1].split("\n</answer")[0]})
+        if "words and phrases" in asked:
+            return json.dumps({"phrases": []})
         assert len(asked) < 14_000
         return json.dumps({"questions": ["q3"]})
 
@@ -166,11 +169,10 @@ def test_thirty_thousand_words(tmp_path: Path):
     model = FakeChat(reply)
     found = scored(tmp_path, model, example=example, questions=1)
     assert value(found["plain"]) == value(found["masked"]) == pytest.approx(0.6)
-    # 6 bytes a word: 2,000 words fill a piece of 12,000; 666 words a piece that is masked, and as three of these do
-    # not fill 12,000 bytes with the breaks between them, the masked answer makes a piece more
-    assert len(found["plain"].evidence["questions"]) == 15
-    assert len(found["masked"].evidence["questions"]) == 16
-    assert len(model.requests) == 46 + 15 + 16
+    # 6 bytes a word: 2,000 words fill a piece of 12,000; 666 words a piece that is looked through for phrases.
+    # Nothing was hidden, so the calls for questions are the same ones
+    assert len(found["plain"].evidence["questions"]) == len(found["masked"].evidence["questions"]) == 15
+    assert len(model.requests) == 46 + 15
     assert METRIC.calls(example, Params(), 1) == 46 + 2 * (15 + 1)
 
 
@@ -201,7 +203,5 @@ def test_the_whole_way_on_the_embedded_models(tmp_path: Path):
 
     found = asyncio.run(main())
     assert 0.2 < value(found["plain"]) <= 1
-    masked = found["masked"]  # a small judge may fail at copying: a reason then
-    assert isinstance(masked, Score) or masked.status == "unparsable"
-    if isinstance(masked, Score):
-        assert "electrical grid" not in masked.evidence["masked_answer"]
+    assert 0.1 < value(found["masked"]) <= 1
+    assert "electrical grid" not in found["masked"].evidence["masked_answer"]

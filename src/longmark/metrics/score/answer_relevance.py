@@ -6,15 +6,18 @@ The first judge writes n questions that the answer would answer; the value is ho
 
 `masked` is the paper's own: words on the masked slots of the domain (hazards: hazard, profession, concern,
 infrastructure) are first replaced by placeholders such as [HAZARD], in the answer and not in the question, so that
-shared words alone earn nothing. The judge does it; what it leaves of the profile's values is replaced by code, and the
-evidence counts both. `plain` has no masking. Both: range [-1, 1], higher is better. The generated questions, each with
-its cosine, are in the evidence. No value: an empty answer (`undefined`); `masked` without a profile that names one of
-the masked slots (`missing_input`), for then nobody could check the masking.
+shared words alone earn nothing. The judge names them, and code replaces them wherever they stand, and the profile's
+values too; the evidence has the phrases, the placeholders put for either, and how many phrases the answer does not
+have. A judge may name nothing; one that names more than half of the answer is asked again. `plain` has no
+masking. Both: range [-1, 1], higher is better. The generated questions, each with its cosine, are in the evidence.
+No value: an empty answer (`undefined`); `masked` without a profile that names one of the masked slots
+(`missing_input`), for then nobody could check the masking.
 Cost: 1 call for masking, 2 for questions, 2 batches of the embedder; an answer of more than 4,000 bytes is masked in
 pieces, and one of more than 12,000 bytes is asked about in pieces, the mean over the questions of all.
 
 Parameters: questions: n.
-Deviations: the prompts are ours. The paper's masking has no check by code.
+Deviations: the prompts are ours. In the paper the model writes the answer again with placeholders in it, and nobody
+checks it; here it names phrases and code hides them, so that nothing else can change and the reply is short.
 """
 
 from __future__ import annotations
@@ -92,7 +95,13 @@ async def _masked(example: Example, models: Models, params: Params) -> Score:
         raise NoScore("missing_input", f"The example has no profile with one of the slots that are masked: {slots}.")
     masked = await mask(models, example.answer or "", profile)
     relevance = await _relevance(example.question or "", masked.text, models, params)
-    shown = {"masked_answer": masked.text, "masked_by_model": masked.by_model, "masked_by_code": masked.by_code}
+    shown = {
+        "masked_answer": masked.text,
+        "masked_phrases": masked.named,
+        "masked_phrases_not_found": masked.not_found,
+        "masked_by_model": masked.by_model,
+        "masked_by_code": masked.by_code,
+    }
     return Score(relevance.value, {**relevance.evidence, **shown})
 
 
@@ -144,4 +153,5 @@ METRIC = Metric(
     prompts=(MASKING, QUESTIONS),
     params=Params,
     calls=_calls,
+    by_domain=True,
 )

@@ -202,4 +202,5 @@ METRIC = Metric(
     prompts=(CLAIMS, DETAILS, LABELLING),
     params=Params,
     calls=_calls,
+    by_domain=True,
 )

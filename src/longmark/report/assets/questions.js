@@ -27,7 +27,7 @@ function questionsView(marks, _entry, family) {
   return { title: "Questions the answer would answer", count: counted(count, "question"), content, covers };
 }
 
-function maskedAnswer({ masked_answer, masked_by_model, masked_by_code }) {
+function maskedAnswer({ masked_answer, masked_by_model, masked_by_code, masked_phrases_not_found }) {
   const slots = isObject(masked_by_code) ? Object.entries(masked_by_code).filter(([, n]) => isNumber(n)) : [];
   const placeholders = new Set(slots.map(([slot]) => "[" + slot.toUpperCase() + "]"));
   const put = (block, text) => {
@@ -36,6 +36,7 @@ function maskedAnswer({ masked_answer, masked_by_model, masked_by_code }) {
   };
   const byCode = slots.filter(([, n]) => n > 0).map(([slot, n]) => plain(slot) + " " + n).join(", ");
   const told = (isNumber(masked_by_model) ? counted(masked_by_model, "placeholder") + " by the model" : "")
+    + (masked_phrases_not_found ? " (" + counted(masked_phrases_not_found, "phrase") + " that it named " + (masked_phrases_not_found === 1 ? "is" : "are") + " not in the answer)" : "")
     + (slots.length ? "; by code, for what the model left of the profile: " + (byCode || "none") : "");
   return el("div", { class: "masked" }, textBlock(masked_answer, put), el("p", { class: "about" }, told));
 }

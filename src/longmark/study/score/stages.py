@@ -15,6 +15,7 @@ from pathlib import Path
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary
 from longmark.domain import PARAPHRASE, Domain, load
+from longmark.engine.fit import Fit
 from longmark.engine.progress import counted
 from longmark.engine.session import CONCURRENCY, Options, check_budget, dry_run, execute
 from longmark.engine.settings import RETRIED, every_prompt
@@ -101,8 +102,9 @@ class Study:
         source = digest(plan.questions) if plan.questions else ""
         if plan.questions is not None and not source:
             raise UserError(f"{plan.questions}: there is no such file")
+        self._fit = Fit(self.domain)
         if plan.questions is not None:
-            list(self._source())
+            list(self._fit.over(self._source()))
         self.fixed = plan.fixed(self.domain, self.index.hash, self.variants, source)
         self.fixed["prompts"] = self._book.hashes(every_prompt()) if plan.prompts else None
 
@@ -112,6 +114,10 @@ class Study:
     async def run(self, folder: StudyFolder) -> None:
         """Works on everything that is not done. Raises StudyStopped where a stage could not be finished."""
         folder.add(**self.plan.members())
+        if (
+            misfit := self._fit.told(one for marking in self.markings for one in marking.settings.selected)
+        ) is not None:
+            self.how.tell(misfit)
         if self._until(QUESTIONS):
             await folder.run(self.stage(QUESTIONS), self._questions, self.how.tell)
         if self._until(VARIANTS):
@@ -321,6 +327,7 @@ class Study:
             quiet=how.quiet,
             tell=how.tell,
             handle_signals=how.handle_signals,
+            check_fit=False,  # told of the questions, before anything was paid
         )
 
 
