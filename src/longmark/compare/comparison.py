@@ -24,6 +24,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import share
 from longmark.report.summary import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
+from longmark.stats.proportion import check_level
 from longmark.stats.samples import check_count
 
 DRAWS = 10_000
@@ -59,18 +60,17 @@ def compare(
     """
     if not 0 < alpha < 1:
         raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
-    if not 0 < level < 1:
-        raise UserError(f"a confidence level lies between 0 and 1, as 0.95 does; found {level}")
+    check_level(level)
     if draws is not None:
         check_count(draws, "draws")
     progress("reading the rows")
     marks = read_marks([Path(run) for run in runs], by)
     places = _systems(marks, systems)
-    wanted = _metrics(marks, metrics)
+    wanted = marks.named(metrics)
     chosen, left_out = _comparable(marks, wanted, places)
     differing = signatures.differences(marks, chosen)
     if differing and not allow_different_judges:
-        raise UserError(_refusal(differing))
+        raise UserError(signatures.refusal(differing, "what differs may be the marking and not the systems"))
     how = _how(len(marks.questions), len(chosen), len(places), alpha, level, seed, draws)
     tested = {}
     for i, metric in enumerate(chosen, start=1):
@@ -120,17 +120,6 @@ def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
     return places
 
 
-def _metrics(marks: Marks, wanted: Sequence[str]) -> list[str]:
-    for name in wanted:
-        if not any(metric == name or metric.startswith(name + ".") for metric in marks.metrics):
-            raise UnknownName("metric", name, marks.metrics, f"The runs have {', '.join(marks.metrics)}.")
-    return [
-        metric
-        for metric in marks.metrics
-        if not wanted or any(metric == name or metric.startswith(name + ".") for name in wanted)
-    ]
-
-
 def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics that two systems or more have values of, and for the others why they are left out."""
     chosen, left_out, shared, common = [], [], False, False
@@ -167,16 +156,6 @@ def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> t
             f"there is no question that all systems compared have a value on, so nothing can be tested. {apart}"
         )
     return chosen, left_out
-
-
-def _refusal(differing: Sequence[str]) -> str:
-    return "\n".join(
-        (
-            "the marks were not all made in the same way, so what differs may be the marking and not the systems:",
-            *(f"  {line}" for line in differing),
-            "Mark them again in one way, or give --allow-different-judges: then a notice stands above the figures.",
-        )
-    )
 
 
 def _how(questions: int, metrics: int, systems: int, alpha: float, level: float, seed: int, draws: int | None) -> How:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmark.compare.completeness import Lacking, lacking
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.report.examples import examples_of
 from longmark.report.index import MarkIndex, shortest_names
@@ -59,6 +59,14 @@ class Marks:
             if column is not None:
                 found[:, place] = column.means(len(self.questions))
         return found
+
+    def named(self, wanted: Sequence[str]) -> list[str]:
+        """The metrics of these names and families; all where none is given. UnknownName where there is none of it."""
+        found = {name: [one for one in self.metrics if one == name or one.startswith(f"{name}.")] for name in wanted}
+        for name, metrics in found.items():
+            if not metrics:
+                raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")
+        return [one for one in self.metrics if not wanted or any(one in metrics for metrics in found.values())]
 
     def rows(self, metric: str, system: str) -> int:
         """How many rows the system has on the metric, with a value or without."""
@@ -134,7 +142,6 @@ class _Joining:
         self._index, self._manifests, self._by = index, manifests, by
         names = shortest_names([manifest.folder for manifest in manifests])
         members = index.runs_and_names()
-        self._runs = [run for run, _ in members]
         self._labels = [names[run] if by == BY_RUN else name for run, name in members]
         self._members = members
 

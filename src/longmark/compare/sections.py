@@ -14,6 +14,7 @@ from longmark.stats.results import Interval
 from longmark.tables import Column, Range, Table
 
 _FINDINGS = "findings"
+_PAIR = (Column("metric"), Column("first"), Column("second"))
 _NAMED = 8
 """Systems up to which the title names them."""
 
@@ -137,9 +138,7 @@ _RANKS = (
 def _differences(found: Comparison) -> Section:
     places = found.places
     columns = (
-        Column("metric"),
-        Column("first"),
-        Column("second"),
+        *_PAIR,
         Column("first - second", places, key="difference"),
         Column(f"{percent(found.level)} interval", places, "range", key="interval"),
         Column("p corrected", kind="p", key="p_corrected"),
@@ -206,9 +205,7 @@ def _tests(found: Comparison) -> str:
 
 def _wins(found: Comparison) -> Section:
     columns = (
-        Column("metric"),
-        Column("first"),
-        Column("second"),
+        *_PAIR,
         Column("counts"),
         Column("won", key="won"),
         Column("tied", key="tied"),
@@ -278,9 +275,7 @@ def _hypotheses(found: Comparison) -> Section:
     )
     parts = (
         Column("hypothesis"),
-        Column("metric"),
-        Column("first"),
-        Column("second"),
+        *_PAIR,
         Column("first - second", found.places, key="difference"),
         Column("p", kind="p"),
     )

@@ -40,6 +40,17 @@ def differences(marks: Marks, metrics: Sequence[str]) -> tuple[str, ...]:
     return tuple(_line(aspect, values, of) for (aspect, values), of in found.items())
 
 
+def refusal(differing: Sequence[str], so: str) -> str:
+    """What is said where marks that differ are not to be put together. so: what follows from it."""
+    return "\n".join(
+        (
+            f"the marks were not all made in the same way, so {so}:",
+            *(f"  {line}" for line in differing),
+            "Mark them again in one way, or give --allow-different-judges: then a notice stands above the figures.",
+        )
+    )
+
+
 def seeds(marks: Marks, metrics: Sequence[str]) -> tuple[int, ...]:
     """The different seeds of the rows."""
     of_rows = {one.seed for metric in metrics for signatures in marks.signatures[metric] for one in signatures}

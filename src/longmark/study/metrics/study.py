@@ -22,10 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from longmark import __version__
+from longmark.compare import signatures
 from longmark.compare.marks import BY_SYSTEM, Marks, read_marks
-from longmark.compare.signatures import differences
-from longmark.compare.signatures import notices as made
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UserError
 from longmark.report.distribution import bin_edges
 from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import decimals
@@ -72,10 +71,10 @@ def metrics_study(
     check_count(permutations, "permutations")
     progress("reading the rows")
     marks = read_marks([Path(run) for run in runs], by)
-    names = _chosen(marks, metrics)
-    differing = differences(marks, names)
+    names = marks.named(metrics)
+    differing = signatures.differences(marks, names)
     if differing and not allow_different_judges:
-        raise UserError(_refusal(differing))
+        raise UserError(signatures.refusal(differing, "these are not the properties of one metric"))
     if hypotheses and len(marks.systems) < 2:
         raise UserError(f"hypotheses compare systems, and there is one: {marks.systems[0]}; leave --hypotheses out")
     matrices = {name: marks.matrix(name) for name in names}
@@ -105,26 +104,6 @@ def metrics_study(
         claims=tuple(hypotheses),
         hypotheses=decide(hypotheses, tests, alpha),
         longmark=__version__,
-    )
-
-
-def _chosen(marks: Marks, wanted: Sequence[str]) -> list[str]:
-    def fits(metric: str, name: str) -> bool:
-        return metric == name or metric.startswith(name + ".")
-
-    for name in wanted:
-        if not any(fits(metric, name) for metric in marks.metrics):
-            raise UnknownName("metric", name, marks.metrics, f"The runs have {', '.join(marks.metrics)}.")
-    return [metric for metric in marks.metrics if not wanted or any(fits(metric, name) for name in wanted)]
-
-
-def _refusal(differing: Sequence[str]) -> str:
-    return "\n".join(
-        (
-            "the marks were not all made in the same way, so these are not the properties of one metric:",
-            *(f"  {line}" for line in differing),
-            "Mark them again in one way, or give --allow-different-judges: then a notice stands above the figures.",
-        )
     )
 
 
@@ -264,7 +243,7 @@ def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequenc
 
 def _notices(marks: Marks, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
-    notices = made(marks, [one.metric for one in found], differing)
+    notices = signatures.notices(marks, [one.metric for one in found], differing)
     for one in found:
         means = one.question_means
         if means.left_out > _LOST * (means.n + means.left_out):
