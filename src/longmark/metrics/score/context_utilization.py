@@ -18,6 +18,7 @@ read by a plan that reads their common beginnings once (design/leave-one-out.md)
 Parameters: chat, whether the proxy is asked in its chat template (false: plain text, for a model without one);
 max_claims; documents, whether the confidence given the whole passages, f(q, D), is shown too (1 likelihood more).
 The embedded judge as a proxy does not repeat f exactly: deltas below 2 % of f are noise there (docs/models.md).
+The same weights gave f up to 2.6 % apart under llama.cpp and through `hf:`: compare within one (docs/models.md).
 Deviations: the prompts are ours.
 """
 
