@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longmark.datasets.perturb import NotMade, named, perturbed
 from longmark.domain import PARAPHRASE, Domain, Slot
-from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, UserError
 from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.models.budget import estimate_tokens
 from longmark.models.handles import Models
@@ -44,8 +44,8 @@ PROMPT = Prompt(
 Rephrase the question: ask for exactly the same thing with other words and in another order, beginning with another \
 word than it does, in the language it is written in. Copy each expression of the list `keep` (one a line) letter by \
 letter. Add nothing, leave nothing out, and do not answer it.
-For example, "Which losses of maize has drought caused in Iowa, and who can prevent them?" with `keep` maize, drought, \
-Iowa can become "In Iowa, how much maize was lost to drought, and by whom might such losses be averted?"
+For example, "Which libraries lend violins to pupils in Lyon, and who repairs them?" with `keep` violins, pupils, Lyon \
+can become "In Lyon, from what libraries can pupils borrow violins, and by whom are they mended?"
 Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""",
 )
 PROMPTS = (PROMPT,)
@@ -118,7 +118,7 @@ async def vary(
             try:
                 done[number] = await _variant(example, name, models, domain, seed)
             except (NoScore, ModelError, OverBudget, NotMade) as error:
-                no_reply = isinstance(error, ModelError | OverBudget)
+                no_reply = isinstance(error, ModelError | OverBudget) and not isinstance(error, TooLong)
                 done[number] = LeftOut(example.question_id, name, _reason(error), again=no_reply)
             on_variant()
 

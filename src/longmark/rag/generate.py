@@ -1,21 +1,22 @@
 """The answer of a model to one question, from the passages that were retrieved for it.
 
-A domain question (one with a profile) shows the profile and asks for numbered points without subpoints or bold, with a
-confidence score at the end, as SCORE does (appendix E.1); any other asks for an answer in plain sentences. Citations
-of passages by number are an option. Temperature 0.1 and top-p 0.9 are SCORE's (appendix D).
+A domain question (one whose profile says something) shows the profile and asks for numbered points without subpoints or
+bold, with a confidence score at the end, as SCORE does (appendix E.1); what it is to fit and to name comes from the
+domain. Any other asks for an answer in plain sentences. Citations of passages by number are an option. Temperature 0.1
+and top-p 0.9 are SCORE's (appendix D).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any
 
 import orjson
 
-from longmark.domain import Domain
+from longmark.domain import Dimension, Domain, Slot
 from longmark.errors import LongmarkError, UserError
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
@@ -36,9 +37,8 @@ DOMAIN = Prompt(
     """\
 Answer the question for the person whose profile is given, who may ask for facts, for recommendations, or for both.
 - Rest every statement on the passages. Where they do not say what the question needs, say that they do not.
-- Fit the answer to the profile: what follows from the passages for this profession and concern, this place, this span \
-of time.
-- Be specific: name the hazard, the place, the time and how strong or how much, wherever the passages allow it.
+- Fit the answer to the profile: say what follows from the passages for $profile.
+- Be specific. Wherever the passages allow it, state particulars of these kinds: $dimensions.
 - Write points, numbered 1., 2., 3. and so on, each of one to three sentences on its own line. No points within \
 points, no headings, no asterisks, no bold.
 - $citations
@@ -105,7 +105,7 @@ async def generate(
     models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
 ) -> Generated:
     """The generator's answer. ModelError where it could not be asked, NoAnswer where it refused or said nothing."""
-    prompt = models.prompts.get(DOMAIN if profile else PLAIN)
+    prompt = models.prompts.get(_task(profile, models.domain))
     request = ChatRequest(
         messages(models, question, passages, profile, how.citations),
         temperature=how.temperature,
@@ -121,22 +121,42 @@ def messages(
     models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, citations: bool
 ) -> tuple[Message, ...]:
     """What is sent: the passages, numbered from 1, the profile, the question, each between tags; the task last."""
-    book = models.prompts
-    task = book.get(DOMAIN if profile else PLAIN)
+    book, domain = models.prompts, models.domain
+    task = _task(profile, domain)
+    fields = {"citations": book.get(CITE if citations else NO_CITE).text.strip()}
     shown = [fence(f"passage {number}", text) for number, text in enumerate(passages, 1)]
-    if profile:
-        shown.append(fence("profile", profile_text(profile, models.domain)))
+    if profile and task is DOMAIN:
+        shown.append(fence("profile", profile_text(profile, domain)))
+        fields |= {"profile": _slots(profile, domain), "dimensions": _list(domain.dimensions)}
     shown.append(fence("question", question))
-    words = Template(task.text).substitute(citations=book.get(CITE if citations else NO_CITE).text.strip())
+    words = Template(book.get(task).text).substitute(fields)
     return Message("system", book.get(SYSTEM).text.strip()), Message("user", "\n\n".join((*shown, words.strip())))
 
 
 def profile_text(profile: Mapping[str, Any], domain: Domain) -> str:
     """A line `slot: value` for each entry, those of the domain first, in its order; empty ones are left out."""
+    return "\n".join(f"{name}: {value}" for name, value in _entries(profile, domain).items())
+
+
+def _entries(profile: Mapping[str, Any], domain: Domain) -> dict[str, str]:
     slots = [slot.name for slot in domain.slots if slot.name in profile]
     order = [*slots, *(name for name in profile if name not in slots)]
     values = {name: profile[name] if isinstance(profile[name], str) else _json(profile[name]) for name in order}
-    return "\n".join(f"{name}: {value}" for name, value in values.items() if value.strip() and value != "null")
+    return {name: value for name, value in values.items() if value.strip() and value != "null"}
+
+
+def _task(profile: Mapping[str, Any] | None, domain: Domain) -> Prompt:
+    return DOMAIN if profile and _entries(profile, domain) else PLAIN
+
+
+def _slots(profile: Mapping[str, Any], domain: Domain) -> str:
+    """The domain's slots that the profile holds. The names of its other entries are data, told in the profile alone."""
+    entries = _entries(profile, domain)
+    return _list([slot for slot in domain.slots if slot.name in entries], "this ") or "what it says"
+
+
+def _list(parts: Iterable[Slot | Dimension], before: str = "") -> str:
+    return ", ".join(f"{before}{part.name} ({part.description})" for part in parts)
 
 
 def _json(value: Any) -> str:

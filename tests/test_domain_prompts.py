@@ -1,0 +1,116 @@
+"""What is sent to models about a domain of one's own says nothing of hazards, the domain that comes with longmark."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from longmark import metrics
+from longmark.datasets.questions import hazards
+from longmark.datasets.vary import vary
+from longmark.domain import Domain, load
+from longmark.metric import Score
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel
+from longmark.models.handles import Models, Roles
+from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.rerank_embedded import LogOddsReranker
+from longmark.prompts import PromptBook
+from longmark.rag import index
+from longmark.rag.answer import answer
+from longmark.rag.documents import Document
+from longmark.rag.retrieve import Retriever
+from longmark.records import Example
+
+pytest.importorskip("bm25s")
+
+ROOT = Path(__file__).parents[1]
+HAZARDS, GARDENS = load(), load(ROOT / "examples" / "domain-gardens.yaml")
+NOTES = ["Slugs eat lettuce in early spring.", "Aphids weaken beans, and ladybirds eat aphids in late summer."]
+TOLD_BY = {  # what a request of each kind says, whoever the domain is of
+    "rag answer": "numbered 1., 2., 3.",
+    "vary": "Rephrase the question",
+    "claims": "List the claims",
+    "details": "Pick out the details",
+    "labels": "Label the claim",
+    "masking": "Find in the answer the words",
+    "relevance": "each of which the answer",
+    "facts": "List the facts",
+    "segments": "Is the document relevant",
+    "proxy": "What is known:",
+}
+# what only hazards are told about: the names of its slots and dimensions, and words of their values and descriptions
+ABOUT_HAZARDS = re.compile(
+    r"hazard|location|profession|infrastructure|intensity|timeline|sector\b|county|counties|disaster|climate|weather"
+    r"|drought|flood|hurricane|storm|wildfire|\bwaves?\b|\bhow strong|this place|the place, the time and how"
+    r"|span of time|iowa|maize|manager|engineer|planner",
+    re.IGNORECASE,
+)
+
+
+def asked_for(domain: Domain, folder: Path) -> str:
+    """Every text that a chat model and a proxy are sent from a question of a domain on: variants, answer, marks."""
+    names = [dimension.name for dimension in domain.dimensions]
+
+    def reply(request: ChatRequest) -> ChatReply:
+        text = "\n".join(message.content for message in request.messages)
+        kind = next(kind for kind, said in TOLD_BY.items() if said in text)
+        said = {
+            "rag answer": "1. Slugs eat leaves.\n2. Beer traps help.\n\nConfidence score: 80%",
+            "vary": json.dumps({"question": "nothing like it"}),
+            "claims": json.dumps({"claims": ["Slugs eat leaves.", "Beer traps help."]}),
+            "facts": json.dumps({"facts": ["Slugs eat lettuce.", "Ladybirds eat aphids."]}),
+            "details": json.dumps({name: ["slugs"] for name in names}),
+            "labels": json.dumps({name: {"reason": "said so", "label": "yes"} for name in names}),
+            "masking": json.dumps({"phrases": []}),
+            "relevance": json.dumps({"questions": [f"Which {word} help?" for word in ("a", "b", "c", "d", "e")]}),
+        }.get(kind, "yes")
+        candidates = (("yes", -0.1), ("no", -2.4))
+        return ChatReply(said, logprobs=(TokenLogprobs("yes", -0.1, candidates),) if kind == "segments" else ())
+
+    chat, proxy = FakeChat(reply), FakeLanguageModel()
+
+    async def use() -> None:
+        roles = Roles(judges=(chat,), generator=chat, embedder=FakeEmbedder(), reranker=LogOddsReranker(chat), lm=proxy)
+        models = Models(roles, Door(CallCache(folder / "calls.sqlite")), Ledger(), PromptBook(), domain=domain)
+        questions = list(hazards(4, seed=1, domain=domain))
+        varied = await vary(questions, models, domain)
+        documents = [Document(str(number), text) for number, text in enumerate(NOTES)]
+        await index.build(documents, folder / "index")
+        retriever = Retriever(index.load(folder / "index"))
+        answered = (await answer([*questions, *varied.examples], models, retriever)).examples
+        assert any(example.base_answer for example in answered)
+        for name in metrics.names():
+            if name.startswith("score."):
+                await marked(name, answered, models)
+
+    asyncio.run(use())
+    return "\n".join(
+        [message.content for request in chat.requests for message in request.messages]
+        + [request.prompt + request.text for request in proxy.requests]
+    )
+
+
+async def marked(name: str, answered: tuple[Example, ...], models: Models) -> None:
+    metric = metrics.load(name)
+    example = next(one for one in answered if bool(one.base_answer) == metric.variants and one.contexts)
+    found = await metric.score(example, models, metric.params())
+    values = found.values() if isinstance(found, dict) else [found]
+    assert all(isinstance(value, Score) for value in values), (name, found)
+
+
+def test_no_prompt_about_gardens_speaks_of_hazards(tmp_path: Path) -> None:
+    sent = asked_for(GARDENS, tmp_path)
+    assert [kind for kind, said in TOLD_BY.items() if said not in sent] == []
+    assert "the animal or disease that is named" in sent
+    assert [sent[found.start() - 60 : found.end() + 20] for found in ABOUT_HAZARDS.finditer(sent)] == []
+
+
+def test_the_words_are_found_where_the_domain_is_hazards(tmp_path: Path) -> None:
+    found = {word.lower() for word in ABOUT_HAZARDS.findall(asked_for(HAZARDS, tmp_path))}
+    assert found >= {"hazard", "location", "profession", "infrastructure", "intensity", "timeline", "county"}
