@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.program import write_jsonl
 from tests.study.score_rows import WEIGHTS, found, mark
@@ -16,12 +17,13 @@ from longmark.study.score.labels import Item, Labels, read_labels
 from longmark.study.score.marks import ABSOLUTE, MASKED, SPECIFICITY
 
 FAST = Settings(resamples=300)
-KNOWN = {"g": {"q0": "a-q0", "a-q0": "a-q0", "q1": "a-q1", "a-q1": "a-q1"}}
 
 
-def item(i: int) -> Item:
-    return Item("g", f"a-q{i}")
+def item(i: int, generator: str = "g") -> Item:
+    return Item(generator, f"a-q{i}", f"q{i}")
 
+
+KNOWN = {"g": {"q0": item(0), "a-q0": item(0), "q1": item(1), "a-q1": item(1)}}
 
 # Four answers, two people each. They agree on 0, 1 and 2 and differ on 3.
 HAZARD = {
@@ -60,7 +62,7 @@ def test_people_among_themselves():
     # kappa = (3/4 - 34/64) / (30/64) = (48 - 34) / 30 = .46667
     (one,) = people.among_people(labels(), list(WEIGHTS), FAST)
     assert (one.dimension, one.agree, one.items) == ("hazard", 3, 4)
-    assert one.percentage.value == pytest.approx(0.75)
+    assert one.percentage.mean == pytest.approx(0.75)
     assert one.kappa.value == pytest.approx(14 / 30)
 
 
@@ -74,9 +76,109 @@ def test_people_against_an_evaluator_by_row():
     assert one.agreement.mean == pytest.approx(0.5)
     assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
     (row,) = people.mismatch_table([one]).rows
-    assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25)
+    assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25, None)
     (row,) = people.table_12([one], FAST).rows
     assert row[:5] == ("hazard", "e", 4, 4, 50.0)
+
+
+def test_answers_to_one_question_count_as_one_against_an_evaluator():
+    # Two generators on six questions, one person, who says yes to all. The evaluator's labels agree on 2, 2, 2, 0, 1
+    # and 2 of a question's two: shares 1 1 1 0 .5 1, mean .75, squares 4(.0625) + .5625 + .0625 = .875, sd
+    # sqrt(.875 / 5) = .41833; t(5) = 2.57058: half .43901, clipped at 1. Rows alone would be 12 and t(11).
+    both = (["yes"] * 6, ["yes", "yes", "yes", "no", "no", "yes"], ["yes", "yes", "yes", "no", "yes", "yes"])
+    by_item = {item(i, g): {"ann": label} for g in "gh" for i, label in enumerate(both[0])}
+    marks = {
+        (g, "e"): {f"{SPECIFICITY}.hazard": [mark(f"q{i}", 0.5, votes={label: 1}) for i, label in enumerate(its)]}
+        for g, its in zip("gh", both[1:], strict=True)
+    }
+    (one,) = people.by_row(labels(marks={"hazard": by_item}), found(generators=("g", "h"), judged=marks), FAST)
+    assert (one.agree, one.rows, one.agreement.method) == (9, 12, "Student's t")
+    assert (one.agreement.mean, one.agreement.low, one.agreement.high) == pytest.approx((0.75, 0.31099, 1.0), abs=1e-5)
+
+
+def kappa_of(one: people.OfDimension) -> list[float | None]:
+    return [one.kappa.value, one.kappa.interval.low, one.kappa.interval.high]
+
+
+def test_answers_to_one_question_count_as_one_among_people():
+    random = np.random.default_rng(5)
+    said = {i: {rater: str(random.choice(["yes", "yes", "no"])) for rater in ("ann", "bob")} for i in range(20)}
+    own = {item(i): its for i, its in said.items()}
+    twice = {item(i, g): its for i, its in said.items() for g in "gh"}
+    (one,) = people.among_people(labels(marks={"hazard": own}), ["hazard"], FAST)
+    (both,) = people.among_people(labels(marks={"hazard": twice}), ["hazard"], FAST)
+    assert (both.items, one.items) == (40, 20)
+    assert one.kappa.interval.low is not None
+    assert (both.percentage.method, one.kappa.by) == ("BCa", "BCa")
+    assert [both.percentage.low, both.percentage.high] == pytest.approx([one.percentage.low, one.percentage.high])
+    assert kappa_of(both) == pytest.approx(kappa_of(one))
+    scores = {item: {rater: float(len(label)) for rater, label in its.items()} for item, its in twice.items()}
+    (rho,) = people.on_scales(labels(scores={"answer_relevance": scores}), found(), FAST)
+    assert (rho.rho.n, rho.rho.clusters, rho.items) == (80, 20, 40)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        # kappa of three answers that all differ, two labels each, yes, no and n/a twice each: chance 1/3,
+        # (0 - 1/3) / (2/3) = -1/2
+        (
+            [("yes", "no"), ("no", "n/a"), ("yes", "n/a")],
+            (
+                *(0, 3, 0.0, "all equal", pytest.approx(-0.5)),
+                "no interval of kappa: it needs 15 questions, and there are 3",
+            ),
+        ),
+        (
+            [("yes", "yes")] * 3,
+            (
+                *(3, 0, 100.0, "all equal", None),
+                "no kappa: all ratings are the same, so that chance alone would agree as much",
+            ),
+        ),
+        (
+            [("yes", "yes")],
+            (
+                *(1, 0, 100.0, None, None),
+                "no interval: there is only 1 value; no kappa: agreement needs at least 3 items, not 1",
+            ),
+        ),
+        # of three the answers with three labels: shares of yes 7/9, no 2/9; chance 53/81; agreement (1 + 1 + 1/3) / 3
+        # = 7/9 = 63/81; kappa 10/28
+        (
+            [("yes",) * 3, ("yes",) * 3, ("yes", "no", "no"), ("yes", "no")],
+            (
+                *(2, 2, pytest.approx(175 / 3), "Student's t", pytest.approx(10 / 28)),
+                "kappa leaves out 1 answer with fewer than 3 labels; "
+                "no interval of kappa: it needs 15 questions, and there are 3",
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tuple[Any, ...]):
+    by_item = {item(i): dict(zip("abc", its, strict=False)) for i, its in enumerate(said)}
+    table = people.table_11(people.among_people(labels(marks={"hazard": by_item}), list(WEIGHTS), FAST), FAST)
+    (row,) = table.rows
+    one = dict(zip((column.field for column in table.columns), row, strict=True))
+    got = [one[name] for name in ("agree", "disagree", "percent", "interval_by", "kappa", "lacks")]
+    assert got == list(shown)
+
+
+def test_tables_of_people_say_why_a_cell_is_empty():
+    given = labels(marks={"hazard": {item(0): {"ann": "yes"}}}, scores={"answer_relevance": {item(0): {"ann": 3.0}}})
+    other = {f"{SPECIFICITY}.hazard": [mark("q9", 1.0, votes={"yes": 1})], MASKED: [mark("q9", 0.5)]}
+    study = found(judged={("g", "e"): other})
+    rows = people.by_row(given, study, FAST)
+    assert [row[-1] for row in people.table_5([], rows, ["e"]).rows] == [
+        "no answer was labelled by two people; e judged no answer that was labelled"
+    ]
+    assert [row[-1] for row in people.mismatch_table(rows).rows] == ["no labelled answer was judged"]
+    assert [row[-1] for row in people.table_12(rows, FAST).rows] == [
+        "1 label of answers that the evaluator did not judge"
+    ]
+    lacks = [row[-1] for row in people.scale_table(people.on_scales(given, study, FAST), FAST).rows]
+    none = "no correlation: a correlation needs at least 3 pairs; there are 0"
+    assert lacks == [none, f"1 label of answers without a value; {none}"]
 
 
 def test_an_answer_that_the_evaluator_has_not_judged_is_counted_and_not_compared():
@@ -91,7 +193,7 @@ def test_table_5_has_people_and_every_evaluator_in_percent():
     table = people.table_5(
         people.among_people(labels(), list(WEIGHTS), FAST), people.by_row(labels(), study, FAST), ["e"]
     )
-    assert table.rows == (("hazard", 75.0, 50.0),)
+    assert table.rows == (("hazard", 75.0, 50.0, None),)
 
 
 def test_correlations_on_the_scales():
@@ -103,11 +205,11 @@ def test_correlations_on_the_scales():
     given = labels(scores={"answer_relevance": scores, "context_utilization": scores})
     mutual, judge, utilization = people.on_scales(given, study, FAST)
     assert (mutual.other, mutual.items) == ("people", 3)
-    assert mutual.rho.estimate == pytest.approx(0.5)
+    assert mutual.rho.value == pytest.approx(0.5)
     # rows: people 1 2 2 1 3 3 against .1 .1 .1 .1 .9 .9: ranks centred -2 0 0 -2 2 2 and -1 -1 -1 -1 2 2; products
     # 2 0 0 2 4 4 = 12; squares 16 and 12: rho = 12/sqrt(192) = .86603
     assert (judge.other, judge.rho.n) == ("e", 6)
-    assert judge.rho.estimate == pytest.approx(0.75**0.5)
+    assert judge.rho.value == pytest.approx(0.75**0.5)
     assert utilization.scale == "context_utilization"
     by_proxy = found(proxied={("g", "p"): {ABSOLUTE: [mark(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
     assert [one.other for one in people.on_scales(given, by_proxy, FAST)] == ["people", "people", "p"]

@@ -376,12 +376,15 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         "annotators": 75.0,
         "annotators_and_yes": 87.5,
         "annotators_and_no": 12.5,
+        "lacks": None,
     }
     assert [(row["evaluator"], row["mismatches"], row["contested"]) for row in rows(table(outcome, "mismatches"))] == [
         ("yes", 1, 1),
         ("no", 7, 1),
     ]
     assert [row["other"] for row in rows(table(outcome, "scales"))] == ["people", "yes", "no"]
+    says = next(one.says for one in sections(outcome.result) if one.title.startswith("Tables 5"))
+    assert says.startswith(f"2 people labelled {len(questions)} answers.")
     assert not any("Tables 5, 11 and 12" in told for told in notices(outcome.result))
 
 

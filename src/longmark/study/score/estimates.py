@@ -78,6 +78,12 @@ def in_words(*parts: str | None) -> str | None:
     return "; ".join(part for part in parts if part) or None
 
 
+def by_question(reason: str) -> str:
+    """A reason of `stats` on the page of a study, whose clusters are questions and which has no other method."""
+    plain = reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
+    return plain.removesuffix("; method='percentile' gives an interval")
+
+
 def estimate(marks: Sequence[Mark], settings: Settings, bounds: Bounds = UNBOUNDED) -> Estimate:
     """The mean of the marks that have a value. bounds: of the metric."""
     return of_values([mark.value for mark in marks], [mark.question for mark in marks], settings, bounds, gaps(marks))

@@ -8,6 +8,7 @@ from itertools import product
 
 from longmark.domain import Domain
 from longmark.records.read import Reading
+from longmark.study.score.labels import Item
 from longmark.study.score.marks import UNBOUNDED, Bounds, Marks, bounds_in, read
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, evaluator_run, proxy_run
 
@@ -78,14 +79,15 @@ def _pooled(domain: Domain) -> tuple[str, ...] | None:
     return tuple(variant.name for variant in domain.variants if set(variant.change) <= PAPER_CHANGES)
 
 
-def answers_of(plan: Plan) -> dict[str, dict[str, str]]:
-    """generator -> id of an answer to an original, or of its question -> id of the answer."""
-    found: dict[str, dict[str, str]] = {}
+def answers_of(plan: Plan) -> dict[str, dict[str, Item]]:
+    """generator -> id of an answer to an original, or of its question -> the answer."""
+    found: dict[str, dict[str, Item]] = {}
     for generator in plan.generators:
         its = found.setdefault(generator.label, {})
         path = plan.answers_path(generator)
         for example in Reading(path) if path.exists() else ():
             if example.variant_of is None:
-                its.setdefault(example.question_id, example.id)
-                its[example.id] = example.id
+                item = Item(generator.label, example.id, example.question_id)
+                its.setdefault(example.question_id, item)
+                its[example.id] = item
     return found

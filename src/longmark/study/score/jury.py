@@ -1,9 +1,9 @@
 """How far the voices of a jury agree, claim by claim: several judges, or one that was sampled (SCORE, section 3.1).
 
 The paper reports none; it tells how much a vote of K is worth over one voice. Percentage of agreeing pairs of voices,
-with an interval that resamples questions, and Fleiss's kappa
-(without an interval: `stats.agreement` has one, at a cost that grows with the square of the claims).
-A label that a voice left out is none: it agrees with nothing, and a claim with fewer than two labels is not compared.
+with an interval that resamples questions, and Fleiss's kappa without one (`stats.agreement` takes claims that every
+voice labelled). A label that a voice left out is none: it agrees with nothing, and a claim with fewer than two labels
+is not compared.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _rows(found: Found, settings: Settings) -> Iterator[tuple[Cell, ...]]:
                 continue
             voices = len(claims[0][1])
             labels = [[label for label in its if label is not None] for _, its in claims]
-            shares = [_agreeing(its) for its in labels]
+            shares = [agreeing(its) for its in labels]
             one = of_values(shares, [question for question, _ in claims], settings, (0.0, 1.0))
             kappa = _fleiss(one.mean, [its for its in labels if len(its) > 1])
             figures = (one.mean, one.range, one.by, kappa, one.n, one.of)
@@ -65,7 +65,7 @@ def _lacks(one: Estimate, kappa: float | None, asked: int, labels: Sequence[Sequ
     return in_words(told, one.lacks, "" if kappa is not None else "no kappa: every voice gives the same label")
 
 
-def _agreeing(voices: Sequence[str]) -> float | None:
+def agreeing(voices: Sequence[str]) -> float | None:
     """The share of pairs of voices that are equal; None where there is no pair."""
     pairs = list(combinations(voices, 2))
     return sum(a == b for a, b in pairs) / len(pairs) if pairs else None

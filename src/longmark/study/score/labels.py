@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,11 @@ _MOST_TOLD = 50
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An answer: who gave it, and the id of its example."""
+    """An answer: who gave it, the id of its example, and the question that it shares with other generators' answers."""
 
     generator: str
     example: str
+    question: str = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class Labels:
         return {item for by_item in (*self.marks.values(), *self.scores.values()) for item in by_item}
 
 
-def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, str]]) -> Labels:
-    """The labels of a file. known: generator -> id (of an example, or of its question) -> id of the example.
+def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
+    """The labels of a file. known: generator -> id (of an example, or of its question) -> the answer.
 
     BadInput, a line for each record that is wrong; UserError where the file holds no label of the study.
     """
@@ -87,7 +88,7 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     return Labels(marks, scores, dict(left_out))
 
 
-def _read(record: Any, known: Mapping[str, Mapping[str, str]]) -> tuple[Item, str, str, Any]:
+def _read(record: Any, known: Mapping[str, Mapping[str, Item]]) -> tuple[Item, str, str, Any]:
     if isinstance(record, sources.Unreadable):
         raise ValueError(record.message)
     if not isinstance(record, Mapping):
@@ -101,10 +102,10 @@ def _read(record: Any, known: Mapping[str, Mapping[str, str]]) -> tuple[Item, st
     generator = str(system) if system not in (None, "") else next(iter(known))
     if generator not in known:
         raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
-    example = known[generator].get(str(record["item"]))
-    if example is None:
+    item = known[generator].get(str(record["item"]))
+    if item is None:
         raise ValueError(f"item: {generator} has no answer {record['item']}")
-    return Item(generator, example), str(record["rater"]), str(record["dimension"]).strip(), record["label"]
+    return item, str(record["rater"]), str(record["dimension"]).strip(), record["label"]
 
 
 def _put(table: dict[Item, dict[str, Any]], item: Item, rater: str, label: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longmark.report.document import Document, Section
+from longmark.report.markup import plural
 from longmark.report.plots import ForestRow, Point, forest, scatter
 from longmark.report.summary import FEWEST_BCA
 from longmark.study.score import people, sensitivity, tables
@@ -165,10 +166,14 @@ def _sensitivity(result: Result) -> Iterator[Section]:
     first = [one for one in every if one.measure == sensitivity.GEOMETRIC]
     entropy = any(one.measure == sensitivity.ENTROPY for one in every)
     made = [
-        sensitivity.consistency_table("table3", "Table 3: confidence given facts and given passages", first, settings)
+        sensitivity.consistency_table(
+            "table3", "Confidence given facts and given passages (SCORE's table 3)", first, settings
+        )
     ]
     if entropy:
-        made.append(sensitivity.consistency_table("table8", "Table 8: both measures of confidence", every, settings))
+        made.append(
+            sensitivity.consistency_table("table8", "Both measures of confidence (SCORE's table 8)", every, settings)
+        )
     lacking = "" if entropy else "Table 8 adds the entropy, which only a proxy of transformers (--lm hf:NAME) gives."
     yield Section(
         "Tables 3 and 8: consistency of the proxies",
@@ -210,8 +215,8 @@ def _people(result: Result) -> Iterator[Section]:
     against = [name for name in found.evaluators if any(one.evaluator == name for one in rows)]
     yield Section(
         "Tables 5, 11 and 12: people and evaluators",
-        f"{len(labels.raters)} people labelled {len(labels.items)} answers. An evaluator's label of an answer is the "
-        "majority of its claims' votes that are not n/a.",
+        f"{plural(len(labels.raters), 'person', 'people')} labelled {plural(len(labels.items), 'answer')}. An "
+        "evaluator's label of an answer is the majority of its claims' votes that are not n/a.",
         [people.table_5(among, rows, against), people.table_11(among, settings), people.table_12(rows, settings)],
     )
     yield Section(

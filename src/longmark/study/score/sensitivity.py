@@ -150,7 +150,7 @@ def consistency_table(name: str, title: str, rows: Sequence[Consistency], settin
     cells = tuple(
         (
             *(one.proxy, one.generator, one.measure, *_correlated(one.correlation), one.p, one.correlation.n, one.of),
-            in_words(one.gaps, _why(one.correlation)),
+            in_words(one.gaps, why_not(one.correlation)),
         )
         for one in rows
     )
@@ -183,7 +183,7 @@ def agreement_table(rows: Sequence[Agreement], settings: Settings) -> Table:
             one.difference.by,
             one.pearson.n,
             one.of,
-            in_words(one.gaps, *dict.fromkeys((_why(one.pearson), _why(one.spearman), one.difference.lacks))),
+            in_words(one.gaps, *dict.fromkeys((why_not(one.pearson), why_not(one.spearman), one.difference.lacks))),
         )
         for one in rows
     ]
@@ -203,14 +203,14 @@ def agreement_table(rows: Sequence[Agreement], settings: Settings) -> Table:
         Column("of"),
         LACKS,
     )
-    return Table("table9", "Table 9: agreement of proxies on context utilization", columns, tuple(cells))
+    return Table("table9", "Agreement of proxies on context utilization (SCORE's table 9)", columns, tuple(cells))
 
 
 def _correlated(one: Correlation) -> tuple[Cell, Cell]:
     return one.value, Range(one.low, one.high)
 
 
-def _why(one: Correlation) -> str:
+def why_not(one: Correlation) -> str:
     """Why there is no correlation, or none of its interval."""
     if not one.reason:
         return ""

@@ -102,11 +102,15 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
     heads = (Column("Generator"), Column("Evaluator"))
     return [
         Table(
-            "table1", "Table 1: every pair of generator and evaluator", (*heads, *columns), tuple(wide), pooling(found)
+            "table1",
+            "Every pair of generator and evaluator (SCORE's table 1)",
+            (*heads, *columns),
+            tuple(wide),
+            pooling(found),
         ),
         Table(
             "table1_intervals",
-            "Table 1 with intervals",
+            "Its measures with intervals (SCORE's table 1)",
             (
                 *heads,
                 Column("Measure"),
@@ -214,7 +218,7 @@ def table_2(found: Found, settings: Settings) -> Table:
         Column("Wilson interval", 3, "range", key="share_interval"),
         LACKS,
     )
-    return Table("table2", "Table 2: points reranked by what they add", columns, tuple(rows))
+    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, tuple(rows))
 
 
 def table_4(found: Found, settings: Settings) -> list[Table]:
@@ -250,7 +254,12 @@ def table_4(found: Found, settings: Settings) -> list[Table]:
     )
     pair = (Column("Generator"), Column("Proxy"))
     return [
-        Table("table4", "Table 4: context utilization of answers", (*pair, Column("Score"), *spread), tuple(answers)),
+        Table(
+            "table4",
+            "Context utilization of answers (SCORE's table 4)",
+            (*pair, Column("Score"), *spread),
+            tuple(answers),
+        ),
         Table("table4_facts", "Context utilization of single facts", (*pair, *of_facts), tuple(facts)),
     ]
 
@@ -290,7 +299,7 @@ def table_10(found: Found, settings: Settings) -> list[Table]:
         LACKS,
     )
     return [
-        Table("table10", "Table 10: readability", columns, tuple(means)),
+        Table("table10", "Readability (SCORE's table 10)", columns, tuple(means)),
         Table(
             "table10_bands",
             "Answers in each band of readability",
