@@ -170,8 +170,10 @@ def preamble() -> str:
     return found[1]
 
 
-def documents(folder: Path) -> dict[str, Document]:
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     """What every verb makes of a small run, with names that LaTeX takes amiss."""
+    folder = tmp_path_factory.mktemp("documents")
     random = np.random.default_rng(4)
     scores = {
         name: {
@@ -211,12 +213,27 @@ def documents(folder: Path) -> dict[str, Document]:
     }
 
 
+def test_no_two_verbs_share_a_label(documents: dict[str, Document], tmp_path: Path):
+    labels: dict[str, set[str]] = {}
+    for made in documents.values():
+        write_tables([table for section in made.sections for table in section.tables], tmp_path / made.kind, made.kind)
+    for folder in ("comparison", "metrics study", "meta-evaluation", "score study"):
+        files = list((tmp_path / folder).glob("*.tex"))
+        labels[folder] = {re.search(r"\\label\{(.*)\}", file.read_text("utf-8"))[1] for file in files}  # type: ignore[index]
+        assert len(labels[folder]) == len(files) > 4
+    names = [label for its in labels.values() for label in its]
+    assert len(set(names)) == len(names)
+    assert {"tab:comparison:differences", "tab:score-study:table1"} <= set(names)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex on PATH")
-def test_every_table_of_every_verb_compiles_and_fits_its_page(tmp_path: Path):
+def test_every_table_of_every_verb_compiles_and_fits_its_page(documents: dict[str, Document], tmp_path: Path):
     lines = ["\\documentclass{article}", preamble(), "\\begin{document}"]
     files = []
-    for name, made in documents(tmp_path).items():
-        write_tables([table for section in made.sections for table in section.tables], tmp_path / "tables" / name)
+    for name, made in documents.items():
+        write_tables(
+            [table for section in made.sections for table in section.tables], tmp_path / "tables" / name, made.kind
+        )
         files += sorted((tmp_path / "tables" / name).glob("*.tex"))
     assert len(files) > 80
     for file in files:

@@ -173,12 +173,13 @@ def markdown(text: str) -> str:
     return text
 
 
-def as_latex(table: Table) -> str:
-    """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`. Its first line, a comment, says
-    what it needs to compile."""
+def as_latex(table: Table, of: str = "") -> str:
+    """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
+    what the table belongs to. Its first line, a comment, says what it needs to compile."""
     heads = [one_line(column.name) for column in table.columns]
     right = [table.is_numeric(i) for i in range(len(heads))]
-    return latex(table.name, one_line(table.title), heads, texts(table), right, one_line(table.note))
+    name = f"{of}:{table.name}" if of else table.name
+    return latex(name, one_line(table.title), heads, texts(table), right, one_line(table.note))
 
 
 def as_csv(table: Table) -> str:
@@ -210,8 +211,9 @@ def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | f
     return plain
 
 
-def write_tables(tables: Iterable[Table], folder: Path) -> None:
-    """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. UserError where the folder cannot be had."""
+def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
+    """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
+    LaTeX, since two documents may have tables of one name. UserError where the folder cannot be had."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -219,7 +221,7 @@ def write_tables(tables: Iterable[Table], folder: Path) -> None:
     for table in tables:
         title, note = markdown(one_line(table.title)), markdown(one_line(table.note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
-        forms = (as_csv(table).encode(), document.encode(), as_latex(table).encode(), as_json(table))
+        forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table))
         for suffix, data in zip(_SUFFIXES, forms, strict=True):
             with replacing(folder / f"{table.name}.{suffix}") as file:
                 file.write(data)

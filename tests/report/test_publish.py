@@ -42,6 +42,7 @@ def test_the_files_hold_every_row(tmp_path):
     assert text.endswith(f"Report: {tmp_path / 'out' / 'report.html'}\n")
     assert len((tmp_path / "out" / "tables" / "long.csv").read_text().splitlines()) == 101
     assert "It says so." in (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert f"\\label{{tab:{DOCUMENT.kind}:long}}" in (tmp_path / "out" / "tables" / "long.tex").read_text("utf-8")
     printed(tmp_path / "out")  # an earlier report of ours is replaced
 
 

@@ -39,7 +39,8 @@ def publish(document: Document, out: Path | None, console: Console, *, printed: 
     """
     check_out(out)
     if out is not None:
-        write_tables([table for section in document.sections for table in section.tables], out / "tables")
+        tables = [table for section in document.sections for table in section.tables]
+        write_tables(tables, out / "tables", document.kind)
         write_page(document, out / "report.html")
     _print(printed or document, out, console)
     if out is not None:
