@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from longmark.errors import MissingExtra, RequestRefused
+from longmark.errors import MissingExtra, RequestRefused, TooLong
 from longmark.models import catalogue
 from longmark.models.leave_one_out import bound, order
 from longmark.models.llama import LlamaCpp
@@ -162,12 +162,24 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         asked(TransformersLM(str(folder)), [LikelihoodRequest("a", "b", chat=True)])
     with pytest.raises(RequestRefused, match="first token of a text has no probability"):
         asked(TransformersLM(str(folder)), [LikelihoodRequest("", "river")])
-    with pytest.raises(RequestRefused, match="reads at most 256"):
+    with pytest.raises(TooLong, match="reads at most 256"):
         asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 60)])
     assert len(asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 57)])[0].logprobs) == 57
     (tmp_path / "empty").mkdir()
     with pytest.raises(RequestRefused, match=r"cannot load hf:.*give a folder"):
         asked(TransformersLM(str(tmp_path / "empty")), [LikelihoodRequest("a", "b")])
+
+
+@needs_transformers
+def test_loading_writes_nothing_over_our_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from transformers.utils import logging
+
+    folder = model_in(tmp_path)
+    logging.enable_progress_bar()
+    capfd.readouterr()
+    asked(TransformersLM(str(folder)), requests()[:1])
+    assert capfd.readouterr().err == ""
+    assert logging.is_progress_bar_enabled()  # as it was, for the rest of the program
 
 
 @needs_transformers

@@ -13,11 +13,12 @@ is refused, never cut. Needs the extra `transformers`; the library downloads a h
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import inspect
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,9 @@ class TransformersLM:
             from transformers import AutoModelForCausalLM, AutoTokenizer
 
             try:
-                tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
-                model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
+                with _no_progress_bar():
+                    tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
+                    model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
             except Exception as error:  # the library raises errors of several others: the model cannot be had
                 reason = (str(error) or type(error).__name__).splitlines()[0]
                 raise errors.RequestRefused(
@@ -130,7 +132,7 @@ class TransformersLM:
             )
         window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         if window is not None and len(prompt) + len(text) - 1 > window:
-            raise errors.RequestRefused(
+            raise errors.TooLong(
                 f"prompt and text have {len(prompt) + len(text):,} tokens, and {self.name} reads at most {window:,}; "
                 "shorten the texts, or take a model with a longer context window"
             )
@@ -162,6 +164,21 @@ class TransformersLM:
             tuple(entropies),
             Tokens(prompt=len(sequence.read), cached_prompt=cached),
         )
+
+
+@contextlib.contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """Loading without the library's own bars: they would be drawn over ours. Downloads keep theirs, and so does the
+    conversion of a GGUF file."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _ids(tokenizer: Any, text: str, *, special: bool = False) -> list[int]:
