@@ -113,6 +113,42 @@ def test_a_metric_without_any_value_ends_with_4(longmark: Command):
         assert server.counts["requests"] == 20  # asked anew: the cached replies are what could not be used
 
 
+def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_for_by_name_ends_with_4(
+    longmark: Command,
+):
+    robust, both = "score.robustness.paraphrase", "score.robustness.paraphrase, score.robustness.perturbation"
+    with serve() as server:
+
+        def marked(metrics: str, out: str) -> Done:
+            model = f"m@{server.base_url}"
+            return longmark("run", "given.jsonl", "--metrics", metrics, "--embedder", model, "--out", out, "--quiet")
+
+        family = marked("score.readability,score.robustness", "family")
+        assert family.code == 0
+        (line,) = family.err.splitlines()
+        assert line.startswith(f"longmark: no example is one to mark by {both} (")
+        named = marked(f"score.readability,{robust}", "named")
+        assert (named.code, len(rows_of(Path("named")))) == (4, 10)
+        assert named.err.startswith(f"longmark: no example is one to mark by {robust} (")
+        nothing = marked("score.robustness", "nothing")
+        assert nothing.code == 4  # no row at all
+        assert both in nothing.err
+        assert server.counts["requests"] == 0
+
+
+def test_a_text_that_is_too_long_is_told_and_not_asked_about_again(longmark: Command):
+    write_jsonl(Path("given.jsonl"), [*records(2), {"id": "x", "question": "What?", "answer": "Words. " * 4000}])
+    with serve(reply="80", window=4000) as server:
+        done = longmark(*judged(server))
+        assert done.code == 0
+        assert "1 too_long (" in done.out
+        assert [row.status for row in rows_of(Path("out"))] == ["ok", "ok", "too_long"]
+        assert longmark(*judged(server)).code == 0
+        assert server.counts["requests"] == 3
+        assert longmark(*judged(server, "--retry", "too_long")).code == 0
+        assert server.counts["requests"] == 4
+
+
 def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
     with serve(reply="80") as server:
         done = longmark(*judged(server, "--max-calls", "2"))

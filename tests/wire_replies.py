@@ -24,6 +24,7 @@ REASONS = {
     400: "Bad Request",
     401: "Unauthorized",
     404: "Not Found",
+    413: "Payload Too Large",
     422: "Unprocessable",
 }
 BOS = 1  # the id of the token that the model puts before a prompt
@@ -37,7 +38,8 @@ class Quirks:
     reply: what every chat reply says (None: a number from 0 to 100 from a hash of the request). json_schema,
     logprobs, seed, temperature: whether the parameter is taken. completion_tokens: `max_tokens` is refused in
     favour of `max_completion_tokens`. rerank: the form of the reply: jina, cohere, tei, vllm, voyage. base64:
-    embeddings in base64 are given. batch: most inputs in one request. tokenize: /tokenize is there.
+    embeddings in base64 are given. batch: most inputs in one request. tokenize: /tokenize is there. window: the
+    most tokens of a prompt with its reply, refused in vLLM's words, and of a text to embed, refused in TEI's.
     """
 
     reply: str | None = None
@@ -50,6 +52,7 @@ class Quirks:
     base64: bool = True
     batch: int = 2048
     tokenize: bool = True
+    window: int | None = None
 
 
 def reply_for(path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks) -> tuple[int, bytes]:
@@ -88,6 +91,11 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
     if "max_tokens" in request and quirks.completion_tokens:
         told = "Unsupported parameter: 'max_tokens' is not supported with this model."
         raise _refuse(f"{told} Use 'max_completion_tokens' instead.", "max_tokens")
+    prompt = sum(len(m["content"]) for m in request["messages"]) // 4 + 3
+    wanted = request.get("max_tokens", 0)
+    if quirks.window is not None and prompt + wanted > quirks.window:
+        told = f"'max_tokens' or 'max_completion_tokens' is too large: {wanted}. This model's maximum context length "
+        raise _refuse(f"{told}is {quirks.window} tokens and your request has {prompt} input tokens", code="400")
     if fault == "filtered":
         raise _refuse("The response was filtered by the content management policy", code="content_filter")
     if fault == "no_choices":
@@ -110,7 +118,6 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
         message["content"] = logprobs["content"][0]["token"]
     else:
         message["content"] = quirks.reply if quirks.reply is not None else str(number % 101)
-    prompt = sum(len(m["content"]) for m in request["messages"]) // 4 + 3
     return orjson.dumps(
         {
             "id": "chatcmpl-1",
@@ -175,6 +182,10 @@ def _embeddings(request: dict[str, Any], _number: int, _fault: str, quirks: Quir
     if len(texts) > quirks.batch:
         told = f"batch size {len(texts)} > maximum allowed batch size {quirks.batch}"
         raise Refusal(422, {"error": told, "error_type": "Validation"})
+    longest = max((len(text) // 4 for text in texts), default=0)
+    if quirks.window is not None and longest >= quirks.window:
+        told = f"Input validation error: `inputs` must have less than {quirks.window} tokens. Given: {longest}"
+        raise Refusal(413, {"error": told, "error_type": "Validation"})
     data = []
     for index, text in enumerate(texts):
         vector = text_vector(text)

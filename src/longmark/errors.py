@@ -12,6 +12,7 @@ LongmarkError
 │   ├── RateLimited           429; may say how long to wait
 │   ├── ServerFault           5xx, a dropped or refused connection, a timeout, a reply that is no reply
 │   └── RequestRefused        4xx: asking again will not help
+│       └── TooLong           a text is longer than the model reads: status `too_long`
 ├── OverBudget                the run's budget is spent: status `over_budget`
 └── NoScore                   a metric has no value here: a status and a reason for the row
 """
@@ -105,6 +106,10 @@ class ServerFault(ModelError):
 
 class RequestRefused(ModelError):
     """The endpoint will not serve this request (4xx other than 408 and 429)."""
+
+
+class TooLong(RequestRefused):
+    """A text, or the prompt that it stands in, is longer than the model reads."""
 
 
 class OverBudget(LongmarkError):

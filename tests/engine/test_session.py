@@ -14,7 +14,16 @@ import pytest
 
 from longmark.engine.session import Options, RunResult, dry_run, execute
 from longmark.engine.settings import Settings, check, choose, parameters
-from longmark.errors import BadInput, FolderInUse, RequestRefused, ServerFault, SettingsChanged, UnknownName, UserError
+from longmark.errors import (
+    BadInput,
+    FolderInUse,
+    RequestRefused,
+    ServerFault,
+    SettingsChanged,
+    TooLong,
+    UnknownName,
+    UserError,
+)
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
@@ -67,7 +76,7 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert all(row.status == "ok" and row.value is not None and row.system == "r" for row in rows)
     assert list(result.rows()) == rows
     assert len(judge.requests) == 5
-    assert (result.stopped, result.unvalued, result.counts.calls) == (None, (), 5)
+    assert (result.stopped, result.unvalued, result.inapplicable, result.counts.calls) == (None, (), (), 5)
     assert rows[0].signature.models == {"judge": ["fake"]}
     assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
     assert set(rows[0].signature.prompts) == {"system", QR}
@@ -116,7 +125,7 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
     def answer(request: Any) -> Any:
         text = request.messages[1].content
         if "number 1." in text:
-            return RequestRefused("too long", 400) if broken else "70"
+            return RequestRefused("not today", 400) if broken else "70"
         return "no number" if "number 2." in text else "80"
 
     judge = FakeChat(answer)
@@ -134,6 +143,40 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
     marked(tmp_path / "r", records(3), settings_of(readable, QR), retry=["unparsable"])
     assert len(readable.requests) == 1  # asked anew, because the user said so
     assert [row.value for row in rows_of(tmp_path / "r")] == [0.8, 0.7, 0.6]
+
+
+def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_so(tmp_path: Path):
+    window = 10
+
+    def answer(request: Any) -> Any:
+        text = request.messages[1].content
+        return TooLong(f"at most {window} tokens", 400) if "number 1." in text and window == 10 else "80"
+
+    judge, other = FakeChat(answer), FakeChat("60", name="other")
+    settings = settings_of(judge, QR)
+    both = Settings(settings.selected, Roles(judges=(other, judge)), settings.params)
+    marked(tmp_path / "r", records(2), both)
+    found = rows_of(tmp_path / "r")
+    assert [(row.value, row.status, row.reason) for row in found] == [
+        (0.7, "ok", None),
+        (None, "too_long", "at most 10 tokens"),
+    ]
+    asked = len(judge.requests), len(other.requests)
+    again = marked(tmp_path / "r", records(2), both)
+    assert (again.counts.requests, (len(judge.requests), len(other.requests))) == (0, asked)
+    window = 20  # the server was started anew, say
+    marked(tmp_path / "r", records(2), both, retry=["too_long"])
+    assert [row.value for row in rows_of(tmp_path / "r")] == [0.7, 0.7]
+    # the other judge's reply was sound: it comes from the cache
+    assert (len(judge.requests), len(other.requests)) == (asked[0] + 1, asked[1])
+
+
+def test_a_text_that_is_shortened_is_marked(tmp_path: Path):
+    judge = FakeChat(lambda request: TooLong("long") if "number 0." in request.messages[1].content else "80")
+    marked(tmp_path / "r", records(1), settings_of(judge, QR))
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["too_long"]
+    marked(tmp_path / "r", [{**records(1)[0], "answer": "Zero."}], settings_of(judge, QR))
+    assert [row.value for row in rows_of(tmp_path / "r")] == [0.8]
 
 
 def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):
@@ -257,7 +300,7 @@ def test_a_metric_without_any_example_is_named(tmp_path: Path):
     variant = {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0", "variant": "paraphrase"}
     result = marked(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
     assert rows_of(tmp_path / "r") == []
-    assert result.unvalued == (QR,)
+    assert (result.unvalued, result.inapplicable) == ((), (QR,))
 
 
 def test_metrics_in_another_order_are_the_same_run(tmp_path: Path):

@@ -63,9 +63,18 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
     # of a variant of no kind nobody can tell which it is
     assert rows["k", PARAPHRASE].status == rows["k", PERTURBATION].status == "missing_input"
     assert "variant" in (rows["k", PARAPHRASE].reason or "")
-    assert result.stopped is None
+    assert (result.stopped, result.inapplicable) == (None, ())
     again = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
     assert len(list(again.rows())) == 6
+
+
+def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path: Path):
+    paraphrased = marked(tmp_path / "p", GIVEN[:2], "score.robustness")
+    assert (paraphrased.unvalued, paraphrased.inapplicable) == ((), (PERTURBATION,))
+    original = marked(tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level")
+    assert (original.unvalued, original.inapplicable) == ((), (PARAPHRASE, PERTURBATION))
+    lacking = marked(tmp_path / "l", GIVEN[3:4], "score.robustness")
+    assert (lacking.unvalued, lacking.inapplicable) == ((PERTURBATION,), (PARAPHRASE,))
 
 
 def test_a_folder_counts_the_rows_to_be(tmp_path: Path):

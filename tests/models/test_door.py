@@ -11,9 +11,10 @@ from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused,
 from longmark.models import limits
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache, call_key
-from longmark.models.door import Door, Ledger, Stopped, WouldCall
+from longmark.models.door import Door, Ledger, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
+from longmark.models.waiting import Stopped
 from longmark.records import Usage
 
 
@@ -324,6 +325,40 @@ def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
     outcomes = asyncio.run(call())
     assert [type(outcome) for outcome in outcomes] == [ChatReply] * 2 + [Stopped] * 4
     assert len(model.requests) == 2
+
+
+def test_stop_gives_up_calls_of_models_on_this_machine(cache: CallCache):
+    here, there = FakeChat("85", latency=60, width=1), FakeChat("90", latency=0.05, name="there")
+
+    async def call() -> list[object]:
+        door = Door(cache)
+        calls = [
+            asyncio.create_task(door.chat(model, asking(text), Ledger()))
+            for model, text in [(here, "a"), (here, "a"), (here, "b"), (there, "a")]  # the second shares the first's
+        ]
+        await asyncio.sleep(0.01)
+        door.stop()
+        return list(await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10))
+
+    outcomes = asyncio.run(call())
+    assert [type(outcome) for outcome in outcomes] == [Stopped, Stopped, Stopped, ChatReply]
+    assert (len(here.requests), here.in_flight) == (1, 0)
+
+
+def test_whoever_is_cancelled_after_a_stop_is_cancelled(cache: CallCache):
+    model = FakeChat("85", latency=60, width=1)
+
+    async def call() -> None:
+        door = Door(cache)
+        asking_it = asyncio.create_task(door.chat(model, asking("a"), Ledger()))
+        await asyncio.sleep(0.01)
+        door.stop()
+        asking_it.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking_it
+
+    asyncio.run(call())
+    assert model.in_flight == 0
 
 
 def test_a_dry_door_answers_from_the_cache_and_sends_nothing(cache: CallCache):

@@ -9,12 +9,13 @@ import traceback
 from email.utils import formatdate
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.wire import serve
 
-from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, UserError
+from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong, UserError
 from longmark.models.http import Endpoint, Refusal, retry_after, tokens_of
 from longmark.models.keys import Key
 from longmark.models.protocols import Tokens
@@ -221,6 +222,46 @@ def test_the_words_of_a_refusal(body: bytes, message: str) -> None:
     error = Endpoint("http://h/v1")._failure(400, {}, body)
     assert isinstance(error, Refusal)
     assert str(error) == f"h refused the request (400): {message}"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."),
+        (400, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."),
+        (400, "the request exceeds the available context size, try increasing it"),
+        (400, "Your input exceeds the context window of this model"),
+        (400, "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000"),
+        (400, "prompt is too long: 209353 tokens > 199999 maximum"),
+        (400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."),
+        (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens"),
+        (413, "Please reduce the length of the messages or completion"),
+        (413, "Input validation error: `inputs` must have less than 512 tokens. Given: 700"),
+        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 2100"),
+    ],
+)
+def test_a_text_that_is_too_long_for_the_model_is_told_apart(status: int, said: str) -> None:
+    error = Endpoint("http://h/v1")._failure(status, {}, orjson.dumps({"error": {"message": said, "code": status}}))
+    assert isinstance(error, Refusal)
+    assert isinstance(error, TooLong)
+    assert str(error) == f"h refused the request ({status}): {said}"
+    by_code = orjson.dumps({"error": {"message": "Input tokens exceed it", "code": "context_length_exceeded"}})
+    assert isinstance(Endpoint("http://h/v1")._failure(400, {}, by_code), TooLong)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "max_tokens is too large: 16384. This model supports at most 4096 completion tokens."),
+        (413, "batch size 64 > maximum allowed batch size 32"),
+        (413, "Request Entity Too Large"),
+        (404, "The model `long-context` does not exist: its context length is not known"),
+        (429, "Request too large on tokens per min. Please reduce the length of the messages"),
+    ],
+)
+def test_what_is_no_text_that_is_too_long(status: int, said: str) -> None:
+    error = Endpoint("http://h/v1")._failure(status, {}, orjson.dumps({"error": {"message": said}}))
+    assert not isinstance(error, TooLong)
 
 
 def test_a_failure_that_a_router_reports_with_status_200() -> None:

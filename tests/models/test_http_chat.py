@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.wire import Server, serve
 
-from longmark.errors import RequestRefused, ServerFault
+from longmark.errors import RequestRefused, ServerFault, TooLong
 from longmark.models.http import Endpoint, Known, Refusal, Remember
 from longmark.models.http_chat import HttpChat, _lesson, _reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
@@ -143,6 +143,15 @@ def test_a_server_that_refuses_several_things() -> None:
     last = {name for name in sent(server)[-1] if name not in ("model", "messages")}
     assert last == {"temperature", "max_completion_tokens"}
     assert server.counts["requests"] == 5  # three refusals, each of another thing, then two replies
+
+
+def test_a_prompt_that_is_too_long_teaches_nothing_about_the_parameters_that_it_names() -> None:
+    with serve(window=64) as server:
+        with pytest.raises(TooLong, match="maximum context length is 64 tokens"):
+            ask(server, ChatRequest(MESSAGES, max_tokens=60))
+        assert server.counts["requests"] == 1
+        assert ask(server, ChatRequest(MESSAGES, max_tokens=10))
+    assert "max_tokens" in sent(server)[-1]
 
 
 def test_a_refused_temperature_is_an_error() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.wire import Server, serve
 from tests.wire_replies import text_vector
 
-from longmark.errors import RequestRefused, ServerFault
+from longmark.errors import RequestRefused, ServerFault, TooLong
 from longmark.models.http import Endpoint
 from longmark.models.http_embed import HttpEmbedder, _vector
 from longmark.models.protocols import EmbedReply, Tokens
@@ -60,6 +60,21 @@ def test_a_batch_that_is_too_large_is_halved_and_stays_so() -> None:
     assert [list(vector) for vector in reply.vectors] == [text_vector(text) for text in TEXTS]
     # 5 refused, then halves of 2 that fit; the second time 2 from the start
     assert sizes(server) == [5, 2, 2, 1, 2, 2, 1]
+
+
+def test_a_text_that_is_too_long_makes_no_batch_smaller() -> None:
+    async def ask(base_url: str) -> None:
+        embedder = HttpEmbedder(Endpoint(base_url), "m", "m@test")
+        try:
+            with pytest.raises(TooLong, match="must have less than 8 tokens"):
+                await embedder.embed([*TEXTS, "word " * 20])
+            await embedder.embed(TEXTS)
+        finally:
+            await embedder.close()
+
+    with serve(window=8) as server:
+        asyncio.run(ask(server.base_url))
+    assert sizes(server) == [6, 5]
 
 
 def test_nothing_to_embed_takes_no_request() -> None:

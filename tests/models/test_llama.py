@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import time
 import types
 from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,10 +16,21 @@ from typing import Any, TypeVar
 
 import pytest
 
-from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused, ServerFault, UnknownName, UserError
+from longmark.errors import (
+    MissingExtra,
+    ModelNotInstalled,
+    RequestRefused,
+    ServerFault,
+    TooLong,
+    UnknownName,
+    UserError,
+)
 from longmark.models import catalogue, llama
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest, LikelihoodReply, LikelihoodRequest, Message, Tokens
+from longmark.models.waiting import Stopped
 
 T = TypeVar("T")
 VERDICT = {
@@ -186,9 +198,9 @@ def test_a_prompt_beyond_the_window_is_refused_not_cut(fake: Callable[[], LlamaC
 
     # 7 ids of the template and 32 of the text leave room for one token; one more does not
     assert run_with(fake, lambda model: model.chat(request(32))).finish == "stop"
-    with pytest.raises(RequestRefused, match=r"has 40 tokens, and gguf:.* reads at most 39; shorten"):
+    with pytest.raises(TooLong, match=r"has 40 tokens, and gguf:.* reads at most 39; shorten"):
         run_with(fake, lambda model: model.chat(request(33)))
-    with pytest.raises(RequestRefused, match="reads at most 39"):
+    with pytest.raises(TooLong, match="reads at most 39"):
         run_with(fake, lambda model: model.likelihood(LikelihoodRequest("x" * 20, "y" * 20)))
 
 
@@ -316,3 +328,29 @@ def test_a_cancelled_call_stops_and_the_loop_stays_free() -> None:
         return after.tokens.completion
 
     assert run_with(small, use) == 1
+
+
+@pytest.mark.embedded
+@needs_small
+def test_a_stop_is_heard_within_a_long_likelihood(tmp_path: Path) -> None:
+    """Hundreds of tokens, each an evaluation of its own, would take a minute and more."""
+    request = LikelihoodRequest("Once", " upon a time" * 600)
+    cache = CallCache(tmp_path / "calls.sqlite")
+
+    async def use(model: LlamaCpp) -> float:
+        await model.likelihood(LikelihoodRequest("Once", " upon"))
+        door = Door(cache)
+        asking = asyncio.create_task(door.likelihood(model, request, Ledger()))
+        await asyncio.sleep(1)
+        assert not asking.done()
+        began = time.monotonic()
+        door.stop()
+        with pytest.raises(Stopped):
+            await asking
+        await model.close()
+        return time.monotonic() - began
+
+    try:
+        assert run_with(small, use) < 10
+    finally:
+        cache.close()

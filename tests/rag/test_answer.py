@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.rag.make import made, models
 
 from longmark.domain import load
-from longmark.errors import RequestRefused, UnknownName, UserError
+from longmark.errors import RequestRefused, TooLong, UnknownName, UserError
 from longmark.models.budget import Budget
 from longmark.models.door import Door
 from longmark.models.fake import FakeChat
@@ -164,6 +164,7 @@ def test_a_question_without_an_answer_is_left_out_with_its_reason(tmp_path: Path
     chat = FakeChat(
         {
             "one": RequestRefused("no such model"),
+            "long": TooLong("at most 10 tokens"),
             "two": ChatReply("", refusal="I cannot\nsay."),
             "three": ChatReply("<think>hm", "length"),
             "four": ChatReply(" ", "content_filter"),
@@ -171,16 +172,18 @@ def test_a_question_without_an_answer_is_left_out_with_its_reason(tmp_path: Path
         },
         name="gen",
     )
-    lines = [Example(id=name, question=name) for name in ("one", "two", "three", "four", "five")]
+    lines = [Example(id=name, question=name) for name in ("one", "long", "two", "three", "four", "five")]
     lines.append(Example(id="six", answer="only an answer"))
     done = asked(tmp_path, lines, chat)
     assert [str(one) for one in done.left_out] == [
         "one: gen: no such model",
+        "long: gen: at most 10 tokens",
         "two: gen: it refused: I cannot say.",
         "three: gen: its tokens were spent on thinking; raise --max-answer",
         "four: gen: its reply was empty (it ended with: content_filter)",
         "six: the line has no question",
     ]
+    assert [one.id for one in done.left_out if one.again] == ["one"]
     assert [one.answer for one in done.examples] == ["five!"]
     assert (done.cut, done.bare) == (1, 1)  # no passage holds the word
     assert done.cut_note(300) == "1 of 1 answers was cut off at the limit of 300 tokens"

@@ -56,7 +56,7 @@ def add_to(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="STATUS,…",
-        help="ask (and pay) again for these too: unparsable, refused",
+        help="ask (and pay) again for these too: unparsable, refused, too_long",
     )
     end = one.add_argument_group("at the end")
     end.add_argument(
@@ -136,10 +136,23 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
     if result.stopped == "budget":
         print("longmark: stopped by the budget; the same command with a larger one goes on", file=sys.stderr)
         return NO_VALUE
-    if result.unvalued:
-        print(f"longmark: no example has a value of {', '.join(result.unvalued)}", file=sys.stderr)
+    if _lacks_values(result, split(arguments.metrics)):
         return NO_VALUE
     return UNDER if any(not verdict.met for verdict in verdicts) else 0
+
+
+def _lacks_values(result: RunResult, names: list[str]) -> bool:
+    """Whether a metric lacks every value, and says so. One that no example is for counts where it was asked for by its
+    own name, not with its family, and where nothing at all could be marked."""
+    if result.inapplicable:
+        idle = ", ".join(result.inapplicable)
+        print(
+            f"longmark: no example is one to mark by {idle} (longmark metrics NAME: what it runs on)", file=sys.stderr
+        )
+    if result.unvalued:
+        print(f"longmark: no example has a value of {', '.join(result.unvalued)}", file=sys.stderr)
+    nothing = next(result.rows(), None) is None
+    return bool(result.unvalued) or nothing or any(value in names for value in result.inapplicable)
 
 
 def _spent(result: RunResult) -> str:

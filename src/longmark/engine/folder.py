@@ -230,10 +230,11 @@ class RunFolder:
             self._rows_file = None
         self._rewrite_rows()
 
-    def unvalued(self) -> list[str]:
-        """The values that no example has, be it for want of a value or of any example that they are for."""
-        valued = {m for (m,) in self._db.execute("SELECT DISTINCT m FROM rows WHERE status = 'ok'")}
-        return [value for m, value in enumerate(self._values) if m not in valued]
+    def unvalued(self) -> tuple[list[str], list[str]]:
+        """The values that no row has, and those that have no row, since no example is one that they are for."""
+        found = dict(self._db.execute("SELECT m, max(status = 'ok') FROM rows GROUP BY m"))
+        none = [value for m, value in enumerate(self._values) if found.get(m) == 0]
+        return none, [value for m, value in enumerate(self._values) if m not in found]
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""

@@ -76,7 +76,8 @@ class Options:
 class RunResult:
     """What a session did. folder: where the run's files are. counts: of the calls. changes: of the examples since the
     session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unvalued: values of metrics
-    that no example has."""
+    that have rows, and none with a value. inapplicable: those without a row, since no example is one that they are for
+    (values for variants, where there are none)."""
 
     folder: Path
     counts: Counts
@@ -84,6 +85,7 @@ class RunResult:
     skipped: int = 0
     stopped: str | None = None
     unvalued: tuple[str, ...] = ()
+    inapplicable: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples."""
@@ -155,8 +157,8 @@ async def execute(
             }
             manifest["finished"] = manifests.now() if stopped is None else None
             folder.write_manifest(manifest)
-        unvalued = () if stopped == "interrupt" else tuple(folder.unvalued())
-        return RunResult(out, door.counts, changes, found.bad, stopped, unvalued)
+        unvalued, inapplicable = ([], []) if stopped == "interrupt" else folder.unvalued()
+        return RunResult(out, door.counts, changes, found.bad, stopped, tuple(unvalued), tuple(inapplicable))
 
 
 async def dry_run(

@@ -10,14 +10,16 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
-from longmark.errors import ModelError, NoScore, OverBudget, UserError
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score, full_name
 from longmark.metrics import Selected
-from longmark.models.door import Door, Ledger, Stopped
+from longmark.models.door import Door, Ledger
 from longmark.models.handles import Models
+from longmark.models.waiting import Stopped
 from longmark.records import Example, Row, Signature, Usage
 
+_NO_REPLY = RETRIED | {"too_long"}  # what these rows lack is a reply; those that the cache holds for them are sound
 _MISSING = {
     "question": "The example has no question.",
     "answer": "The example has no answer (null).",
@@ -91,7 +93,7 @@ class Work:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 wanted = self._folder.missing(n, due, self._retry)
                 if wanted:
-                    refresh = any(status not in RETRIED for status in wanted.values() if status is not None)
+                    refresh = any(status not in _NO_REPLY for status in wanted.values() if status is not None)
                     yield Task(n, example, chosen, list(wanted), refresh)
 
     async def _worker(self, tasks: Iterator[Task]) -> None:
@@ -127,6 +129,8 @@ class Work:
             results = dict.fromkeys(task.wanted, gap)
         except OverBudget as error:
             results = dict.fromkeys(task.wanted, NoScore("over_budget", str(error)))
+        except TooLong as error:
+            results = dict.fromkeys(task.wanted, NoScore("too_long", str(error)))
         except ModelError as error:
             results = dict.fromkeys(task.wanted, NoScore("model_error", str(error)))
         return [

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -36,6 +35,7 @@ from longmark.models.protocols import (
     RerankReply,
     Tokens,
 )
+from longmark.models.waiting import Stopped, UnlessStopped, unless_given_up
 from longmark.records import Usage
 from longmark.together import together
 
@@ -45,10 +45,6 @@ _CHAT = TypeAdapter(ChatReply)
 _EMBED = TypeAdapter(EmbedReply)
 _RERANK = TypeAdapter(RerankReply)
 _LIKELIHOOD = TypeAdapter(LikelihoodReply)
-
-
-class Stopped(LongmarkError):
-    """The run was asked to stop: no new call is sent."""
 
 
 class WouldCall(LongmarkError):
@@ -119,10 +115,13 @@ class Door:
         self._prices: dict[str, Price] = {}
         self._flights: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
         self._asked_anew: set[bytes] = set()
+        self._here = UnlessStopped()  # calls of models on this machine
 
     def stop(self) -> None:
-        """No new call is sent from here on; those under way go on to their end."""
+        """No new call is sent from here on. Those under way at endpoints go on to their end, since they are paid for;
+        models on this machine give up theirs, which may take minutes and cost nothing but time."""
         self._stopped.set()
+        self._here.stop()
         for limiter in self._limiters.values():
             limiter.open_up()
 
@@ -206,7 +205,7 @@ class Door:
                 self._asked_anew.update(mine if ledger.refresh else ())
                 sent = True
             for key, flight in others.items():
-                with _unless_given_up(flight):
+                with unless_given_up(flight):
                     replies[key] = await asyncio.shield(flight)
         self._book(ledger, replies, sent=sent)
         return [replies[key][0] for key in keys]
@@ -284,7 +283,7 @@ class Door:
                 self.counts.requests += 1
                 self.counts.retries += attempt > 1
                 try:
-                    replies = await send()
+                    replies = await (send() if model.width is None else self._here.reply(send))
                 except BaseException as error:
                     self.budget.settle(held, Tokens(), 0.0)
                     if not isinstance(error, ModelError):
@@ -362,18 +361,6 @@ class Door:
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
-
-
-@contextmanager
-def _unless_given_up(flight: asyncio.Future[Any]) -> Iterator[None]:
-    """Around waiting for a call that another one asked for. Where that one was cancelled, and with it the call, this
-    waiting is over without a reply; where we are cancelled ourselves, so be it."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if not flight.cancelled() or (task is not None and task.cancelling()):
-            raise
 
 
 def _most(*texts: str, completion: int = 0) -> Tokens:

@@ -4,8 +4,9 @@ The backends on it are `http_chat`, `http_embed`, `http_rerank` and `http_likeli
 Endpoint. One call of `post` is one attempt: nothing is retried here (that is the door's) and nothing follows
 a redirect, which could carry a key to another host. Errors: RateLimited for 429, ServerFault for 408, 5xx, a
 connection that fails, a timeout and a body that is no JSON, Refusal (a RequestRefused) for the other 3xx and
-4xx and for a 429 that says the quota is used up. Messages hold at most 300 characters of the endpoint's own
-words, with keys taken out.
+4xx and for a 429 that says the quota is used up; among them Overlong (a TooLong) for a 400, 413 or 422 that says
+in one of the ways known that a text is longer than the model reads. Messages hold at most 300 characters of the
+endpoint's own words, with keys taken out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import orjson
 from yarl import URL
 
 from longmark import __version__
-from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
+from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong
 from longmark.models.keys import Key, check_base_url, redact
 from longmark.models.protocols import Tokens
 
@@ -31,6 +32,13 @@ TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last
 _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
 _READ = 20_000  # bytes of an error that are read: more than is shown, lest a key be cut and so not found
+_TOO_LONG = (  # how servers say that a text is longer than the model reads
+    *("context length", "context_length", "context size", "context window", "context limit"),  # most of them
+    *("string_above_max_length", "reduce the length"),  # OpenAI, Groq
+    *("prompt is too long", "input is too long", "maximum prompt length"),  # Anthropic, Bedrock, xAI
+    *("exceeds the maximum number of tokens", "allowed input length"),  # Gemini, Qwen
+    *("`inputs` must have less than", "`max_new_tokens` must be <="),  # TEI and TGI
+)
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 Known = Callable[[str, str], bool]
@@ -49,6 +57,10 @@ class Refusal(RequestRefused):
     def names(self, *words: str) -> bool:
         """Whether it is a complaint about a part of the request (400, 422) that has one of these words."""
         return self.http_status in (400, 422) and any(word in self.said for word in words)
+
+
+class Overlong(Refusal, TooLong):
+    """A refusal of a text that is longer than the model reads."""
 
 
 class Endpoint:
@@ -191,7 +203,9 @@ class Endpoint:
             message += " (no key is set for it: docs/endpoints.md)"
         if status == 404 and not urlsplit(self.base_url).path.strip("/"):
             message += " (is /v1 missing at the end of the base URL?)"
-        return Refusal(f"{self.host} refused the request ({status}): {message}", status, code, said)
+        overlong = status in (400, 413, 422) and any(word in said for word in _TOO_LONG)
+        kind = Overlong if overlong else Refusal
+        return kind(f"{self.host} refused the request ({status}): {message}", status, code, said)
 
 
 def tokens_of(usage: Any) -> Tokens:

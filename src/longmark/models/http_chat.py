@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longmark.errors import RequestRefused, ServerFault
+from longmark.errors import RequestRefused, ServerFault, TooLong
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 
@@ -100,6 +100,8 @@ class HttpChat:
 
 def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
     """The fact about the model that a refusal of this body teaches, None where it is about something else."""
+    if isinstance(refusal, TooLong):  # which may name any part that counts towards the length
+        return None
     if "max_tokens" in body and refusal.names("max_completion_tokens"):
         return "max-completion-tokens"
     if "response_format" in body and refusal.names(*_SCHEMA_WORDS):

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from longmark.errors import ServerFault
+from longmark.errors import ServerFault, TooLong
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, EmbedReply, Tokens
 
@@ -80,7 +80,9 @@ class HttpEmbedder:
 
 
 def too_many(refusal: Refusal) -> bool:
-    """Whether a request was refused for the number of its inputs."""
+    """Whether a request was refused for the number of its inputs, not for the length of one."""
+    if isinstance(refusal, TooLong):
+        return False
     return refusal.http_status == 413 or refusal.names("batch size", "batch_size", "too many inputs", "too large")
 
 

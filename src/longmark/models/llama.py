@@ -6,7 +6,7 @@ loop stays free and a cancelled call stops the work. Needs the extra `embedded`.
 
 Prompts are sent as token ids. The chat template's own text may hold control tokens; the messages may not: a text under
 evaluation that spells `<|im_end|>` is read as those ten characters. A prompt that fills the context window is refused
-(`RequestRefused`), never cut.
+(`TooLong`), never cut.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class LlamaCpp:
 
     def _check_window(self, count: int) -> None:
         if count >= self._window:
-            raise errors.RequestRefused(
+            raise errors.TooLong(
                 f"the prompt has {count:,} tokens, and {self.name} reads at most {self._window - 1:,}; shorten the "
                 "texts, or take a model with a longer context window"
             )

@@ -119,7 +119,9 @@ class Backend(Protocol):
     """What every backend has.
 
     name: as in signatures and tables, never with a key. identity: names the model for the cache key (base URL and
-    model, or a file's hash). capabilities: what it can do. width: calls it can serve at once (None: as many as asked).
+    model, or a file's hash). capabilities: what it can do. width: how many calls at once a model on this machine can
+    serve; a stop gives up those under way, so cancelling one must be harmless. None: an endpoint, which is asked as
+    often as the user allows.
     """
 
     name: str

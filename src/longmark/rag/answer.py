@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.domain import PARAPHRASE
-from longmark.errors import ModelError, OverBudget, UnknownName, UserError
+from longmark.errors import ModelError, OverBudget, TooLong, UnknownName, UserError
 from longmark.models.handles import Models
 from longmark.rag.generate import Generation, NoAnswer, generate
 from longmark.rag.retrieve import Hit, Retriever
@@ -195,8 +195,10 @@ class _Work:
         except OverBudget as error:
             self.stopped = True
             return LeftOut(line.id, str(error), again=True)
-        except (ModelError, NoAnswer) as error:
-            return LeftOut(line.id, f"{self._system}: {error}", again=isinstance(error, ModelError))
+        except (TooLong, NoAnswer) as error:
+            return LeftOut(line.id, f"{self._system}: {error}")
+        except ModelError as error:
+            return LeftOut(line.id, f"{self._system}: {error}", again=True)
         told = {
             "generator": self._system,
             "finish": generated.finish,

@@ -13,6 +13,7 @@ STATUSES = {
     "undefined": "the metric has no value for this example (no claims, say)",
     "unparsable": "the judge's reply could not be read, twice",
     "refused": "the judge declined to answer",
+    "too_long": "a text is longer than the model reads",
     "model_error": "the model gave no reply; run again to retry",
     "unsupported": "the model cannot do what the metric needs",
     "over_budget": "the budget was spent; run again to go on",
