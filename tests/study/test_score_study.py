@@ -189,6 +189,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
     ("change", "told"),
     [
         ({"k": 3}, "k: 5 there, 3 now"),
+        ({"variants": ["paraphrase"]}, "variants: there and not now: .*hazard"),
         ({"seed": 9}, "questions.seed: 3 there, 9 now"),
         ({"n": 5}, "questions.n: 4 there"),
     ],

@@ -98,8 +98,10 @@ def differences(path: str, before: Any, after: Any) -> Iterator[str]:
             yield from differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list):
         gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
-        if gone or added:
+        if gone and added:
             yield f"  {path}: {_shown(gone)} there, {_shown(added)} now"
+        elif gone or added:
+            yield f"  {path}: {'there and not now' if gone else 'now and not there'}: {_shown(gone or added)}"
         elif before != after:
             yield f"  {path}: the same in another order"
     elif before != after:
