@@ -146,6 +146,77 @@ def test_the_outermost_list_has_the_points() -> None:
     assert len(points(split("- A\n  1. a\n  2. b\n- B\n  a) c\n  b) d\n- C"))) == 3
 
 
+@pytest.mark.parametrize(
+    ("intro", "item"),
+    [
+        ("Intro.\n\n", "1. A"),
+        ("Intro.\n\n", "- A"),
+        ("Intro:\n", "* A\nof two lines"),
+        ("**Advice**\n\n", "(1) A"),
+        ("# Title\n\nIntro,\nof two lines.\n\n", "1. A\n   - more of A\n\n   and more"),
+        ("Intro.\n\n", "1. **Raise the stations**\n\nFloods reach them."),
+        ("对策：\n\n", "一、电线"),
+        ("対策。\n\n", "１．電線"),
+        ("対策。\n\n", "① 電線"),
+    ],
+)
+@pytest.mark.parametrize("closing", ["", "Confidence score: 5%"])
+def test_a_single_item_after_an_intro_is_the_only_point(intro: str, item: str, closing: str) -> None:
+    found = [("intro", intro.strip()), ("point", item)]
+    assert kinds(f"{intro}{item}\n\n{closing}") == [*found, *([("closing", closing)] if closing else [])]
+
+
+@pytest.mark.parametrize(
+    "paragraphs",
+    [
+        ["One.", "- Two.", "Three."],
+        ["One.", "1. Two.", "Three."],
+        ["One.", "Two.", "1. Three."],
+        ["1. One.", "Two."],
+        ["One.", "– Two."],
+        ["One.", "— Two."],
+        ["One.", "2. Two."],
+        ["One.", "A. Smith was there."],
+        ["One.", "a) Two."],
+        ["One.", "```\n1. Two.\n```"],
+        ["- One.", "1. Two."],
+        ["One.", "* * *\nTwo."],
+    ],
+)
+def test_a_paragraph_that_begins_like_an_item_is_one_of_them(paragraphs: list[str]) -> None:
+    text = "\n\n".join(paragraphs)
+    assert kinds(f"{text}\n\nConfidence: 9%")[:-1] == [("point", paragraph) for paragraph in paragraphs]
+
+
+@pytest.mark.parametrize(
+    ("title", "sections"),
+    [
+        ("# Title", ["## A\n\na", "## B\n\nb"]),
+        ("# Title", ["## A\n\nonly a"]),
+        ("## Title", ["**A**\n\na", "**B**\n\nb"]),
+        ("---\n# Title\n## Subtitle", ["### A\na", "### B\nb"]),
+    ],
+)
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_title_above_the_first_section_is_the_intro(title: str, sections: list[str], gap: str) -> None:
+    text = f"{title}{gap}{gap.join(sections)}"
+    assert kinds(text) == [("intro", title), *(("point", section) for section in sections)]
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        ["## A\n### a\nx", "## B\ny"],  # above its own section alone
+        ["# A\n\nx", "## B\n\ny"],
+        ["**A**\n**B**\nx"],
+        ["# A\n\nx"],
+        ["# A"],
+    ],
+)
+def test_a_heading_with_what_it_heads_is_no_title(sections: list[str]) -> None:
+    assert kinds("\n\n".join(sections)) == [("point", section) for section in sections]
+
+
 def test_items_count_on_past_a_thousand_and_years_are_none() -> None:
     long = "\n".join(f"{number}. item" for number in range(1, 1203))
     assert len(points(split(long))) == 1202

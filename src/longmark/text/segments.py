@@ -1,8 +1,9 @@
 """The points of an answer, its intro and its closing part, cut so that nothing is lost.
 
 Every character of the text is in exactly one segment: `join(split(text)) == text`. The points are the items of the
-outermost list that has two or more, a numbered list before a bulleted one at the same margin, else the paragraphs. A
-segment has a marker (`2. `, `- `; a heading stays with what it heads), a body, and a gap: the white space after it.
+outermost list that has two or more, a numbered list before a bulleted one at the same margin; else a single item after
+an intro of one paragraph; else the paragraphs. A segment has a marker (`2. `, `- `; a heading stays with what it
+heads), a body, and a gap: the white space after it.
 
 Items begin a line, with one of
     1. 1) (1)              digits of any script, then a space; before Chinese, Japanese and Korean writing also without
@@ -16,16 +17,22 @@ punctuation, `1) ` and `(1) ` after anything but the first. It is left as one po
 such a form, where its last item ends without the mark that the next one needs, and where numbers stand without a
 space (1.…2.…). Roman numbers and numbers in words are not known.
 
-Intro: what stands before the first item of a list; among paragraphs, a first one that ends in a colon. Closing part: a
-last part that begins with a statement of confidence at the beginning of a line ("Confidence score: 85 %", also as the
-last item of the list), and what follows it; also paragraphs after the last item of a list, unless the other items too
-have such paragraphs. A statement of confidence is known in English, and in eleven languages more by the words of
-`CONFIDENCE` before a colon or a number; in any other language it belongs to the last point, or is one.
+A single item counts where it is a bullet other than `–` and `—`, or numbered 1, where one paragraph or heading stands
+before it, and where no paragraph at the margin follows it (a statement of confidence may). Elsewhere a paragraph that
+begins like an item is a paragraph.
+
+Intro: what stands before the first item of a list; among paragraphs, a first one that ends in a colon, and a title,
+which is a first heading that has the next one right below it and is above all others. Closing part: a last part that
+begins with a statement of confidence at the beginning of a line ("Confidence score: 85 %", also as the last item of the
+list), and what follows it; also paragraphs after the last item of a list, unless the other items too have such
+paragraphs. A statement of confidence is known in English, and in eleven languages more by the words of `CONFIDENCE`
+before a colon or a number; in any other language it belongs to the last point, or is one.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -105,7 +112,7 @@ _CONFIDENCE = re.compile(
     re.IGNORECASE,
 )
 _IN_SIGHT = 200  # characters of a line that can hold the beginning of a statement of confidence
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S.*|\s*(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*")
+_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+\S.*|\s*(?:\d{1,3}[.)]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
@@ -136,10 +143,14 @@ def split(text: str) -> tuple[Segment, ...]:
     end = _closing(text, starts, items is not None)
     starts = [start for start in starts if start < end]
     if items is None:
+        if single := _single(text, end):
+            starts, items = [single[0]], single[1]
+        else:
+            starts[0] = max(starts[0], _below_titles(text[:end]))
         if len(starts) > 1 and text[starts[0] : starts[1]].rstrip().endswith((":", "：")):
             starts = starts[1:]  # a first paragraph that leads to the others is no point
         inline = _in_paragraph(text, starts[0], end) if len(starts) == 1 else []
-        starts, items = (inline, _IN_PARAGRAPH) if inline else (starts, None)
+        starts, items = (inline, _IN_PARAGRAPH) if inline else (starts, items)
     found: list[Segment] = []
     if text[: starts[0]].strip():
         found.append(_segment("intro", text[: starts[0]], None))
@@ -247,6 +258,44 @@ def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[in
             last[indent] = number
         found.append((start, indent, marker["letter"] if items.in_order else ""))
     return found
+
+
+def _single(text: str, end: int) -> tuple[int, _List] | None:
+    """Where the only item of a list begins, and how it is marked; None where there is no such list."""
+    for start, line in _lines(text[:end]):
+        marked = ((items, found[0]) for items in _LISTS if (found := items.marker.match(line)))
+        items, marker = next(marked, (None, ""))
+        if items and not _is_drawn(line) and _is_first(items, marker):
+            paragraphs = _paragraphs(text[:end])
+            before = sum(begun < start for begun in paragraphs)
+            after = any(begun > start and not text[begun].isspace() for begun in paragraphs)
+            return (start, items) if before == 1 and not after else None
+    return None
+
+
+def _is_first(items: _List, marker: str) -> bool:
+    """Whether a marker can be that of the only item: a bullet, or the number 1."""
+    if not items.numbered:
+        return marker.strip() not in ("–", "—")  # prose has those too
+    numbers = _COUNT.findall(marker)
+    return len(numbers[0]) == 1 and unicodedata.numeric(numbers[0], 0) == 1
+
+
+def _below_titles(text: str) -> int:
+    """Where the first section begins, below headings that have nothing but the next one and are above all that follow;
+    0 where there are none."""
+    lines = [(start, line.rstrip("\r\n")) for start, line in _lines(text) if not _is_drawn(line)]
+    levels = [_level(line) for _, line in lines]
+    titles = 0
+    while any(levels[titles + 1 : titles + 2]) and 0 < levels[titles] < min(filter(None, levels[titles + 1 :])):
+        titles += 1
+    return lines[titles][0] if titles else 0
+
+
+def _level(line: str) -> int:
+    """1 to 6 for a heading, 7 for a bold line, 0 for any other."""
+    found = _HEADING.fullmatch(line)
+    return len(found["level"] or "#######") if found else 0
 
 
 def _in_paragraph(text: str, start: int, end: int) -> list[int]:

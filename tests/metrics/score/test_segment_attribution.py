@@ -88,7 +88,7 @@ def test_an_answer_in_order_is_unchanged_and_equal_points_keep_their_places(tmp_
     assert value(other["order_changed"]).value == 0
 
 
-@pytest.mark.parametrize("answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%"])
+@pytest.mark.parametrize("answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%", "See:\n\n- An ash."])
 def test_one_point_has_a_relevance_and_no_order(tmp_path: Path, answer: str) -> None:
     reranker = FakeReranker(by_worth)
     found = marked(tmp_path, answer, reranker)
