@@ -108,6 +108,7 @@ def test_what_the_judge_names_is_hidden_wherever_it_stands(tmp_path: Path):
     assert request.schema is not None
     one = request.schema["properties"]["phrases"]["items"]["properties"]
     assert one["kind"]["enum"] == list(load().masked)
+    assert request.schema["properties"]["phrases"]["maxItems"] == 8 + 1  # 107 bytes
 
 
 def test_what_the_answer_does_not_have_is_counted(tmp_path: Path):

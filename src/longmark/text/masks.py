@@ -28,6 +28,11 @@ from longmark.together import together
 
 PIECE = 4000  # bytes of answer in one call: of more, a judge names a smaller share
 _MOST_TOKENS = 1024  # of a reply
+_LEAST_PHRASES, _BYTES_A_PHRASE = (
+    8,
+    100,
+)  # a list has room for so many, and for one more for so many bytes of the piece:
+# a small judge that repeats one phrase comes to its end
 _MOST_HIDDEN = 0.5  # of a text's characters other than white space: a list that hides more is no mask
 
 MASKING = Prompt(
@@ -187,10 +192,13 @@ def _list_for(piece: str, domain: Domain) -> Reader[list[_Named]]:
             raise Unreadable("what it names is more than half of the answer, and not the words and phrases of a kind")
         return named, extra
 
-    return Reader(read, reader.max_tokens, schema=_schema(tuple(masks)))
+    return Reader(
+        read, reader.max_tokens, schema=_schema(tuple(masks), _LEAST_PHRASES + utf8_size(piece) // _BYTES_A_PHRASE)
+    )
 
 
-def _schema(kinds: tuple[str, ...]) -> dict[str, Any]:
+def _schema(kinds: tuple[str, ...], most: int) -> dict[str, Any]:
+    """Of a list of at most so many phrases."""
     one = {
         "type": "object",
         "properties": {"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}},
@@ -199,7 +207,7 @@ def _schema(kinds: tuple[str, ...]) -> dict[str, Any]:
     }
     return {
         "type": "object",
-        "properties": {"phrases": {"type": "array", "items": one}},
+        "properties": {"phrases": {"type": "array", "items": one, "maxItems": most}},
         "required": ["phrases"],
         "additionalProperties": False,
     }
