@@ -26,6 +26,7 @@ from longmark import metrics
 from longmark.cli import parser
 from longmark.home import home
 from longmark.models import catalogue
+from longmark.records import STATUSES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -136,6 +137,12 @@ def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = [page.name for page in PAGES if page.parent.name == "docs" and page.name != "index.md"]
     assert [name for name in pages if f"]({name})" not in index] == []
+
+
+def test_every_status_is_explained():
+    text = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    table = text.partition("| status | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(STATUSES)
 
 
 def test_every_verb_and_every_option_is_named():

@@ -41,7 +41,8 @@ class Options:
 
     limit: the first examples only. mapping: our field -> column of the file. retry: statuses to ask for again, beside
     `model_error` and `over_budget`. tell: takes what the user should know, a sentence at a time. handle_signals: the
-    first Ctrl-C lets the calls under way end (main thread only). check_fit: tell where profiles do not fit the domain.
+    first Ctrl-C lets the calls under way at endpoints end (main thread only). check_fit: tell where profiles do not fit
+    the domain.
     """
 
     limit: int | None = None
@@ -252,8 +253,8 @@ def _disk_errors(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _interruptible(work: Work, options: Options) -> Iterator[list[int]]:
-    """The first Ctrl-C (or SIGTERM) lets the calls under way end, the second one ends at once. Yields the list of
-    signals that came."""
+    """The first Ctrl-C (or SIGTERM) lets the calls under way at endpoints end, the second one ends at once. Yields the
+    list of signals that came."""
     came: list[int] = []
     if not options.handle_signals:
         yield came
@@ -264,7 +265,7 @@ def _interruptible(work: Work, options: Options) -> Iterator[list[int]]:
     def stop(number: int) -> None:
         came.append(number)
         if len(came) == 1:
-            options.tell("Stopping: waiting for the calls under way. Press Ctrl-C again to stop at once.")
+            options.tell("Stopping: waiting for the calls under way at endpoints. Press Ctrl-C again to stop at once.")
             work.stop()
         else:
             task.cancel()
