@@ -281,6 +281,20 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path):
     assert len(raised.value.lines) == 3  # one weight, two plurals
 
 
+def test_a_list_whose_entries_are_all_wrong_is_not_called_empty(tmp_path: Path):
+    path = tmp_path / "mine.yaml"
+    text = GARDENS.read_text(encoding="utf-8")
+    path.write_text(text.replace("weight: 3", "weight: 0").replace("weight: 1", "weight: 0"), encoding="utf-8")
+    with pytest.raises(BadInput) as raised:
+        load(path)
+    assert [one.split(": ", 1)[1] for one in raised.value.lines] == [
+        f"dimensions[{i}].weight: input should be greater than 0, found 0" for i in (0, 1)
+    ]
+    path.write_text(text[: text.index("dimensions:")] + "dimensions: []\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="dimensions: is empty"):
+        load(path)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -215,7 +215,8 @@ def _load(path: Path) -> Domain:
     try:
         domain = Domain.model_validate(content)
     except ValidationError as error:
-        wrong += [(item["loc"], _said(item)) for item in error.errors(include_url=False)]
+        errors = error.errors(include_url=False)
+        wrong += [(item["loc"], _said(item)) for item in errors if not _only_follows(item, errors)]
     else:
         wrong += _contradictions(domain)
     if wrong or repeated:
@@ -334,6 +335,14 @@ def _said(error: Any) -> str:
         wanted = "a list" if kind == "tuple_type" else "a table (name: value)"
         return f"expected {wanted}, found {_kind(value)}"
     return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_kind(value)}"
+
+
+def _only_follows(error: Any, errors: Iterable[Any]) -> bool:
+    """Whether a list is found empty only because of what is wrong with each of its entries."""
+    where = error["loc"]
+    return error["type"] == "too_short" and any(
+        len(other["loc"]) > len(where) and other["loc"][: len(where)] == where for other in errors
+    )
 
 
 def _kind(value: Any) -> str:

@@ -289,7 +289,11 @@ NOT_MADE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no profile": ({"profile": None}, "hazard", "the line has no profile to change"),
     "no such slot": ({"profile": {"hazard": "hurricane"}}, "location", "its profile has no location"),
     "an empty value": ({"profile": PROFILE | {"hazard": " "}}, "hazard", "its profile has no hazard"),
-    "a value that is no text": ({"profile": PROFILE | {"hazard": 3}}, "hazard", "its profile has no hazard"),
+    "a value that is no text": (
+        {"profile": PROFILE | {"hazard": 3}},
+        "hazard",
+        "the hazard of its profile is no text",
+    ),
     "a hazard of no table": (
         {"profile": PROFILE | {"hazard": "meteorite"}},
         "location",
@@ -309,6 +313,53 @@ NOT_MADE: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_what_cannot_be_changed_is_left_out_with_the_reason(name: str):
     fields, variant, why = NOT_MADE[name]
     assert reason(perturb(EXAMPLE.model_copy(update=fields), variant)) == why
+
+
+PHARMACY = """\
+name: pharmacy
+title: Drugs taken together
+slots:
+  - {name: drug, description: what is taken, values: [aspirin, ibuprofen, warfarin]}
+  - {name: other, description: what is taken too, values: [aspirin, Ibuprofen, warfarin]}
+  - {name: concern, description: what is wanted, values: [facts]}
+template_slot: concern
+templates:
+  facts: ["Is {drug} safe together with {other}?"]
+dimensions:
+  - {name: drug, description: a drug, weight: 1}
+variants:
+  - {name: drug, change: [drug]}
+  - {name: other, change: [other]}
+  - {name: both, change: [drug, other]}
+"""
+
+
+@pytest.mark.parametrize("name", ["drug", "other", "both"])
+def test_two_slots_that_share_a_pool_stay_different(tmp_path: Path, name: str):
+    (tmp_path / "pharmacy.yaml").write_text(PHARMACY, encoding="utf-8")
+    pharmacy = load(tmp_path / "pharmacy.yaml")
+    profile = {"drug": "aspirin", "other": "Ibuprofen", "concern": "facts"}
+    example = Example(id="1", question="Is aspirin safe together with Ibuprofen?", profile=profile)
+    made = [one(perturb(example, name, domain=pharmacy, seed=seed)) for seed in range(30)]
+    for variant in made:
+        assert variant.profile is not None
+        drug, other = variant.profile["drug"], variant.profile["other"]
+        assert variant.question == f"Is {drug} safe together with {other}?"
+        assert drug.casefold() != other.casefold()
+        assert [drug != "aspirin", other != "Ibuprofen"] == [name in ("drug", "both"), name in ("other", "both")]
+    assert len({variant.question for variant in made}) == (3 if name == "both" else 1)
+
+
+def test_a_slot_whose_only_other_value_is_another_slot_s_is_left_out(tmp_path: Path):
+    (tmp_path / "pharmacy.yaml").write_text(PHARMACY.replace(", warfarin", ""), encoding="utf-8")
+    pharmacy = load(tmp_path / "pharmacy.yaml")
+    profile = {"drug": "aspirin", "other": "Ibuprofen", "concern": "facts"}
+    example = Example(id="1", question="Is aspirin safe together with Ibuprofen?", profile=profile)
+    assert reason(perturb(example, "drug", domain=pharmacy)) == (
+        "the domain has no other drug than what another slot of its profile has"
+    )
+    swapped = one(perturb(example, "both", domain=pharmacy))
+    assert swapped.question == "Is ibuprofen safe together with aspirin?"
 
 
 def test_a_value_does_not_depend_on_the_lines_around_it():

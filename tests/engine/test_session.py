@@ -233,11 +233,13 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
         {"id": "b", "answer": "It is."},
         {"id": "c", "question": "What?", "answer": ""},
         {"id": "d", "question": "What?", "answer": "It is.", "contexts": ["", "  "]},
+        {"id": "e", "question": " \n", "answer": "It is."},
     ]
     marked(tmp_path / "r", given, settings_of(FakeChat("80"), QR, "ccrs.contextual_coherence"))
     found = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
     assert found["a", QR].status == found["b", QR].status == "missing_input"
     assert found["a", QR].reason == "The example has no answer (null)."
+    assert (found["e", QR].status, found["e", QR].reason) == ("missing_input", "The example has no question.")
     assert found["c", QR].value == 0
     assert found["d", QR].value == 0.8
     assert found["d", "ccrs.contextual_coherence"].reason == "The example has no contexts."

@@ -25,6 +25,7 @@ GIVEN = [
     {"id": "h", "variant_of": "q", "variant": "hazard", "answer": "A tall tower.", "base_answer": "The old dam."},
     {"id": "b", "variant_of": "q", "variant": "location", "answer": "A tall tower."},
     {"id": "k", "variant_of": "q", "answer": "A tall tower.", "base_answer": "The old dam."},
+    {"id": "e", "variant_of": "q", "variant": "paraphrase", "answer": "The old dam.", "base_answer": ""},
 ]
 
 
@@ -53,6 +54,7 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
         ("b", PERTURBATION),
         ("k", PARAPHRASE),
         ("k", PERTURBATION),
+        ("e", PARAPHRASE),
     }
     assert rows["p", PARAPHRASE].value == 1  # the same answer
     assert (rows["h", PERTURBATION].value or 0) < 0.5  # no word in common
@@ -60,12 +62,17 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
         "missing_input",
         "The example has no base answer.",
     )
+    # an empty one is there, as an empty answer is
+    assert (rows["e", PARAPHRASE].status, rows["e", PARAPHRASE].reason) == (
+        "undefined",
+        "The base answer is empty: it is like no other.",
+    )
     # of a variant of no kind nobody can tell which it is
     assert rows["k", PARAPHRASE].status == rows["k", PERTURBATION].status == "missing_input"
     assert "variant" in (rows["k", PARAPHRASE].reason or "")
     assert (result.stopped, result.inapplicable) == (None, ())
     again = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
-    assert len(list(again.rows())) == 6
+    assert len(list(again.rows())) == 7
 
 
 def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path: Path):
@@ -82,8 +89,8 @@ def test_a_folder_counts_the_rows_to_be(tmp_path: Path):
     values = [value for chosen in selected for value in chosen.values]
     with RunFolder(tmp_path / "r", values) as folder:
         folder.stage(Example.model_validate(given) for given in GIVEN)
-        # one original: 5 of specificity and 2 of readability; three variants with a kind: 1 each; one without: 2
-        assert folder.rows_to_be(selected) == 7 + 3 + 2
+        # one original: 5 of specificity and 2 of readability; four variants with a kind: 1 each; one without: 2
+        assert folder.rows_to_be(selected) == 7 + 4 + 2
 
 
 def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import io
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,37 @@ def test_records(tmp_path: Path):
     assert found["r.jsonl:10"] == "! id: expected text or a whole number"
     assert "NUL" in found["r.jsonl:11"]
     assert read(tmp_path / "r.jsonl").keys() == found.keys()
+
+
+def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
+    (tmp_path / "a.md").write_text("Ice.", encoding="utf-8")
+    (tmp_path / "b.md").symlink_to("a.md")
+    (tmp_path / "c.md").symlink_to("gone.md")
+    (tmp_path / "d.docx").symlink_to("gone.docx")
+    os.mkfifo(tmp_path / "e.txt")
+    assert read(tmp_path) == {
+        "a.md": "Ice.",
+        "b.md": "Ice.",
+        "c.md": "! is a link to a file that is not there",
+        "e.txt": "! is no regular file",
+    }
+    source = Documents(tmp_path)
+    list(source)
+    assert source.left_out() == "1 file of other kinds left out: 1 .docx."
+
+
+def test_a_folder_that_cannot_be_listed_has_a_line(tmp_path: Path, monkeypatch):
+    (tmp_path / "a.md").write_text("Ice.", encoding="utf-8")
+    (tmp_path / "closed").mkdir()
+    listed = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert read(tmp_path) == {"a.md": "Ice.", "closed": "! cannot be read: Permission denied"}
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):

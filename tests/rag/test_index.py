@@ -70,8 +70,28 @@ def test_every_bad_document_is_named_and_nothing_is_asked_or_written(tmp_path: P
 
 
 def test_an_id_that_comes_twice(tmp_path: Path):
-    with pytest.raises(BadInput, match=r"x: another document, the 1\. of all, has this id"):
+    with pytest.raises(BadInput, match=r"document 2: its id, x, is that of document 1 too; change one of them"):
         build([Document("x", "a"), Document("x", "b")], tmp_path / "idx")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.jsonl").write_text('{"text": "one"}\n\n{"id": "x", "text": "two"}\n', encoding="utf-8")
+    (docs / "b.txt").write_text("three", encoding="utf-8")
+    (docs / "c.jsonl").write_text(
+        '{"id": "x", "text": "four"}\n{"id": "b.txt", "text": "five"}\n{"id": "a.jsonl:1", "text": "six"}\n'
+        '{"id": "d.md", "text": "seven"}\n{"id": "x", "text": "eight"}\n',
+        encoding="utf-8",
+    )
+    (docs / "d.md").write_text("nine", encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        build(docs, tmp_path / "idx")
+    assert [line.removesuffix(" too; change one of them") for line in caught.value.lines] == [
+        "c.jsonl:1: its id, x, is that of a.jsonl:3",
+        "c.jsonl:2: its id, b.txt, is that of b.txt",
+        "c.jsonl:3: its id, a.jsonl:1, is that of a.jsonl:1",
+        "c.jsonl:5: its id, x, is that of a.jsonl:3",
+        "d.md: its id, d.md, is that of c.jsonl:4",
+    ]
+    assert build(docs, tmp_path / "idx", skip_bad=True).documents == 4
 
 
 def test_nothing_but_bad_documents_stops_even_where_they_may_be_skipped(tmp_path: Path):

@@ -3,6 +3,7 @@
 A changed slot gets another value that fits the rest of the new profile: a new location is one of the (new) hazard.
 Where a slot stays that depends on the changed one (`hazard` alone keeps the location), a value that fits it is
 preferred; where there is none, the pair is one that the tables do not have, which is what such a variant asks for.
+No slot gets the value that another one of the same profile has: two that share a pool stay two different things.
 A slot that every template of the domain names must be named in the question; one that only some name (a profession) is
 changed in the profile alone where the question does not name it. English articles follow the new value.
 """
@@ -37,15 +38,23 @@ def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> 
     ]
     new = dict(old)
     exchanges: list[_Exchange] = []
+    taken = {_value(old, slot).casefold() for slot in domain.slots if slot.name not in variant.change}
     for slot in (slot for slot in domain.slots if slot.name in variant.change):
         value = _value(old, slot)
         if not value:
-            raise NotMade(f"its profile has no {slot.name}")
-        choices = _choices(slot, new, old, variant, domain)
+            odd = old.get(slot.name)
+            no_text = odd is not None and not isinstance(odd, str)
+            raise NotMade(
+                f"the {slot.name} of its profile is no text" if no_text else f"its profile has no {slot.name}"
+            )
+        others = [one for one in slot.choices(new) if one.casefold() != value.casefold()]
+        choices = _choices(slot, [one for one in others if one.casefold() not in taken], old, variant, domain)
         if not choices:
             on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
-            raise NotMade(f"the domain has no other {slot.name}{on}")
+            but = " than what another slot of its profile has" if others else ""
+            raise NotMade(f"the domain has no other {slot.name}{on}{but}")
         new[slot.name] = choices[int(draw() * len(choices))]
+        taken.add(new[slot.name].casefold())
         found = [
             _Exchange(match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name]))
             for match in slot.pattern(value).finditer(question)
@@ -70,10 +79,8 @@ def _value(profile: dict[str, Any], slot: Slot) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _choices(slot: Slot, new: dict[str, Any], old: dict[str, Any], variant: Variant, domain: Domain) -> list[str]:
-    """The values that a slot can change to: those that fit what depends on it and stays, or all where none does."""
-    own = _value(old, slot).casefold()
-    choices = [value for value in slot.choices(new) if value.casefold() != own]
+def _choices(slot: Slot, choices: list[str], old: dict[str, Any], variant: Variant, domain: Domain) -> list[str]:
+    """Of the values that a slot can change to those that fit what depends on it and stays, or all where none does."""
     depending = [other for other in domain.slots if other.given == slot.name and other.name not in variant.change]
     fitting = [
         value

@@ -175,7 +175,9 @@ class Work:
 
 
 def _lacks(example: Example, name: str) -> bool:
-    """Whether a field is missing: None, or no passages or references. An empty answer is there; an empty question
-    is not."""
+    """Whether a field is missing: None, or no passages or references. An empty answer is there; a question, say, that
+    is empty or blank is not."""
     value = getattr(example, name)
-    return value is None or (value in ((), "") and name != "answer")
+    if name in ("answer", "base_answer"):
+        return value is None
+    return value is None or value == () or (isinstance(value, str) and not value.strip())

@@ -27,10 +27,12 @@ _TEXTS = ("text", "content", "page_content", "abstract")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """id: the file's path within the folder, or what the record says, else `path:line`."""
+    """id: the file's path within the folder, or what the record says, else `path:line`. record: for a record, its
+    file's path within the folder and its line."""
 
     id: str
     text: str
+    record: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,20 @@ class Documents:
         self.other.clear()
         files = 0
         for file in self._files():
+            if isinstance(file, Unread):
+                files += 1
+                yield file
+                continue
             suffix = file.suffix.lower()
             if suffix not in TEXT | RECORDS | {".pdf"}:
                 self.other[suffix or file.name] += 1
                 continue
             files += 1
-            yield from self._read(file, suffix)
+            if file.is_file():
+                yield from self._read(file, suffix)
+            else:
+                why = "is a link to a file that is not there" if not file.exists() else "is no regular file"
+                yield Unread(self._name(file), why)
         if not files:
             kinds = ", ".join(sorted(TEXT | RECORDS | {".pdf"}))
             found = f" (it has {_counted(self.other)})" if self.other else ""
@@ -76,20 +86,27 @@ class Documents:
         count = sum(self.other.values())
         return f"{count:,} file{'s' if count > 1 else ''} of other kinds left out: {_counted(self.other)}."
 
-    def _files(self) -> Iterator[Path]:
+    def _name(self, file: Path) -> str:
+        return file.name if file == self.path else file.relative_to(self.path).as_posix()
+
+    def _files(self) -> Iterator[Path | Unread]:
+        """The files in their order; after them the folders that cannot be listed."""
         if self.path.is_file():
             yield self.path
             return
         if not self.path.is_dir():
             raise UserError(f"there is no folder or file {self.path}")
-        for folder, folders, names in os.walk(self.path):
+        closed: list[OSError] = []
+        for folder, folders, names in os.walk(self.path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if not name.startswith(".") and (file := Path(folder, name)).is_file():
-                    yield file
+                if not name.startswith("."):
+                    yield Path(folder, name)
+        for error in closed:
+            yield Unread(self._name(Path(error.filename)), f"cannot be read: {error.strerror}")
 
     def _read(self, file: Path, suffix: str) -> Iterator[Document | Unread]:
-        name = file.name if file == self.path else file.relative_to(self.path).as_posix()
+        name = self._name(file)
         try:
             if suffix in RECORDS:
                 yield from _records(file, name)
@@ -128,14 +145,14 @@ def _records(file: Path, name: str) -> Iterator[Document | Unread]:
                 yield Unread(where, record.message)
                 continue
             try:
-                yield _document(record, where)
+                yield _document(record, name, line)
             except ValueError as error:
                 yield Unread(where, str(error))
     except UserError as error:  # the file as a whole
         yield Unread(name, str(error).removeprefix(f"{file} "))
 
 
-def _document(record: Any, where: str) -> Document:
+def _document(record: Any, file: str, line: int) -> Document:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, found {type(record).__name__}")
     found = [name for name in _TEXTS if record.get(name) is not None]
@@ -152,7 +169,7 @@ def _document(record: Any, where: str) -> Document:
     if "\0" in text or _has_surrogates(text):
         raise ValueError(f"{found[0]}: has characters that no text has (NUL, or half of a surrogate pair)")
     whole = f"{title.strip()}\n\n{text}" if title and title.strip() else text
-    return Document(str(own_id) if own_id not in (None, "") else where, whole)
+    return Document(str(own_id) if own_id not in (None, "") else f"{file}:{line}", whole, (file, line))
 
 
 def _has_surrogates(text: str) -> bool:

@@ -206,15 +206,18 @@ def _write_passages(
     writer = Writer(folder)
     try:
         with IdIndex() as ids:
+            places = _Places(in_files=isinstance(documents, Documents))
             for number, document in enumerate(documents, 1):
                 if isinstance(document, Document):
-                    first = ids.add(document.id, number)
+                    place = places.code(document, number)
+                    first = ids.add(document.id, place)
                     if first is None:
                         read += 1
                         _add(writer, document, chunker)
                         tell("documents", read, None)
                         continue
-                    document = Unread(document.id, f"another document, the {first:,}. of all, has this id")
+                    where, other = (places.said(one, document.id) for one in (place, first))
+                    document = Unread(where, f"its id, {document.id}, is that of {other} too; change one of them")
                 bad += 1
                 if len(lines) < BAD_SHOWN:
                     lines.append(str(document))
@@ -225,6 +228,28 @@ def _write_passages(
     if not writer.count:
         raise UserError("there are no documents to index")
     return Built(out, read, writer.count, bad, tuple(lines))
+
+
+class _Places:
+    """Where documents come from, as a whole number each: that is all that is kept of them beside their ids."""
+
+    def __init__(self, in_files: bool) -> None:
+        self._in_files = in_files
+        self._files: dict[str, int] = {}  # those of records, by their numbers from 1
+
+    def code(self, document: Document, number: int) -> int:
+        """number: of the document among all, from 1."""
+        if document.record is None:
+            return -number
+        file, line = document.record
+        return (self._files.setdefault(file, len(self._files) + 1) << 40) + line
+
+    def said(self, code: int, name: str) -> str:
+        """The place of a document of this id: the id itself, where the document is a whole file."""
+        if code < 0:
+            return name if self._in_files else f"document {-code:,}"
+        file = next(file for file, number in self._files.items() if number == code >> 40)
+        return f"{file}:{code & ((1 << 40) - 1)}"
 
 
 def _add(writer: Writer, document: Document, chunker: Chunker) -> None:

@@ -118,7 +118,7 @@ def test_more_questions_than_asked_for_are_left_out_and_fewer_are_no_value(tmp_p
         assert one.status == "unparsable"
 
 
-@pytest.mark.parametrize("profile", [None, {}, {"location": "Richland, SC"}, {"hazard": ""}])
+@pytest.mark.parametrize("profile", [None, {}, {"location": "Richland, SC"}])
 def test_without_a_profile_the_plain_value_is_left(tmp_path: Path, profile: dict[str, Any] | None):
     model = judge("q3")
     found = scored(tmp_path, model, example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)
@@ -128,6 +128,19 @@ def test_without_a_profile_the_plain_value_is_left(tmp_path: Path, profile: dict
     assert "hazard, profession, concern, infrastructure" in masked.reason
     assert value(found["plain"]) == pytest.approx(0.6)
     assert len(model.requests) == 1
+
+
+def test_a_slot_that_is_there_without_a_text_is_named(tmp_path: Path):
+    profile = {"hazard": "", "profession": 5, "concern": ["é"], "location": "Richland, SC"}
+    masked = scored(tmp_path, judge("q3"), example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)[
+        "masked"
+    ]
+    assert isinstance(masked, NoScore)
+    assert (masked.status, masked.reason) == (
+        "missing_input",
+        "What the profile has of the slots that are masked is empty or no text: "
+        'hazard is "", profession is 5, concern is ["é"].',
+    )
 
 
 def test_a_masking_that_cannot_be_read_leaves_the_plain_value(tmp_path: Path):

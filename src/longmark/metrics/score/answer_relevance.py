@@ -22,12 +22,15 @@ checks it; here it names phrases and code hides them, so that nothing else can c
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.metric import Metric, Score, Value
@@ -91,8 +94,7 @@ async def _masked(example: Example, models: Models, params: Params) -> Score:
     if not domain.masks:
         raise NoScore("undefined", f"The domain {domain.name} masks no slot: there is only the plain value.")
     if not maskable(profile, domain):
-        slots = ", ".join(domain.masked)
-        raise NoScore("missing_input", f"The example has no profile with one of the slots that are masked: {slots}.")
+        raise NoScore("missing_input", _nothing_to_mask(profile, domain))
     masked = await mask(models, example.answer or "", profile)
     relevance = await _relevance(example.question or "", masked.text, models, params)
     shown = {
@@ -103,6 +105,17 @@ async def _masked(example: Example, models: Models, params: Params) -> Score:
         "masked_by_code": masked.by_code,
     }
     return Score(relevance.value, {**relevance.evidence, **shown})
+
+
+def _nothing_to_mask(profile: Mapping[str, Any], domain: Domain) -> str:
+    there = [
+        f"{name} is {json.dumps(profile[name], ensure_ascii=False, default=str)[:60]}"
+        for name in domain.masked
+        if name in profile
+    ]
+    if there:
+        return f"What the profile has of the slots that are masked is empty or no text: {', '.join(there)}."
+    return f"The example has no profile with one of the slots that are masked: {', '.join(domain.masked)}."
 
 
 async def _relevance(question: str, answer: str, models: Models, params: Params) -> Score:
