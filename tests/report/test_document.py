@@ -214,22 +214,33 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     page(tmp_path, Section(long, long, tables, note=long), title=long, lede=long, settings={long: [long]})
     script = """
     const found = [];
-    for (const width of [390, 1280]) {
-      document.documentElement.style.width = `${width}px`;
-      const beyond = [...document.querySelectorAll("body *")].filter(
+    document.querySelectorAll("script").forEach(e => e.remove());
+    const source = document.documentElement.outerHTML;
+    function look(frame, width) {
+      const page = frame.contentDocument;
+      const beyond = [...page.querySelectorAll("body *")].filter(
         e => !e.closest(".skip") && !e.closest("thead") && e.getBoundingClientRect().right > width + 1);
-      const frames = [...document.querySelectorAll(".scroll")].map(e => e.scrollWidth > e.clientWidth);
+      const frames = [...page.querySelectorAll(".scroll")].map(e => e.scrollWidth > e.clientWidth);
       found.push(`${width}: ${beyond.filter(e => !e.closest(".scroll")).length} ${beyond.length} ${frames}`);
+      if (width < 400) found.push(getComputedStyle(page.querySelector("td[data-label='p']"), "::before").content);
     }
-    const cell = document.querySelector("td[data-label='p']");
-    document.documentElement.style.width = "390px";
-    found.push(getComputedStyle(cell, "::before").content);
-    document.body.innerHTML = `<pre id="found">${found.join("; ")}</pre>`;
+    function show(widths) {
+      if (!widths.length) {
+        document.body.innerHTML = `<pre id="found">${found.join("; ")}</pre>`;
+        return;
+      }
+      const frame = document.createElement("iframe");
+      frame.style.cssText = `width: ${widths[0]}px; height: 900px; border: 0`;
+      frame.srcdoc = source;
+      frame.onload = () => { look(frame, widths[0]); show(widths.slice(1)); };
+      document.body.append(frame);
+    }
+    show([390, 1280]);
     """
     dom = after(tmp_path / "page.html", tmp_path / "profile", script)
     match = re.search(r'<pre id="found">(.*?)</pre>', dom)
     assert match is not None
-    phone, desktop, label = match[1].split("; ")
+    phone, label, desktop = match[1].split("; ")
     assert phone == "390: 0 0 false,false"
     assert re.fullmatch(r"1280: 0 [1-9]\d* (true|false),true", desktop), desktop
     assert label == '"p"'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import time
 from collections import Counter
@@ -23,7 +22,6 @@ from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
 from longmark.study.score.experiment import Outcome, carry_out, expect
 from longmark.study.score.page import notices, sections
-from longmark.study.score.pages import write_pages
 from longmark.study.score.plan import Member, Plan, member
 from longmark.study.score.stages import How
 from longmark.tables import Table
@@ -119,36 +117,6 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]
     assert known["members"]["evaluators"] == {"yes": ["judge-a"], "no": ["judge-b"]}
     assert all(stage["finished"] for stage in known["stages"].values())
     assert len(known["stages"]) == 2 + 2 * (1 + 6)
-
-
-def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_marks(
-    whole: tuple[Fakes, Plan, Outcome, CallCache],
-):
-    _, plan, _, _ = whole
-    pages = write_pages(plan)
-    assert [page.name for page in pages] == ["A.html", "B.html"]
-    page = pages[0].read_text(encoding="utf-8")
-    assert "24 answers" in page
-    assert "of 2 systems" not in page
-    for metric in ("score.specificity.hazard", "score.segment_attribution.relevance", "score.robustness.paraphrase"):
-        assert metric in page
-    assert "score.context_utilization.absolute" in page
-
-
-def test_a_page_of_answers_counts_calls_from_the_cache_among_its_calls(tmp_path: Path, idx: Path, cache: CallCache):
-    """A study again in another folder, with everything in the cache: all its calls come from there, 100 %."""
-    fakes = Fakes()
-    few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2, "variants": ["location"]}
-    carry_out(fakes.plan(tmp_path / "first", idx, **few), cache)
-    plan = fakes.plan(tmp_path / "again", idx, **few)
-    carry_out(plan, cache)
-    (page,) = write_pages(plan)
-    found = re.search(
-        r"<dt>Model calls</dt><dd><b>(\d+)</b><span>(\d+) from the call cache \((.*?)\)", page.read_text()
-    )
-    assert found is not None
-    assert int(found[1]) == int(found[2]) > 0
-    assert found[3] == "100 %"
 
 
 def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, Plan, Outcome, CallCache]):

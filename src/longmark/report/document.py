@@ -14,6 +14,7 @@ from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import longmark
 from longmark.report.markup import flat, line, pairs, plural, scrolling, text, upright
@@ -38,7 +39,8 @@ _OF_THE_ARRAYS = ("numpy", "scipy")
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two, plain text; figure: of
     `longmark.report.plots` (several may be joined), the only text that goes into the page as it is; note: how to read
-    it, plain text; points: what was found, in words, a sentence or two each, plain text."""
+    it, plain text; points: what was found, in words, a sentence or two each, plain text; links: to pages that belong to
+    this one, (path from its folder, words)."""
 
     title: str
     says: str
@@ -46,6 +48,7 @@ class Section:
     figure: str = ""
     note: str = ""
     points: Sequence[str] = ()
+    links: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,9 @@ def _section(section: Section, name: str) -> str:
         parts.append(f'<p class="says">{text(section.says)}</p>\n')
     if section.points:
         parts.append(f'<ul class="points">{"".join(f"<li>{text(point)}</li>" for point in section.points)}</ul>\n')
+    if section.links:
+        links = (f'<li><a href="{escape(quote(path))}">{text(words)}</a></li>' for path, words in section.links)
+        parts.append(f'<ul class="points">{"".join(links)}</ul>\n')
     if section.figure:
         parts.append(f'<div class="drawings">{section.figure}</div>\n')
     parts += [_titled(table, "" if alone else f"<h3>{text(table.title)}</h3>") for table in shown]

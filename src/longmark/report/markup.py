@@ -27,10 +27,16 @@ def code(foreign: object) -> str:
     return f"<code>{line(foreign)}</code>"
 
 
+BY = " by "
+"""Stands in the name of a value between a metric's and whose mark it is, where several marked the same answers."""
+
+
 def metric_name(name: str) -> str:
     """A metric's name with its family set back."""
-    family, dot, last = name.rpartition(".")
-    return f'<code class="metric"><span>{line(family + dot)}</span><wbr>{line(last)}</code>'
+    metric, by, whose = name.partition(BY)
+    family, dot, last = metric.rpartition(".")
+    whose = f" {by.strip()}&nbsp;{text(whose)}" if by else ""
+    return f'<code class="metric"><span>{line(family + dot)}</span><wbr>{line(last)}{whose}</code>'
 
 
 def plural(count: int, one: str, many: str = "") -> str:

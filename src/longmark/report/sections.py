@@ -13,7 +13,7 @@ from longmark.report.distribution import Distribution, bin_edges, distribution
 from longmark.report.figures import boxes, histogram, interval
 from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, MetricFacts
-from longmark.report.markup import code, listed, metric_name, plural, scrolling, text, upright
+from longmark.report.markup import BY, code, listed, metric_name, plural, scrolling, text, upright
 from longmark.report.numbers import fixed, whole
 from longmark.report.plots.scale import tick_texts
 from longmark.report.selection import Selection
@@ -37,7 +37,7 @@ def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[
     by_whom = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
     judges = f"marked by {listed(_short_names(models))}" if models else "marked without a model"
     answers = f"{plural(total, 'answer')} of {by_whom}" if systems else "No answers yet"
-    names = list(summary.metrics) or list(metrics)
+    names = list(dict.fromkeys(name.partition(BY)[0] for name in summary.metrics or metrics))
     on = (
         f"On {plural(len(names), 'metric')}: {', '.join(map(upright, names))}." if names else "The run has no rows yet."
     )
@@ -169,7 +169,7 @@ def _sentences(summary: Summary) -> dict[str, str]:
     once, under the family's name."""
     sharing: dict[tuple[str, str], list[str]] = {}
     for name in summary.metrics:
-        family = name.rpartition(".")[0]
+        family = name.partition(BY)[0].rpartition(".")[0]
         sharing.setdefault((family or name, summary.facts[name].summary), []).append(name)
     found = dict.fromkeys(summary.metrics, "")
     for (family, sentence), names in sharing.items():

@@ -15,9 +15,10 @@ function whole(place) {
 }
 
 // The last part of a metric's name; for one of several values also the name of the metric they are values of.
-function shortName(metric) {
+function shortName(name) {
+  const [metric, whose] = byWhom(name);
   const parts = metric.split(".");
-  return parts.slice(parts.length > 2 ? -2 : -1).map(plain).join(" · ");
+  return parts.slice(parts.length > 2 ? -2 : -1).map(plain).join(" · ") + (whose && BY + whose);
 }
 
 const shortNames = data.metrics.map((metric) => shortName(metric.name));

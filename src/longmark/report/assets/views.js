@@ -28,14 +28,32 @@ function isTextOrNull(value) {
   return value === null || value === undefined || typeof value === "string";
 }
 
-// The views of an answer: title, node, and the names of the marks whose evidence they show.
+const BY = " by ";
+
+// "score.specificity by jury": a metric, and whose mark it is where several marked the answer; else "".
+function byWhom(name) {
+  const at = name.indexOf(BY);
+  return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + BY.length)];
+}
+
+// The views of an answer: title, node, and the names of the marks whose evidence they show. Of what several marked there
+// is a view for each of them.
 function viewsOf(entry) {
   const found = [];
   for (const view of VIEWS) {
-    const marks = Object.entries(entry.marks).filter(([name]) => name === view.family || name.startsWith(view.family + "."));
-    if (!marks.length) continue;
-    const made = ifShaped(() => view.make(new Map(marks), entry, view.family));
-    if (made) found.push(made);
+    const marks = new Map();
+    for (const [name, mark] of Object.entries(entry.marks)) {
+      const [metric, whose] = byWhom(name);
+      if (metric !== view.family && !metric.startsWith(view.family + ".")) continue;
+      if (!marks.has(whose)) marks.set(whose, new Map());
+      marks.get(whose).set(metric, mark);
+    }
+    for (const [whose, its] of marks) {
+      const made = ifShaped(() => view.make(its, entry, view.family));
+      if (!made) continue;
+      const told = whose && BY + whose;
+      found.push({ ...made, title: made.title + told, covers: made.covers.map((name) => name + told) });
+    }
   }
   return found;
 }

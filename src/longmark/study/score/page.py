@@ -16,6 +16,7 @@ from longmark.study.score.found import Found
 from longmark.study.score.jury import jury_table
 from longmark.study.score.labels import Labels
 from longmark.study.score.marks import SPECIFICITY
+from longmark.study.score.plan import answers_page
 from longmark.study.stages import stage_table
 
 _FEW = 30  # questions below which a table is not worth much, and the page says so
@@ -96,10 +97,10 @@ def sections(result: Result) -> tuple[Section, ...]:
     """The tables in their order."""
     made = (
         replace(section, tables=[table for table in section.tables if table.rows])
-        for part in (_pairs, _robustness, _points, _utilization, _sensitivity, _readability, _people, _stages)
+        for part in (_pairs, _answers, _robustness, _points, _utilization, _sensitivity, _readability, _people, _stages)
         for section in part(result)
     )
-    return tuple(section for section in made if section.tables)
+    return tuple(section for section in made if section.tables or section.links)
 
 
 def _pairs(result: Result) -> Iterator[Section]:
@@ -111,7 +112,7 @@ def _pairs(result: Result) -> Iterator[Section]:
         tables.table_1(found, settings),
         figure=_specificity(result),
         note="Specificity and relevance are an evaluator's; robustness is the cosine of an answer with the answer to a "
-        "paraphrase (it should stay) or to a perturbed question (it should change). " + tables.pooling(found),
+        "paraphrase (it should stay) or to a perturbed question (it should change).",
     )
     yield Section(
         "Specificity by dimension",
@@ -120,6 +121,17 @@ def _pairs(result: Result) -> Iterator[Section]:
         [*tables.dimensions(found, settings), jury_table(found, settings)],
         note="A label that a voice left out counts as n/a in the vote and as none in the agreement: claims with two "
         "labels or more are compared.",
+    )
+
+
+def _answers(result: Result) -> Iterator[Section]:
+    found = result.found
+    marked = {*found.once, *found.points, *(one for one, _ in (*found.judged, *found.proxied))}
+    yield Section(
+        "Answers",
+        "A page for each generator, with every answer, its passages, and what each evaluator and each proxy made of "
+        "it: claims and verdicts, points, facts.",
+        links=[(answers_page(one), f"Answers of {one}") for one in found.generators if one in marked],
     )
 
 

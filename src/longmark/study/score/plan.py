@@ -163,6 +163,11 @@ class Marking:
     settings: Settings
 
 
+def answers_page(generator: str) -> str:
+    """Where in a study's folder the page with a generator's answers stands."""
+    return f"answers/{stem(generator)}.html"
+
+
 def evaluator_run(evaluator: Member) -> str:
     return f"evaluator-{evaluator.stem}"
 

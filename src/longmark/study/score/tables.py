@@ -110,7 +110,7 @@ def table_1(found: Found, settings: Settings) -> list[Table]:
         ),
         Table(
             "table1_intervals",
-            "Its measures with intervals (SCORE's table 1)",
+            "Measures with their intervals (SCORE's table 1)",
             (
                 *heads,
                 Column("Measure"),
