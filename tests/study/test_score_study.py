@@ -21,6 +21,7 @@ from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
 from longmark.study.score.experiment import Outcome, carry_out, expect
+from longmark.study.score.found import answers_of
 from longmark.study.score.page import notices, sections
 from longmark.study.score.plan import Member, Plan, member
 from longmark.study.score.stages import How
@@ -331,6 +332,8 @@ def test_what_is_wrong_is_said_before_a_call(tmp_path: Path, idx: Path, cache: C
 def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, CallCache], tmp_path: Path):
     _, plan, _, cache = whole
     questions = list(Reading(plan.questions_path))
+    shared = [{one.question for one in its.values()} for its in answers_of(plan).values()]
+    assert shared == [{one.question_id for one in questions}] * 2
     lines = [
         {"item": one.id, "system": "A", "rater": rater, "dimension": dimension, "label": label}
         for i, one in enumerate(questions)
