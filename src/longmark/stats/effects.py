@@ -11,14 +11,17 @@ system where higher is better.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from longmark.errors import UserError
-from longmark.stats.bootstrap import Statistic, bootstrap
+from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.results import Interval
-from longmark.stats.samples import Floats, Seed, Values, complete_rows
+from longmark.stats.samples import Floats, Seed, Values, cluster_numbers, complete_rows
+from longmark.stats.sums import Formula, bootstrap_of_sums
+
+_ROUNDING = 1e-12  # relative: a spread this small is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +59,51 @@ def effects(
     if not tie >= 0:
         raise UserError(f"differences up to `tie` in size are ties: it is 0 or more, not {tie}")
     (a, b), keep = complete_rows(first, second)
-    sign = 1 if higher_is_better else -1
+    d = a - b
+    ahead = d if higher_is_better else -d
+    points = (ahead > tie) + 0.5 * (np.abs(ahead) <= tie)
 
-    def points(x: Floats, y: Floats) -> Floats:
-        ahead = sign * (x - y)
-        return np.asarray(((ahead > tie) + 0.5 * (np.abs(ahead) <= tie)).mean(axis=-1))
+    def mean(of_rows: Floats) -> Interval:
+        column = np.full(len(keep), np.nan)
+        column[keep] = of_rows
+        return bootstrap_mean(column, clusters=clusters, level=level, resamples=resamples, seed=seed)
 
-    def interval(statistic: Statistic) -> Interval:
-        return bootstrap([first, second], statistic, clusters=clusters, level=level, resamples=resamples, seed=seed)
-
-    ahead = sign * (a - b)
+    scale = max((float(np.abs(x).max()) for x in (a, b) if len(x)), default=0.0)
+    features, formula = _sums(d), _d_z(float(d.mean()) if len(d) else 0.0, scale)
+    if clusters is not None:
+        numbers, count = cluster_numbers(clusters, keep)
+        features = np.stack([np.bincount(numbers, column, count) for column in features.T], axis=1)
+    d_z = bootstrap_of_sums(
+        features, formula, level=level, resamples=resamples, seed=seed, clusters=clusters is not None
+    )  # fmt: skip
+    missing = int((~keep).sum())
     return Effects(
-        difference=interval(_difference),
-        d_z=interval(_d_z),
-        share=interval(points),
+        difference=mean(d),
+        d_z=replace(d_z, n=len(d), missing=missing),
+        share=mean(points),
         won=int((ahead > tie).sum()),
         lost=int((ahead < -tie).sum()),
         ties=int((np.abs(ahead) <= tie).sum()),
-        n=len(a),
-        missing=int((~keep).sum()),
+        n=len(d),
+        missing=missing,
         tie=tie,
         higher_is_better=higher_is_better,
     )
 
 
-def _difference(x: Floats, y: Floats) -> Floats:
-    return np.asarray((x - y).mean(axis=-1))
+def _sums(d: Floats) -> Floats:
+    """What d_z needs of each difference: that it is one, its distance from the mean, the square of that distance."""
+    away = d - d.mean() if len(d) else d
+    return np.stack([np.ones(len(d)), away, away * away], axis=1)
 
 
-def _d_z(x: Floats, y: Floats) -> Floats:
-    """NaN where there are fewer than two differences, or all are equal."""
-    d = x - y
-    if d.shape[-1] < 2:
-        return np.full(d.shape[:-1], np.nan)
-    mean, spread = d.mean(axis=-1), d.std(axis=-1, ddof=1)
-    scale = np.maximum(np.abs(x).max(axis=-1), np.abs(y).max(axis=-1))
-    return np.asarray(mean / np.where(spread > 1e-12 * scale, spread, np.nan))
+def _d_z(centre: float, scale: float) -> Formula:
+    """d_z from sums of `_sums`. NaN where there are fewer than two differences, or all are equal."""
+
+    def formula(sums: Floats) -> Floats:
+        n, away, squares = sums.T
+        about = squares - away * away / n
+        spread = np.where(about > np.maximum(_ROUNDING * squares, n * (_ROUNDING * scale) ** 2), about, np.nan)
+        return np.asarray((centre + away / n) / np.sqrt(spread / (n - 1)))
+
+    return formula
