@@ -190,6 +190,18 @@ def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, 
     assert f"mean of 5 cosines =|{sum(cosines) / 5:.3f}|".replace("-", "−") in shown
 
 
+def test_labels_that_code_set_are_counted(ice: str, run: Path, tmp_path: Path):
+    def some(row: dict[str, Any]) -> dict[str, Any]:
+        if row["metric"] == "score.specificity" and row["value"] is not None:
+            row["evidence"]["labels_set_by_words"] = 2
+        return row
+
+    write_report([rewritten(run, tmp_path / "set", some)], tmp_path / "set.html")
+    said = "labels set by code: the words that the judge went by do not stand in the claim (n/a)"
+    assert f"2 {said}" in view(opened(tmp_path / "set.html", tmp_path / "profile", "#open=ice"), VERDICTS)
+    assert said not in view(ice, VERDICTS)
+
+
 def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
     notes = ({"finish": "length", "max_tokens": 300}, {"finish": "length"}, {"finish": "stop"}, "length", None)
     records = [

@@ -17,7 +17,7 @@ from longmark.models.fake import FakeChat
 from longmark.models.handles import Models, Roles
 from longmark.models.protocols import ChatReply
 from longmark.prompts import PromptBook
-from longmark.text.details import Mark, details, labels, marks
+from longmark.text.details import Mark, checked, details, labels, marks, stands
 
 NAMES = ("hazard", "location", "timeline", "intensity")
 KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], "intensity": []}
@@ -60,7 +60,8 @@ def test_a_judge_sees_the_claim_the_details_and_the_passages(tmp_path: Path):
     (request,) = judge.requests
     asked = request.messages[1].content
     assert "[1] It hailed.\n\n[2] It froze." in asked
-    assert "hazard: ice storm; hail\nlocation: none\ntimeline: 2009\nintensity: none" in asked
+    # of the answer's details those of the claim: others are an invitation to see them where they are not
+    assert "hazard: hail\nlocation: none\ntimeline: none\nintensity: none" in asked
     assert ">\nHail fell.\n</claim" in asked
     # passages and details first: what is the same for every claim need be evaluated only once
     assert asked.index("<context ") < asked.index("<details ") < asked.index("<claim ")
@@ -128,6 +129,58 @@ def test_in_part_what_is_no_label_is_left_out_with_what_was_said():
     for without in ({"hazard": "maybe"}, {}, "yes", '{"hazard": "yes"'):
         with pytest.raises(Unreadable):
             read(without, in_part=True)
+
+
+CLAIM = "Ice storms broke 30,000 poles in Cook County, IL, in early 2009."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("ice storm", "ICE  STORMS", "30,000 poles", "“Cook County, IL”", "Cook County; Ohio", "hail and ice storms"),
+        *("2009.", "in early 2009 … 2010"),
+    ],
+)
+def test_words_that_stand_in_the_claim(words: str):
+    assert stands(words, CLAIM)
+
+
+@pytest.mark.parametrize(
+    "words", ["", " ", ",;", "none", "ice storm warning", "3", "000 poles x", "Kentucky", "storming"]
+)
+def test_words_that_do_not(words: str):
+    assert not stands(words, CLAIM)
+
+
+def test_words_of_a_language_without_spaces():
+    assert stands("冰暴", "2009年的冰暴袭击了里奇兰县。")
+    assert not stands("飓风", "2009年的冰暴袭击了里奇兰县。")
+
+
+@pytest.mark.parametrize(
+    ("label", "in_claim", "in_context", "then"),
+    [
+        ("yes", "ice storms", "an ice storm", "yes"),
+        ("yes", "ice storms", "hail", "no"),
+        ("yes", "hail", "an ice storm", "n/a"),
+        ("no", "", "", "n/a"),
+        ("no", "2009", "", "no"),
+        ("n/a", "2009", "ice", "n/a"),
+        (None, "", "", None),
+        ("yes", None, None, "yes"),  # a judge that does not say which words
+        ("yes", "2009", None, "yes"),
+    ],
+)
+def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_context: str | None, then: str | None):
+    mark = Mark(label, "r", None, in_claim, in_context)
+    found = checked(mark, CLAIM, "[1] In 2010 an ice storm came.")
+    assert (found.label, found.given) == (then, None if then == label else label)
+    assert found.reason == "r"
+
+
+def test_the_words_are_the_reason():
+    found = read({"hazard": {"in_claim": " hail", "in_context": "", "label": "no"}, "location": "n/a"})["hazard"]
+    assert found == Mark("no", "claim: hail · passages: –", None, " hail", "")
 
 
 ODD = json.dumps({"hazard": "yes", "location": "unclear"})

@@ -7,6 +7,7 @@ and forms of reply follow it (SCORE, appendices B.1 and E.2).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,18 +36,24 @@ LABELLING = Prompt(
     "score.specificity",
     ("context", "details", "claim"),
     """\
-The claim comes from an answer, and the details are what that answer specifies. Label the claim on each of these \
-dimensions:
+The claim comes from an answer, and the details are what the claim may specify. For each of these dimensions:
 $dimensions
-yes: the claim itself states a detail of this dimension, and the context bears it out.
-no: the claim itself states one, and the context contradicts it or does not say it.
-n/a: the claim states no detail of this dimension.
+first copy from the claim the words that state a detail of this dimension; copy nothing ("") where the claim has no \
+such words, whatever else it is about. Then copy from the context the words that say the same; copy nothing ("") where \
+it has none. Then label the claim:
+yes: the claim has such words, and the context bears them out.
+no: the claim has such words, and the context contradicts them or does not say them.
+n/a: the claim has no such words.
 Go by the context alone, not by what you know, and infer nothing. What is stated and not found in the context is no, \
 never n/a.
 Reply with a JSON object and nothing else, in this form: $form""",
 )
 
-_TOKENS_A_DIMENSION = 128  # of a reply: a label with its reason in a sentence
+_TOKENS_A_DIMENSION = 128  # of a reply: a label with the words that it goes by
+_PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
+_QUOTES = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
+)
 
 
 # What a label may be called beside itself: n/a is short for these
@@ -59,11 +66,15 @@ _SPELLINGS: Mapping[str, Label] = {
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A judge's label of one claim on one dimension. label: None where the judge left it out, or said something that
-    is no label. said: what that was."""
+    is no label. said: what that was. in_claim, in_context: the words that it copied, None where it did not say.
+    given: the label that it gave where these words make it another."""
 
     label: Label | None
     reason: str
     said: str | None = None
+    in_claim: str | None = None
+    in_context: str | None = None
+    given: Label | None = None
 
 
 async def details(models: Models, claims: Sequence[str]) -> dict[str, list[str]]:
@@ -96,14 +107,16 @@ async def labels(
 ) -> Verdict[dict[str, Mark]]:
     """A judge's marks of a claim, one for each dimension. known: the details of `details`.
 
+    The judge copies the words that it goes by, and code looks for them: where they are not in the claim, which then
+    does not state the detail, the label is n/a; a yes by words that the passages do not have is a no.
     What is no label is asked for once more; then it is left out (`Mark.said`), and a reply without any label cannot be
     read. NoScore and ModelError as `ask`.
     """
     dimensions = models.domain.dimensions
-    form = {dimension.name: {"reason": "a few words", "label": "yes, no or n/a"} for dimension in dimensions}
+    form = {one.name: {"in_claim": "...", "in_context": "...", "label": "yes, no or n/a"} for one in dimensions}
     inputs = {
         "context": "\n\n".join(f"[{i}] {passage}" for i, passage in enumerate(passages, start=1)),
-        "details": "\n".join(f"{name}: {'; '.join(found) or 'none'}" for name, found in known.items()),
+        "details": "\n".join(f"{name}: {'; '.join(_of(claim, found)) or 'none'}" for name, found in known.items()),
         "claim": claim,
     }
     names = tuple(dimension.name for dimension in dimensions)
@@ -113,7 +126,8 @@ async def labels(
     def read(reply: ChatReply) -> tuple[dict[str, Mark], dict[str, Any]]:
         nonlocal asked
         asked += 1
-        return (once if asked == 1 else again).read(reply)
+        found, extra = (once if asked == 1 else again).read(reply)
+        return {name: checked(mark, claim, inputs["context"]) for name, mark in found.items()}, extra
 
     return await ask(
         models,
@@ -150,13 +164,50 @@ def marks(names: tuple[str, ...], in_part: bool = False) -> Reader[dict[str, Mar
 
 
 def _mark(given: Any) -> Mark:
-    """A bare string is a label without a reason."""
-    said, reason = (given.get("label"), given.get("reason")) if isinstance(given, dict) else (given, None)
+    """A bare string is a label without more."""
+    fields = given if isinstance(given, dict) else {"label": given}
+    said = fields.get("label")
     label = _SPELLINGS.get(said.strip().casefold()) if isinstance(said, str) else None
-    reason = reason if isinstance(reason, str) else ""
-    if label is not None or said is None:
-        return Mark(label, reason)
-    return Mark(None, reason, said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
+    reason, in_claim, in_context = (
+        one if isinstance(one := fields.get(name), str) else None for name in ("reason", "in_claim", "in_context")
+    )
+    if reason is None and in_claim is not None:
+        reason = f"claim: {in_claim.strip() or '–'} · passages: {(in_context or '').strip() or '–'}"
+    if label is None and said is not None:
+        odd = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        return Mark(None, reason or "", odd, in_claim, in_context)
+    return Mark(label, reason or "", None, in_claim, in_context)
+
+
+def checked(mark: Mark, claim: str, context: str) -> Mark:
+    """The mark with the label that the copied words allow. Words that the judge did not give allow every label."""
+    label = mark.label
+    if label in ("yes", "no") and mark.in_claim is not None and not stands(mark.in_claim, claim):
+        label = "n/a"
+    elif label == "yes" and mark.in_context is not None and not stands(mark.in_context, context):
+        label = "no"
+    return mark if label == mark.label else replace(mark, label=label, given=mark.label)
+
+
+def stands(words: str, text: str) -> bool:
+    """Whether words were copied from a text: as a whole or in one of their parts (between commas, "and", …), in any
+    case and spacing; whole words, in the singular or plural."""
+    within = _plain(text)
+    parts = (_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words)))
+    return any(_word(part).search(within) for part in parts if any(map(str.isalnum, part)))
+
+
+def _word(part: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![0-9a-z]){re.escape(part.removesuffix('s'))}(?:e?s)?(?![0-9a-z])")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_QUOTES).casefold().split())
+
+
+def _of(claim: str, found: Sequence[str]) -> list[str]:
+    """Those of an answer's details that stand in one of its claims."""
+    return [detail for detail in found if stands(detail, claim)]
 
 
 def _described(dimensions: Sequence[Dimension]) -> str:
@@ -169,4 +220,10 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 _LIST = {"type": "array", "items": {"type": "string"}}
-_MARK = _object({"reason": {"type": "string"}, "label": {"type": "string", "enum": list(LABELS)}})
+_MARK = _object(
+    {
+        "in_claim": {"type": "string"},
+        "in_context": {"type": "string"},
+        "label": {"type": "string", "enum": list(LABELS)},
+    }
+)

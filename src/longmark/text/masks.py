@@ -4,8 +4,8 @@ A model names the words and phrases that belong to the masked slots of the domai
 each and of the profile's own values, and counts both.
 
 Deviation from SCORE (section 3.3, appendix E.3), where the model writes the answer again with placeholders in it: here
-nothing but what was named can change, the reply is a tenth as long, and a small judge gets through it
-(design/masking.md).
+nothing but what was named can change, the reply is shorter, and a small judge gets through it
+(design/small-judges.md).
 """
 
 from __future__ import annotations

@@ -239,20 +239,52 @@ def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces(tmp_path: Path):
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
         if "<claims " in asked:
-            first = re.search(r"- Claim number (\d+)", asked)
-            assert first
-            return json.dumps({name: [f"from {first[1]}"] for name in NAMES})
+            numbers = re.findall(r"- Claim number (\d+)", asked)
+            assert len(numbers) == 10  # 40 bytes and 30 x 11: about 370 a claim, so ten in a piece of 4,000
+            return json.dumps({name: [f"number {n}" for n in numbers] for name in NAMES})
         if "<claim " not in asked:
             return json.dumps({"claims": many})
         number = re.search(r"<claim \w+>\nClaim number (\d+)", asked)
         assert number
-        # 40 bytes and 30 x 11: about 370 a claim, so ten in a piece of 4,000
-        assert f"hazard: from {int(number[1]) // 10 * 10}\n" in asked
+        assert f"hazard: number {number[1]}\n" in asked  # those of the claim itself
         return json.dumps(dict.fromkeys(NAMES, "yes"))
 
     found = scored(tmp_path, FakeChat(answer), samples=1)
     assert value(found) == 1
-    assert found[""].evidence["details"]["hazard"] == ["from 0", "from 10", "from 20", "from 30"]
+    assert found[""].evidence["details"]["hazard"] == [f"number {n}" for n in range(40)]
+
+
+def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand(tmp_path: Path):
+    def answer(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "<claims " in asked:
+            return json.dumps({name: [] for name in NAMES})
+        if "<claim " not in asked:
+            return json.dumps({"claims": CLAIMS[:1]})
+        yes = {"label": "yes"}
+        marks = {
+            "hazard": {"in_claim": "ice storm", "in_context": "ice storm", **yes},
+            "location": {"in_claim": "Richland", "in_context": "Ohio", **yes},
+            "timeline": {"in_claim": "2009", "in_context": "2009", **yes},
+            "intensity": {"in_claim": "", "in_context": "", **yes},
+        }
+        return json.dumps(marks)
+
+    found = scored(tmp_path, FakeChat(answer), samples=1)
+    # the claim has no 2009, and the passages no Ohio: hazard 1/1 by .6, location 0/1 by .2
+    assert value(found) == pytest.approx(0.6 / 0.8)
+    evidence = found[""].evidence
+    assert evidence["labels_set_by_words"] == 3
+    shown = evidence["claims"][0]["dimensions"]
+    assert {name: one["vote"] for name, one in shown.items()} == {
+        "hazard": "yes",
+        "location": "no",
+        "timeline": "n/a",
+        "intensity": "n/a",
+    }
+    assert shown["location"]["given"] == ["yes"]
+    assert shown["location"]["reasons"] == ["claim: Richland · passages: Ohio"]
+    assert "given" not in shown["hazard"]
 
 
 def test_thirty_thousand_words_and_another_language(tmp_path: Path):

@@ -2,8 +2,10 @@
 
 The first judge divides the answer into claims and picks out of the whole list the details that they give on the
 domain's dimensions (hazards: hazard, location, timeline, intensity). Each of K judges then labels every claim on every
-dimension: yes (stated, and the passages bear it out), no (stated, and they do not), n/a (not stated). The vote is the
-most frequent label; a tie that involves n/a is n/a, one of yes and no is no.
+dimension: yes (stated, and the passages bear it out), no (stated, and they do not), n/a (not stated). It copies the
+words that it goes by, and code looks for them: a yes or no by words that the claim does not have is n/a, a yes by words
+that the passages do not have is no. The vote is the most frequent label; a tie that involves n/a is n/a, one of yes and
+no is no.
 
     mean of a dimension  = claims voted yes / claims voted yes or no
     specificity          = sum(weight x mean) / sum(weight), over the dimensions that have a mean
@@ -12,16 +14,18 @@ Range [0, 1], higher is better. Values: `score.specificity`, and one for each di
 that name. No value (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the score where
 all of them are. A label that a judge leaves out counts as n/a in the vote. A label that is none of the three, and a
 reply without any label, is asked for once more; then the one counts as left out, and with the other there is no value.
-Evidence counts what was left out (`labels_left_out`), and what was said for a label (`said_for_a_label`).
+Evidence counts what was left out (`labels_left_out`), what code set by the words (`labels_set_by_words`), and what was
+said for a label (`said_for_a_label`).
 Several judges are asked once each, at temperature 0; one judge is asked `samples` times.
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists
 are worked on in pieces of that size, and a claim is judged with the details of its own piece.
 
 Parameters: samples, temperature: of a single judge. all_na: `zero` scores 0 where all dimensions of all claims are n/a,
 as the authors do (63 of their 1,412 answers); the dimensions have no value then either.
-Deviations: the prompts are ours, and a judge says why before it gives the label. For K other than 3 the rule for ties
-is ours: the paper has none, and with three judges a tie is always of all three labels, for which the authors' data has
-n/a. A single judge that is sampled is ours too; the paper has three models.
+Deviations: the prompts are ours. A judge copies words before it gives the label, and code checks them; the paper's
+explains itself and is believed (design/small-judges.md has what that comes to with a small one). For K other than 3 the
+rule for ties is ours: the paper has none, and with three judges a tie is always of all three labels, for which the
+authors' data has n/a. A single judge that is sampled is ours too; the paper has three models.
 """
 
 from __future__ import annotations
@@ -149,6 +153,7 @@ def _overall(
         "weights": dict(weights),
         "means": means,
         "labels_left_out": sum(mark.label is None for mark in given),
+        "labels_set_by_words": sum(mark.given is not None for mark in given),
         "said_for_a_label": dict(Counter(mark.said for mark in given if mark.said is not None).most_common()),
         "claims": [{"claim": one.claim, "dimensions": {name: _shown(one, name) for name in weights}} for one in judged],
     }
@@ -174,12 +179,15 @@ def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
 
 def _shown(one: Judged, name: str) -> dict[str, Any]:
     """A claim's vote on a dimension, with every juror's label (null where it left it out) and reason; said: what stood
-    for a label, where a juror said something that is none."""
+    for a label, where a juror said something that is none; given: the labels before the words that they go by were
+    looked for, where that set one."""
     shown: dict[str, Any] = {
         "vote": one.votes[name],
         "labels": [mark[name].label for mark in one.marks],
         "reasons": [mark[name].reason for mark in one.marks],
     }
+    if any(mark[name].given is not None for mark in one.marks):
+        shown["given"] = [mark[name].given or mark[name].label for mark in one.marks]
     said = [mark[name].said for mark in one.marks]
     return {**shown, "said": said} if any(one is not None for one in said) else shown
 

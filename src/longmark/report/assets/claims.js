@@ -116,7 +116,7 @@ function votesList(votes, juror) {
 // ---- the weighted score's arithmetic, from the votes and weights that the row has
 
 function claimsScore({ names, claims }, overall, entry) {
-  const { weights, labels_left_out, rule, details } = overall.evidence;
+  const { weights, labels_left_out, labels_set_by_words, rule, details } = overall.evidence;
   const lines = names.map((name) => {
     const count = { yes: 0, no: 0, "n/a": 0 };
     for (const { votes } of claims) count[votes.get(name).vote] += 1;
@@ -142,7 +142,9 @@ function claimsScore({ names, claims }, overall, entry) {
       + sum(present.map(({ weight }) => String(weight))) + " = ", el("b", {}, overall.value.toFixed(3)));
   const left = isNumber(labels_left_out) && labels_left_out > 0
     ? el("p", { class: "about" }, counted(labels_left_out, "label") + " left out by a judge; each counts as n/a.") : null;
-  return [el("h5", {}, "How the score comes about"), region, el("p", { class: "sum-line" }, told), left,
+  const set = isNumber(labels_set_by_words) && labels_set_by_words > 0
+    ? el("p", { class: "about" }, counted(labels_set_by_words, "label") + " set by code: the words that the judge went by do not stand in the claim (n/a), or not in the passages (no).") : null;
+  return [el("h5", {}, "How the score comes about"), region, el("p", { class: "sum-line" }, told), left, set,
     isObject(details) ? foldLater("Details that the answer states", () => render(details, 1)) : null];
 }
 
