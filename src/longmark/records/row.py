@@ -123,6 +123,7 @@ class Row:
 
 
 _ROW_KEYS = {f.name for f in fields(Row)}
+_PART_KEYS: dict[type, list[str]] = {kind: [f.name for f in fields(kind)] for kind in (Signature, Usage)}
 _NEEDED = ("example_id", "metric", "value")
 _DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
 
@@ -135,7 +136,7 @@ def _object(key: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(kind: type[_Part], name: str, given: dict[str, Any]) -> _Part:
-    known = [f.name for f in fields(kind)]
+    known = _PART_KEYS[kind]
     if unknown := [key for key in given if key not in known]:
         raise ValueError(f"a row's {name} has {', '.join(map(str, unknown))}; it may have {', '.join(known)}")
     return kind(**given)
