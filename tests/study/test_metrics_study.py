@@ -298,6 +298,30 @@ def test_one_system(tmp_path: Path):
     assert tables(here)["ties"].rows[0][2] == pytest.approx(1 / 6)
 
 
+@pytest.mark.parametrize("questions", [5, 6])
+def test_too_few_questions_to_tell_any_two_systems_apart(tmp_path: Path, questions: int):
+    apart = [[0.9 - 0.01 * i, 0.1 + 0.001 * i] for i in range(questions)]  # p = 2^(1 - questions)
+    here = study(tmp_path, {"m": apart, "n": apart})
+    why = "no difference, however large, could be found with so few questions (5); at least 6 are needed"
+    glance = says(here, "The metrics at a glance")
+    if questions == 5:
+        assert (here.metric("m").power.share, here.metric("m").reason) == (0, why)
+        assert here.notices == (f"m and n: {why}.",)
+        assert tables(here)["discriminative_power"].rows[0][-1] == why
+        assert says(here, "Discriminative power").endswith(f" m and n: {why}.")
+        assert glance.endswith("apart. With so few questions or permutations none could, however far apart they lie.")
+    else:
+        assert (here.metric("m").power.share, here.metric("m").reason, here.notices) == (1, None, ())
+        assert "however" not in glance + says(here, "Discriminative power")
+
+
+def test_too_few_permutations_to_tell_any_two_systems_apart(tmp_path: Path):
+    apart = {"m": [[0.9, 0.1]] * 40}
+    (notice,) = study(tmp_path, apart, permutations=9).notices
+    assert notice.endswith("with so few draws (9); at least 19 are needed (--permutations).")
+    assert study(tmp_path / "published", apart, permutations=9, as_published=True).metric("m").power.share == 1
+
+
 def test_a_constant_metric(tmp_path: Path):
     here = study(tmp_path, {"m": np.ones((6, 3)), "n": np.random.default_rng(0).random((6, 3))}, "ABC")
     constant = here.metric("m")

@@ -62,9 +62,11 @@ def factors(p: Mapping[str, Sequence[float | None]], alpha: float) -> dict[str, 
     return {metric: len(waiting | {metric}) for metric in p}
 
 
-def beyond_reach(systems: int, questions: int, permutations: int, factor: float, alpha: float) -> str | None:
+def beyond_reach(
+    systems: int, questions: int, permutations: int, factor: float, alpha: float, option: str = "--draws"
+) -> str | None:
     """Why no difference, however large, could be found: the least p that there is, times the factor, is above alpha.
-    None where one could be, or where nothing was tested."""
+    None where one could be, or where nothing was tested. option: that sets the permutations."""
     if questions < _FEWEST or least_p(systems, questions, permutations) * factor <= alpha:
         return None
     draws = math.ceil(factor / alpha - 1e-9) - 1
@@ -72,8 +74,8 @@ def beyond_reach(systems: int, questions: int, permutations: int, factor: float,
     enough = max(_FEWEST, 1 + math.ceil(math.log(factor / alpha) / math.log(systems * (systems - 1)) - 1e-9))
     none = "no difference, however large, could be found with so few"
     if enough <= questions:
-        return f"{none} draws ({permutations:,}); at least {draws:,} are needed (--draws)"
-    more = f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
+        return f"{none} draws ({permutations:,}); at least {draws:,} are needed ({option})"
+    more = f" and {option} {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
     return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
 
 

@@ -131,6 +131,8 @@ def _says(study: MetricsStudy) -> str:
             if most
             else "No metric tells any two systems apart."
         )
+        if all(one.beyond_reach for one in known):
+            parts.append("With so few questions or permutations none could, however far apart they lie.")
     elif len(study.systems) > 1:
         parts.append("No two systems could be tested against each other.")
     else:

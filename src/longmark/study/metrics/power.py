@@ -73,6 +73,8 @@ def _says(study: MetricsStudy) -> str:
     none = [f"{one.metric}: {one.reason or one.power.reason}" for one in study.metrics if one.power.share is None]
     if none:
         says = f"{says} Not tested: {'; '.join(none)}.".strip()
+    for why in dict.fromkeys(one.beyond_reach for one in ranked if one.beyond_reach):
+        says += f" {listed([one.metric for one in ranked if one.beyond_reach == why])}: {why}."
     return says
 
 

@@ -67,7 +67,8 @@ class QuestionMeans:
 class MetricProperties:
     """One metric. systems: in the order of the study; places: decimals that its values are shown with; edges: of the
     bins, [edge, next edge), the last with both; test, power, asl: over all pairs of systems; reason: why none differ or
-    were tested, where there is such a reason."""
+    were tested, where there is such a reason; beyond_reach: why no two systems could be told apart, however far apart
+    they lie, None where they could or where nothing was tested."""
 
     metric: str
     facts: MetricFacts
@@ -80,6 +81,7 @@ class MetricProperties:
     power: DiscriminativePower
     asl: AslCurve
     reason: str | None = None
+    beyond_reach: str | None = None
 
     @property
     def n(self) -> int:

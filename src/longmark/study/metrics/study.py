@@ -15,6 +15,7 @@ metric or a system that there is none of.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +25,12 @@ import numpy as np
 from longmark import __version__
 from longmark.compare import signatures
 from longmark.compare.marks import BY_SYSTEM, Marks, read_marks
+from longmark.compare.reach import beyond_reach
 from longmark.errors import UserError
 from longmark.report.distribution import bin_edges
 from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import decimals
+from longmark.report.words import listed
 from longmark.stats.correlation import Kind, mean_correlation
 from longmark.stats.describe import AtBounds, at_bounds, describe, ties_between, ties_within
 from longmark.stats.discriminative import asl_curve, discriminative_power
@@ -126,6 +129,7 @@ def _properties(
     reason = test.reason if test is not None else f"there is one system, {marks.systems[0]}"
     if power.share is None and reason is None and test is not None:
         reason = test.pairs[0].reason
+    beyond = None if test is None or power.significant else _beyond_reach(test, permutations, alpha)
     return MetricProperties(
         metric=name,
         facts=facts,
@@ -137,8 +141,16 @@ def _properties(
         test=test,
         power=replace(power, reason=reason) if power.share is None else power,
         asl=asl_curve(p_values),
-        reason=reason,
+        reason="; ".join(why for why in (reason, beyond) if why) or None,
+        beyond_reach=beyond,
     )
+
+
+def _beyond_reach(test: TukeyTest, permutations: int, alpha: float) -> str | None:
+    """Why no two systems could be told apart on this metric, however far apart they lie; None where they could."""
+    systems = sum(mean is not None for mean in test.means)
+    draws = permutations if test.plus_one else sys.maxsize  # count / permutations can be 0
+    return beyond_reach(systems, test.n, draws, 1.0, alpha, "--permutations")
 
 
 def _system(
@@ -244,6 +256,8 @@ def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequenc
 def _notices(marks: Marks, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
     notices = signatures.notices(marks, [one.metric for one in found], differing)
+    for why in dict.fromkeys(one.beyond_reach for one in found if one.beyond_reach):
+        notices.append(f"{listed([one.metric for one in found if one.beyond_reach == why])}: {why}.")
     for one in found:
         means = one.question_means
         if means.left_out > _LOST * (means.n + means.left_out):
