@@ -33,6 +33,11 @@ def test_the_smallest_group_is_told():
     groups = [InGroup("subject", "sea", "m", 0.2, 30), InGroup("mode", "dry", "m", 0.4, 1)]
     assert fewest(groups, "pair") == "The smallest group has 1 pair: read the intervals."
     assert columns_named(groups) == "subject and mode"
+    without = [InGroup("subject", "sea", "k", None, 0), InGroup("mode", "dry", "k", None, 0)]
+    assert fewest(without, "pair") == "No group has a figure."
+    assert fewest([*groups, *without], "pair") == fewest(groups, "pair")
+    gap = InGroup("mode", "wet", "m", None, 0)
+    assert fewest([*groups, gap], "pair") == "The smallest group has 0 pairs: read the intervals."
 
 
 def test_what_is_shown_alike_is_told_and_the_axis_says_that_lower_is_better(tmp_path):

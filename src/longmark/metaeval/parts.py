@@ -81,5 +81,9 @@ def columns_named(found: Sequence[InGroup]) -> str:
 
 
 def fewest(found: Sequence[InGroup], what: str) -> str:
-    """How small the smallest group is."""
-    return f"The smallest group has {counted(min(one.n for one in found), what)}: read the intervals."
+    """How small the smallest group is, for metrics that have a figure in any."""
+    there = {one.metric for one in found if one.value is not None}
+    if not there:
+        return "No group has a figure."
+    least = min(one.n for one in found if one.metric in there)
+    return f"The smallest group has {counted(least, what)}: read the intervals."

@@ -114,10 +114,12 @@ def _correlation_says(part: RatingLabel, ranked: list[Correlations]) -> str:
     best = ranked[0].by_kind["spearman"]
     asked = questions(best.clusters, best.n)
     of = "" if best.clusters is None else f" answers to {counted(asked, 'question')}"
-    says = (
-        f"Closest to people by Spearman's rho: {ranked[0].metric}, {between(best.value, best.low, best.high)}, "
-        f"n = {best.n:,}{of}."
-    )
+    found = f"{ranked[0].metric}, {between(best.value, best.low, best.high)}, n = {best.n:,}{of}"
+    if best.value is not None and best.value > 0:
+        says = f"Closest to people by Spearman's rho: {found}."
+    else:
+        against = ", which runs against them" if best.value else ""
+        says = f"No metric goes with people by Spearman's rho; the highest: {found}{against}."
     says += shared(best.value, ((each.metric, each.by_kind["spearman"].value) for each in ranked[1:]))
     above = sum((each.by_kind["spearman"].low or -1.0) > 0 for each in ranked)
     below = [each.metric for each in ranked if (each.by_kind["spearman"].high or 1.0) < 0]
@@ -168,7 +170,12 @@ def _grouping(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sec
     says = "Over all answers a metric may follow the questions; within a question only the answers differ."
     if best.within.estimate is not None:
         found = between(best.within.estimate, best.within.low, best.within.high)
-        says += f" There {best.metric} is closest, {found}, over {counted(best.questions, 'question')}."
+        closest = (
+            f"{best.metric} is closest"
+            if best.within.estimate > 0
+            else f"no metric goes with people; {best.metric} is highest"
+        )
+        says += f" There {closest}, {found}, over {counted(best.questions, 'question')}."
     few = part.grouping[0].systems.n
     if few < 10:
         says += f" {counted(few, 'system')} are few for a correlation over systems."
