@@ -105,6 +105,35 @@ def test_categories_without_an_order_have_means_and_no_error():
     assert [c.auc for c in each.classes] == [0.25, 0.75]
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 4 / 3, 1.5, 5 / 3], "4 classes: 1, 1.33, 1.5, 1.67."),
+        ([1, 1.3331, 1.3332], "3 classes: 1, 1.3331, 1.3332."),
+        ([0, 0.0004, 1], "3 classes: 0, 0.0004, 1."),
+        ([-0.001, 1], "2 classes: -0.001, 1."),
+    ],
+)
+def test_classes_are_shown_with_no_more_decimals_than_tell_them_apart(values: list[float], expected: str):
+    found = metaeval(rows_of("m", [0.1 * i for i in range(len(values))]), human(values))
+    (section,) = [one for one in sections(found) if one.title == "Error by class"]
+    assert section.says.startswith(expected)
+    names = expected.split(": ")[1].removesuffix(".").split(", ")
+    assert [line[1] for line in section.tables[0].rows] == names
+    assert label(found).classes[0].classes[1].name == repr(values[1]).removesuffix(".0")  # the full one stays the key
+
+
+def test_classes_that_are_shown_short_count_the_nearest(tmp_path: Path):
+    run = run_of(tmp_path / "run", rows_of("m", [1.0, 1.4, 2.0]), {"m": {"bounds": [1, 2], "higher_is_better": True}})
+    found = metaeval(run, human([1, 4 / 3, 2]))
+    (section,) = [one for one in sections(found) if one.title == "Error by class"]
+    confusion = section.tables[2]
+    assert [column.name for column in confusion.columns][2:] == ["1", "1.33", "2"]
+    assert [line[1:] for line in confusion.rows] == [("1", 1, 0, 0), ("1.33", 0, 1, 0), ("2", 0, 0, 1)]
+    assert "1.33" in section.figure
+    assert "1.333" not in section.figure + section.says
+
+
 def test_a_class_is_that_of_the_majority():
     said = [
         {"example_id": example, "value": value, "rater": str(rater)}

@@ -99,6 +99,18 @@ def text_of(value: float | str) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
+def shown(scale: Scale) -> dict[str, str]:
+    """The classes as a reader sees them: numbers with two decimals at most, or with as many as keep them apart."""
+    if scale.kind != NUMERIC:
+        return {name: name for name in scale.classes}
+    for places in range(2, 16):
+        short = {name: text_of(round(scale.number[name], places)) for name in scale.classes}
+        gone = any(text == "0" and scale.number[name] for name, text in short.items())
+        if len(set(short.values())) == len(short) and not gone:
+            return short
+    return {name: name for name in scale.classes}
+
+
 def mean_of(said: Iterable[Rating], scale: Scale) -> float | None:
     """The mean of people's numbers; None for categories."""
     if not scale.numeric:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from longmark.metaeval.result import RatingLabel
+from longmark.metaeval.scale import shown
 from longmark.metaeval.words import figure, level_name, percent, span
 from longmark.report import plots
 from longmark.report.document import Section
@@ -14,6 +15,7 @@ _MAPS = 4
 
 def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
     """Error by class."""
+    names = shown(part.scale)
     means = Table(
         f"{prefix}classes",
         "Metrics by people's class",
@@ -28,7 +30,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
             Column("AUC", 3),
         ),
         tuple(
-            (c.metric, c.name, c.n, c.missing, c.mean.estimate, span(c.mean), c.error, c.auc)
+            (c.metric, names[c.name], c.n, c.missing, c.mean.estimate, span(c.mean), c.error, c.auc)
             for each in part.classes
             for c in each.classes
         ),
@@ -37,7 +39,6 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
     tables = [means]
     scaled = [each for each in part.classes if each.error is not None]
     if scaled:
-        names = part.scale.classes
         tables.append(
             Table(
                 f"{prefix}errors",
@@ -58,16 +59,16 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
                 (
                     Column("metric"),
                     Column("people's class", key="class"),
-                    *(Column(name, key=f"nearest_{place}") for place, name in enumerate(names)),
+                    *(Column(name, key=f"nearest_{place}") for place, name in enumerate(names.values())),
                 ),
-                tuple((c.metric, c.name, *c.nearest) for each in scaled for c in each.classes),
+                tuple((c.metric, names[c.name], *c.nearest) for each in scaled for c in each.classes),
                 note="Answers of the class on the left whose score is nearest to the class above.",
             )
         )
     maps = [
         plots.heat_map(
-            [c.name for c in each.classes],
-            part.scale.classes,
+            [names[c.name] for c in each.classes],
+            list(names.values()),
             [[count / sum(c.nearest) if sum(c.nearest) else None for count in c.nearest] for c in each.classes],
             f"{each.metric}: share of people's class (line) by nearest class (column)",
             0.0,
@@ -91,7 +92,8 @@ def _note(part: RatingLabel) -> str:
 
 
 def _says(part: RatingLabel) -> str:
-    says = f"{counted(len(part.scale.classes), 'class', 'classes')}: {', '.join(part.scale.classes)}."
+    names = shown(part.scale)
+    says = f"{counted(len(names), 'class', 'classes')}: {', '.join(names.values())}."
     if part.undecided:
         says += f" {counted(part.undecided, 'answer')} without a majority left out."
     scaled = [each for each in part.classes if each.error is not None]
@@ -104,4 +106,4 @@ def _says(part: RatingLabel) -> str:
     best = min(scaled, key=lambda each: each.error or 0.0)
     says += f" {best.metric} is nearest to people: off by {figure(best.error)}, right class in {percent(best.right)}."
     worst = max((c for c in best.classes if c.error is not None), key=lambda c: c.error or 0.0)
-    return says + f" It errs most on {worst.name} ({figure(worst.error)}, n = {worst.n:,})."
+    return says + f" It errs most on {names[worst.name]} ({figure(worst.error)}, n = {worst.n:,})."
