@@ -42,6 +42,24 @@ def test_systems_of_one_run_and_of_several_are_told_apart_by_name(tmp_path):
     assert marks.matrix(other)[0, 0] == 60.0
 
 
+def test_systems_may_use_the_same_example_ids(tmp_path):
+    rows = [
+        mark(f"e{i}", f"q{i}", i / 10 + shift, system) for system, shift in (("x", 0.0), ("y", 0.5)) for i in (1, 2)
+    ]
+    marks = read_marks([write_run(tmp_path / "one", [], rows)])
+    assert marks.systems == ("x", "y")
+    assert marks.matrix(METRIC).tolist() == [[0.1, 0.6], [0.2, 0.7]]
+    assert marks.rows(METRIC, "x") == 2
+
+
+def test_rows_without_a_system_have_the_name_of_their_folder(tmp_path):
+    for name in ("one", "two"):
+        write_run(tmp_path / name, [], [mark("a", "q", 0.5, system="")])
+    runs = [tmp_path / "one", tmp_path / "two"]
+    assert read_marks(runs[:1]).systems == ("one",)
+    assert read_marks(runs, by="system").systems == ("one", "two")
+
+
 def test_several_answers_to_a_question_count_once_by_their_mean(tmp_path):
     rows = [mark("a", "q1", 0.2), mark("b", "q1", 0.6), mark("c", "q1", None), mark("d", "q2", 0.1)]
     marks = read_marks([write_run(tmp_path / "one", [], rows)])

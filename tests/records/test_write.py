@@ -172,6 +172,8 @@ def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
     [
         ('{"example_id": "a", "score": 1}', "it lacks metric, value"),
         ('{"example_id": "a", "metric": "m", "value": 1, "score": 1}', "it has score"),
+        ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": {"judge": "j"}}}', "a list of models"),
+        ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": "j"}}', "a list of models"),
         ('{"example_id": "a", "metric": "m", "value": null}', "exactly when its status is ok"),
         ('{"example_id": "a", "metric": "m", "value": 1, "usage": {"cost": 3}}', "usage has cost; it may have calls"),
         ('{"example_id": "a", "metric": "m", "value": 1, "signature": "gpt"}', "signature is an object"),

@@ -118,6 +118,9 @@ class Row:
         if not isinstance(given["evidence"], dict):
             raise ValueError("a row's evidence is an object")
         signature = _part(Signature, "signature", {"version": "", **_object("signature", given)})
+        models: Any = signature.models
+        if not isinstance(models, dict) or not all(isinstance(names, list) for names in models.values()):
+            raise ValueError(f"a row's signature has for each role a list of models, not {models!r}")
         usage = _part(Usage, "usage", _object("usage", given))
         return cls(**{**given, "signature": signature, "usage": usage})
 

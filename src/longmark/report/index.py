@@ -1,7 +1,8 @@
 """A temporary index of the rows of one or several runs, on disk, so that a million rows need no more memory than ten.
 
-It keeps of each row what tables and figures need (value, status, reason, usage), the last row of an example and metric
-only; texts and evidence stay in the run's files. Close it, or use it as a context manager, and it is gone.
+It keeps of each row what tables and figures need (value, status, reason, usage), the last row of an example, system and
+metric only; texts and evidence stay in the run's files. Rows of somebody else's making may have the same example ids
+for several systems. Close it, or use it as a context manager, and it is gone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from longmark.report.manifest import MetricFacts
 
 _SCHEMA = """
 CREATE TABLE examples (
-    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, UNIQUE (run, id)
+    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, UNIQUE (run, id, system)
 );
 CREATE TABLE marks (
     example INTEGER, metric INTEGER, system INTEGER, value REAL, status TEXT, reason TEXT,
@@ -85,34 +86,35 @@ class MarkIndex:
         """Reads the rows of a run folder; ids are the run's own, so that runs may share them."""
         number = len(self._runs)
         self._runs.append(run)
-        last_id, example = None, 0
+        last, example = None, 0
         self._db.execute("BEGIN")
         for row in read_rows(run / "rows.jsonl"):
-            if row.example_id != last_id:
-                last_id, example = row.example_id, self._example(number, row)
-            self._add(number, example, row)
+            system = self._system(number, row)
+            if (row.example_id, system) != last:
+                last, example = (row.example_id, system), self._example(number, row, system)
+            self._add(number, example, row, system)
         self._db.execute("COMMIT")
 
-    def _example(self, run: int, row: Row) -> int:
-        key = (run, row.example_id)
-        found = self._db.execute("SELECT number FROM examples WHERE run = ? AND id = ?", key).fetchone()
+    def _example(self, run: int, row: Row, system: int) -> int:
+        key = (run, row.example_id, system)
+        query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
+        found = self._db.execute(query, key).fetchone()
         if found:
             return int(found[0])
-        values = (*key, row.question_id, self._system(run, row.system))
-        insert = "INSERT INTO examples (run, id, question_id, system) VALUES (?, ?, ?, ?)"
-        return int(self._db.execute(insert, values).lastrowid or 0)
+        insert = "INSERT INTO examples (run, id, system, question_id) VALUES (?, ?, ?, ?)"
+        return int(self._db.execute(insert, (*key, row.question_id)).lastrowid or 0)
 
-    def _system(self, run: int, system: str) -> int:
-        return self._systems.setdefault((run, system), len(self._systems))
+    def _system(self, run: int, row: Row) -> int:
+        return self._systems.setdefault((run, system_of(row, self._runs[run])), len(self._systems))
 
-    def _add(self, run: int, example: int, row: Row) -> None:
+    def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
         usage = row.usage
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         self._db.execute(
             "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(example, metric, self._system(run, row.system), row.value, row.status, row.reason),
+                *(example, metric, system, row.value, row.status, row.reason),
                 *(usage.calls, usage.from_cache, usage.prompt_tokens, usage.cached_prompt_tokens),
                 *(usage.completion_tokens, usage.usd),
             ),
@@ -145,8 +147,8 @@ class MarkIndex:
         return (Mark(*found) for found in self._db.execute(query))
 
     def marked(self, run: int) -> Iterator[tuple[str, int]]:
-        """(example id, metric) of every row of a run, by its place."""
-        query = "SELECT id, metric FROM marks JOIN examples ON number = example WHERE run = ?"
+        """The different (example id, metric) of the rows of a run, by its place."""
+        query = "SELECT DISTINCT id, metric FROM marks JOIN examples ON number = example WHERE run = ?"
         return iter(self._db.execute(query, (run,)))
 
     def values(self) -> Iterator[tuple[int, int, float]]:
@@ -226,6 +228,11 @@ class MarkIndex:
         query = "SELECT run, id, question_id, system FROM examples WHERE number = ?"
         run, name, question, system = self._db.execute(query, (number,)).fetchone()
         return run, name, question, system
+
+
+def system_of(row: Row, run: Path) -> str:
+    """The system of a row in a run folder: the folder's name where the row has none."""
+    return row.system or run.resolve().name
 
 
 def shortest_names(folders: list[Path]) -> list[str]:

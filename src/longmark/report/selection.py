@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from longmark.errors import UserError
 from longmark.records import Example, Row
 from longmark.records.write import read_rows
-from longmark.report.index import MarkIndex
+from longmark.report.index import MarkIndex, system_of
 from longmark.report.manifest import MetricFacts
 
 MOST = 2000
@@ -112,25 +112,29 @@ class Loaded:
 
 def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
     """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
-    waiting: dict[tuple[int, str], Shown] = {}
+    waiting: dict[tuple[int, str], list[Shown]] = {}
     for number in selection.numbers:
         run, name, question, system = index.example(number)
-        waiting[run, name] = Shown(run, name, question, system, None, {})
+        waiting.setdefault((run, name), []).append(Shown(run, name, question, system, None, {}))
+    systems = index.runs_and_names()
     ordered: list[Shown] = []
     answers = cut = 0
     for run, folder in enumerate(runs):
         for example in _examples(folder / "examples.jsonl"):
             answers += bool(example.answer)
             cut += _is_cut(example)
-            shown = waiting.get((run, example.id))
-            if shown is not None and shown.example is None:
-                shown.example = example
-                ordered.append(shown)
+            alike = waiting.get((run, example.id), [])
+            for shown in alike:
+                mine = len(alike) == 1 or example.system in (None, systems[shown.system][1])
+                if shown.example is None and mine:
+                    shown.example = example
+                    ordered.append(shown)
         for row in read_rows(folder / "rows.jsonl"):
-            shown = waiting.get((run, row.example_id))
-            if shown is not None:
-                shown.marks[row.metric] = _mark(row)
-    return Loaded(ordered + [shown for shown in waiting.values() if shown.example is None], answers, cut)
+            for shown in waiting.get((run, row.example_id), ()):
+                if systems[shown.system][1] == system_of(row, folder):
+                    shown.marks[row.metric] = _mark(row)
+    without = [shown for alike in waiting.values() for shown in alike if shown.example is None]
+    return Loaded(ordered + without, answers, cut)
 
 
 def _is_cut(example: Example) -> bool:
