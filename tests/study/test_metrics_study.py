@@ -319,6 +319,9 @@ def test_too_few_permutations_to_tell_any_two_systems_apart(tmp_path: Path):
     apart = {"m": [[0.9, 0.1]] * 40}
     (notice,) = study(tmp_path, apart, permutations=9).notices
     assert notice.endswith("with so few draws (9); at least 19 are needed (--permutations).")
+    claim = Hypothesis("A beats B", "all", ("m",), (("A", "B"),), "two-sided")
+    claimed = study(tmp_path / "claimed", apart, permutations=9, hypotheses=(claim,))
+    assert "at least 19 are needed (--permutations)" in says(claimed, "Hypotheses")
     assert study(tmp_path / "published", apart, permutations=9, as_published=True).metric("m").power.share == 1
 
 

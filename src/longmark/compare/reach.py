@@ -80,22 +80,28 @@ def beyond_reach(
 
 
 def claims_beyond_reach(
-    hypotheses: Sequence[HypothesisResult], tests: Mapping[str, TukeyTest], permutations: int, alpha: float
+    hypotheses: Sequence[HypothesisResult],
+    tests: Mapping[str, TukeyTest],
+    permutations: int,
+    alpha: float,
+    option: str = "--draws",
 ) -> list[str | None]:
     """For each hypothesis why no differences, however large, could have supported it; None where some could, or where
-    it was not tested. tests: metric -> its test; permutations: tables drawn for one.
+    it was not tested. tests: metric -> its test; permutations: tables drawn for one; option: that sets them.
 
     Taken as if each of its pairs could have the least p that there is; for several pairs at once it may be larger.
     """
     waiting = sum(one.p is not None and not one.supported for one in hypotheses)
     return [
-        None if one.p is None or one.supported else _claim_beyond_reach(one, tests, permutations, waiting, alpha)
+        None
+        if one.p is None or one.supported
+        else _claim_beyond_reach(one, tests, permutations, waiting, alpha, option)
         for one in hypotheses
     ]
 
 
 def _claim_beyond_reach(
-    one: HypothesisResult, tests: Mapping[str, TukeyTest], permutations: int, waiting: int, alpha: float
+    one: HypothesisResult, tests: Mapping[str, TukeyTest], permutations: int, waiting: int, alpha: float, option: str
 ) -> str | None:
     """waiting: the hypotheses that Holm multiplies its p by."""
     found = dict[str, tuple[float, int, int, int]]()
@@ -107,5 +113,6 @@ def _claim_beyond_reach(
     metric = (max if one.combine == ALL else min)(found, key=lambda name: found[name][0])
     _, systems, questions, draws = found[metric]
     sides = 1.0 if one.direction == TWO_SIDED else 0.5
-    why = beyond_reach(systems, questions, draws, waiting * sides * (len(found) if one.combine == ANY else 1), alpha)
+    factor = waiting * sides * (len(found) if one.combine == ANY else 1)
+    why = beyond_reach(systems, questions, draws, factor, alpha, option)
     return why and f"{metric}: {why}"

@@ -121,7 +121,7 @@ def hypotheses(study: MetricsStudy) -> Section | None:
     judged = list(
         zip(
             study.hypotheses,
-            claims_beyond_reach(study.hypotheses, tests, study.permutations, study.alpha),
+            claims_beyond_reach(study.hypotheses, tests, study.permutations, study.alpha, "--permutations"),
             strict=True,
         )
     )
