@@ -160,7 +160,7 @@ def test_none_at_all_is_refused():
         questions.hazards(0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n=st.integers(1, 45), seed=st.integers(0, 2**64))
 def test_any_number_of_any_seed_are_different_and_of_the_tables(n: int, seed: int):
     gardens: Domain = load(GARDENS)

@@ -74,7 +74,7 @@ def test_under_the_null_the_test_of_two_aucs_keeps_its_level():
     assert 8 <= wrong <= 34  # 20 expected; 99.8 % binomial interval
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=2, max_size=40))
 def test_a_metric_turned_round_has_one_minus_its_auc(pairs: list[tuple[int, bool]]):
     values, yes = np.array([v for v, _ in pairs], float), np.array([y for _, y in pairs], float)

@@ -137,7 +137,7 @@ def test_pairs_without_a_majority_are_left_out_and_counted():
     assert (found.preferences.gold.undecided, found.preferences.accuracies[0].all.n) == (1, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(["a", "b", "tie"])), min_size=1, max_size=12

@@ -285,7 +285,7 @@ def test_two_installs_at_once_do_the_work_once(world: World, downloads: list[str
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, len(CONTENT)))
 def test_any_right_beginning_leads_to_the_right_file(length: int) -> None:
     with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patched:

@@ -41,7 +41,7 @@ def test_scripts_without_spaces():
     assert cut(text, 10, 0) == ["干旱使土壤收缩。", "管道因此断裂。", "热浪使铁轨弯曲。"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @example("a漢 a", 2, 1)
 @given(st.text("ab .\n漢。é", max_size=300), st.integers(1, 40), st.integers(0, 20))
 def test_nothing_is_lost_nothing_is_too_long_and_overlaps_are_kept(text: str, size: int, overlap: int):
@@ -69,7 +69,7 @@ def test_tokens_of_a_tokenizer(tmp_path: Path):
     assert cut(text, 5, 2, unit="tokens", tokenizer=path)[1].startswith("cc. dd")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=40), st.integers(2, 12), st.data())
 def test_tokens_are_counted(lengths: list[int], size: int, data):
     """Words of so many letters, each a token: no passage has more than `size`, and every word is in one."""

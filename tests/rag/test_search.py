@@ -46,14 +46,14 @@ def test_bm25_where_no_word_is_known():
     assert Bm25.build(["...", "!"]).search("ice", 5) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 40))
 def test_best_is_the_head_of_a_stable_sort(values: list[int], k: int):
     expected = sorted(enumerate(map(float, values)), key=lambda pair: (-pair[1], pair[0]))[:k]
     assert best(np.array(values, dtype=np.float32), k) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 1000))
 def test_dense_search_is_a_sort_by_cosine(n: int, k: int, seed: int):
     rng = np.random.default_rng(seed)

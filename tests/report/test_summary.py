@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
@@ -173,7 +173,6 @@ def test_an_empty_run_has_no_cells(tmp_path):
     assert summarise([write_run(tmp_path / "run", [], [], manifest())]).cells == ()
 
 
-@settings(deadline=None)  # the first interval by resampling imports NumPy and SciPy
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=30))
 def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
     (cell,) = marked(tmp_path_factory.mktemp("run"), values, EASE).cells

@@ -218,7 +218,7 @@ ratings = st.integers(2, 4).flatmap(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ratings, st.randoms())
 def test_blind_to_the_order_of_items_and_raters_and_to_names(rows: list[tuple[int | None, ...]], random: Any):
     shuffled = list(rows)

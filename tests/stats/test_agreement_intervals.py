@@ -85,7 +85,7 @@ tables = st.integers(2, 4).flatmap(lambda raters: st.lists(st.tuples(*[rated] * 
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows=tables, grouped=st.booleans())
 @example(rows=[(1, 1)] * 5, grouped=False)  # constant
 @example(rows=[(1, 1)] * 5 + [(2, 3)], grouped=False)  # constant without one of them

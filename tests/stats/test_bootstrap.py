@@ -200,7 +200,7 @@ def test_mistakes_are_named():
         bootstrap_mean([[1, 2], [3, 4]])  # type: ignore[list-item]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(0, 20).map(lambda mark: mark / 20), min_size=3, max_size=20),
     st.sampled_from([0.25, 3.0, 100.0]),

@@ -208,7 +208,7 @@ def test_intervals_cover_on_skewed_scores_with_ties():
 marks = st.lists(st.integers(0, 20), min_size=5, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(KINDS))
 def test_symmetric_within_bounds_and_blind_to_scale(data: st.DataObject, kind: str):
     x = data.draw(marks)

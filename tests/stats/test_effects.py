@@ -102,7 +102,7 @@ def test_intervals_cover():
 values = st.lists(st.integers(0, 10), min_size=3, max_size=20)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(values, st.data())
 def test_turning_the_systems_turns_the_effects(first: list[int], data: st.DataObject):
     second = data.draw(st.lists(st.integers(0, 10), min_size=len(first), max_size=len(first)))

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -48,7 +48,6 @@ def test_by_hand():
     assert paired_permutation(b, a, alternative="less").p == 0.125
 
 
-@settings(deadline=None)
 @given(columns, st.sampled_from(DIRECTIONS))
 def test_small_samples_are_enumerated(pairs: list[tuple[float, float]], alternative: str):
     # Tenths are not exact in binary: sums that are equal on paper differ in the last digit.
@@ -158,7 +157,6 @@ def test_mistakes_are_named():
         paired_permutation([1, 2, 3], [1, 2, 3], permutations=0)
 
 
-@settings(deadline=None)
 @given(columns, st.sampled_from([0.1, 7.0, 1e-9, 1e9]))
 def test_p_has_no_unit_and_turns_with_the_systems(pairs: list[tuple[float, float]], scale: float):
     a, b = (np.array(column) for column in zip(*pairs, strict=True))

@@ -65,7 +65,7 @@ def test_by_hand():
     assert (three.permutations, three.exact) == (216, True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tables)
 def test_small_tables_are_enumerated(table: list[list[float]]):
     test = tukey(table, NAMES[: len(table[0])])
@@ -229,7 +229,7 @@ def test_a_seed_decides():
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(tables, st.sampled_from([0.1, 3.0, 1e6]), st.sampled_from([-2.0, 0.0, 10.0]))
 def test_p_has_no_unit_and_follows_the_systems(table: list[list[float]], scale: float, shift: float):
     array, k = np.array(table), len(table[0])

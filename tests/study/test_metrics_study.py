@@ -379,7 +379,7 @@ def test_scores_that_differ_by_rounding_only(tmp_path: Path):
     assert all(section.figure == "" or "<svg" in section.figure for section in metrics_document(here).sections)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(1, 3),
     st.lists(

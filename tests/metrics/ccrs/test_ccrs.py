@@ -124,7 +124,7 @@ def test_an_empty_answer_is_0_without_a_call(tmp_path: Path, name: str, answer: 
     assert metrics.load(name).calls(empty, None, 1) == 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(name=st.sampled_from(sorted(SHOWN)), number=st.integers(0, 100), exact=st.booleans())
 def test_values_keep_their_bounds(tmp_path_factory: pytest.TempPathFactory, name: str, number: int, exact: bool):
     example = EXAMPLE.model_copy(update={"answer": "Paris"}) if exact else EXAMPLE

@@ -162,7 +162,7 @@ def test_a_proxy_that_cannot(tmp_path: Path) -> None:
     assert isinstance(never["relative"], NoScore)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(words=st.permutations(sorted(WEIGHT)), count=st.integers(1, 5))
 def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], count: int

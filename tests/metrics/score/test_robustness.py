@@ -70,7 +70,7 @@ def test_the_directions():
     assert values["score.robustness.perturbation"].higher_is_better is False
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(answer=st.text("ab c", min_size=1).filter(str.strip), other=st.text("cd e", min_size=1).filter(str.strip))
 def test_alike_is_1_and_either_may_be_the_base(tmp_path_factory: pytest.TempPathFactory, answer: str, other: str):
     tmp_path = tmp_path_factory.mktemp("c")

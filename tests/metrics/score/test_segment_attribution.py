@@ -144,7 +144,7 @@ def test_points_in_other_forms_have_an_order(tmp_path: Path, answer: str, rewrit
     assert changed.evidence["rewritten_answer"] == rewritten
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n", "1、{}", "・{}"]))
 def test_reordering_by_delta_is_idempotent(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], form: str
