@@ -37,7 +37,7 @@ TOLD_BY = {  # what a request of each kind says, whoever the domain is of
     "vary": "Rephrase the question",
     "claims": "List the claims",
     "details": "Pick out the details",
-    "labels": "Label the claim",
+    "labels": "Then label the claim",
     "masking": "Find in the answer the words",
     "relevance": "each of which the answer",
     "facts": "List the facts",
