@@ -64,13 +64,15 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
-        stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
-        if stray and not self.manifest_path.exists():
-            raise UserError(f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one")
         self._lock = FileLock(self.path / ".lock")
         try:
+            stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
+            if stray and not self.manifest_path.exists():
+                raise UserError(
+                    f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one"
+                )
             self._lock.acquire(timeout=0)
-        except Timeout:
+        except (Timeout, FileNotFoundError):  # gone: another process that had just made it takes it away again
             raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
         try:
             self._db = self._new_index()
