@@ -51,6 +51,7 @@ Reply with a JSON object and nothing else, in this form: $form""",
 
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with the words that it goes by
 _PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
+_SHORT = 3  # letters of a word whose last s is no plural: "us" is not "u", and "s" is nothing
 _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
 )
@@ -198,7 +199,8 @@ def stands(words: str, text: str) -> bool:
 
 
 def _word(part: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![0-9a-z]){re.escape(part.removesuffix('s'))}(?:e?s)?(?![0-9a-z])")
+    stem = part.removesuffix("s") if len(part) > _SHORT else part
+    return re.compile(rf"(?<![0-9a-z]){re.escape(stem)}(?:e?s)?(?![0-9a-z])")
 
 
 def _plain(text: str) -> str:

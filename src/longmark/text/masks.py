@@ -28,11 +28,8 @@ from longmark.together import together
 
 PIECE = 4000  # bytes of answer in one call: of more, a judge names a smaller share
 _MOST_TOKENS = 1024  # of a reply
-_LEAST_PHRASES, _BYTES_A_PHRASE = (
-    8,
-    100,
-)  # a list has room for so many, and for one more for so many bytes of the piece:
-# a small judge that repeats one phrase comes to its end
+_LEAST_PHRASES = 8  # room in a list, and for one more for every so many bytes of the piece: a small judge that repeats
+_BYTES_A_PHRASE = 100  # one phrase comes to its end
 _MOST_HIDDEN = 0.5  # of a text's characters other than white space: a list that hides more is no mask
 
 MASKING = Prompt(
