@@ -11,8 +11,11 @@ LongmarkError
 ├── ModelError                a model gave no reply; after the last retry: status `model_error`
 │   ├── RateLimited           429; may say how long to wait
 │   ├── ServerFault           5xx, a dropped or refused connection, a timeout, a reply that is no reply
+│   │   └── BadReply          a reply whose numbers cannot be
+│   ├── AskAgain              the request is to be sent again in another form, at once
 │   └── RequestRefused        4xx: asking again will not help
-│       └── TooLong           a text is longer than the model reads: status `too_long`
+│       ├── TooLong           a text is longer than the model reads: status `too_long`
+│       └── TooManyInputs     more texts in one request than the endpoint takes
 ├── OverBudget                the run's budget is spent: status `over_budget`
 └── NoScore                   a metric has no value here: a status and a reason for the row
 """
@@ -21,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 
 class LongmarkError(Exception):
@@ -82,6 +85,7 @@ class ModelError(LongmarkError):
 
     retryable: asking again may help. http_status: the status code, where there was a response.
     retry_after: seconds the server asked us to wait, or None.
+    billed: the endpoint may have billed the attempt; tokens: the `Tokens` it says it counted, None: not known.
     """
 
     retryable = False
@@ -90,6 +94,13 @@ class ModelError(LongmarkError):
         super().__init__(message)
         self.http_status = http_status
         self.retry_after = retry_after
+        self.billed = False
+        self.tokens: Any = None
+
+    def with_bill(self, tokens: Any = None) -> Self:
+        """This error of an attempt that the endpoint may have billed."""
+        self.billed, self.tokens = True, tokens
+        return self
 
 
 class RateLimited(ModelError):
@@ -104,12 +115,27 @@ class ServerFault(ModelError):
     retryable = True
 
 
+class BadReply(ServerFault, ValueError):
+    """A reply whose numbers cannot be. A ValueError too, as whatever checks a value raises."""
+
+
+class AskAgain(ModelError):
+    """The endpoint refused a part of the request that it can do without. The model has taken note: the same call, made
+    again, sends another request."""
+
+    retryable = True
+
+
 class RequestRefused(ModelError):
     """The endpoint will not serve this request (4xx other than 408 and 429)."""
 
 
 class TooLong(RequestRefused):
     """A text, or the prompt that it stands in, is longer than the model reads."""
+
+
+class TooManyInputs(RequestRefused):
+    """One request holds more texts than the endpoint takes. The model has taken note of a smaller `batch`."""
 
 
 class OverBudget(LongmarkError):

@@ -12,8 +12,10 @@ Result = TypeVar("Result")
 AT_ONCE = 16  # of one asker; how many calls a model gets at once is the door's to say
 
 
-async def together(ask: Callable[[Item], Awaitable[Result]], items: Sequence[Item]) -> list[Result]:
-    """What `ask` gives for each item, in the order of the items.
+async def together(
+    ask: Callable[[Item], Awaitable[Result]], items: Sequence[Item], at_once: int = AT_ONCE
+) -> list[Result]:
+    """What `ask` gives for each item, in the order of the items; at most `at_once` are under way.
 
     After an error no further item is begun; those under way are waited for, so that nothing that was paid for is lost.
     Raises the error of the first item that has one.
@@ -31,7 +33,7 @@ async def together(ask: Callable[[Item], Awaitable[Result]], items: Sequence[Ite
             if errors:
                 return
 
-    await asyncio.gather(*(work() for _ in range(min(AT_ONCE, len(items)))))
+    await asyncio.gather(*(work() for _ in range(min(at_once, len(items)))))
     if errors:
         raise errors[min(errors)]
     return [results[position] for position in range(len(items))]

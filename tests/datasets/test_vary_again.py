@@ -25,7 +25,7 @@ from longmark.records import Example
 def test_a_question_that_is_too_long_for_the_model_is_not_worth_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: ModelError, again: bool
 ):
-    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: 0.0)
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.0)
     cache = CallCache(tmp_path / "calls.sqlite")
     models = Models(Roles(generator=FakeChat(lambda _request: error)), Door(cache), Ledger(), PromptBook())
     example = Example(id="1", question="What does a drought do?")

@@ -37,7 +37,7 @@ QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "sc
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: 0.0)
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.0)
 
 
 def records(n: int, **more: Any) -> list[dict[str, Any]]:

@@ -32,12 +32,12 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture
 def _short_waits(monkeypatch: pytest.MonkeyPatch):
     """Waits that the server does not ask for are a hundredth of what they are."""
-    from longmark.models import door, limits
+    from longmark.models import limits, sending
 
     def wait(attempt: int, retry_after: float | None, rng: Any) -> float:
         return limits.wait_before(attempt, retry_after, rng) / (100 if retry_after is None else 1)
 
-    monkeypatch.setattr(door, "wait_before", wait)
+    monkeypatch.setattr(sending, "wait_before", wait)
 
 
 def check_counts(server_counts: dict[str, Any], folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused
 from longmark.models.cross_encoder import CrossEncoderReranker
@@ -65,7 +66,7 @@ def test_raw_scores_in_order_and_tokens_after_the_cut() -> None:
     reply = asyncio.run(model.rerank("why so?", ["one", "one two three four five"]))
     assert reply.scores == (-2.0, 2.0)
     # 2 words + 1 word + 3 markers = 6; 2 + 5 + 3 = 10, cut at 6: 12
-    assert reply.tokens.prompt == 12
+    assert there(reply.tokens).prompt == 12
     assert (model.name, model.identity) == ("st:some/model", "cross-encoder:some/model")
     assert asyncio.run(model.rerank("why?", [])).scores == ()
 
@@ -127,4 +128,4 @@ def test_as_the_library_without_its_sigmoid(tmp_path: Path) -> None:
             pair = tokenizer("why rivers rise", document, truncation=True, return_tensors="pt")
             assert score == pytest.approx(model(**pair).logits.item(), abs=1e-5)
     assert any(score < 0 or score > 1 for score in found.scores)
-    assert found.tokens.prompt == (3 + 1 + 3) + (3 + 4 + 3) + 16
+    assert there(found.tokens).prompt == (3 + 1 + 3) + (3 + 4 + 3) + 16

@@ -31,7 +31,7 @@ def cache(tmp_path: Path):
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: (after or 0.0) / 100)
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: (after or 0.0) / 100)
 
 
 def test_a_reply_is_stored_and_never_asked_for_again(cache: CallCache):
@@ -206,8 +206,8 @@ def test_a_call_that_is_refused_waits_its_turn(cache: CallCache):
 
 
 def test_a_call_gives_up_when_it_has_been_refused_for_long(cache: CallCache, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("longmark.models.door.LONGEST_WAIT", 0.2)
-    monkeypatch.setattr("longmark.models.door.wait_before", lambda attempt, after, rng: 0.01)
+    monkeypatch.setattr("longmark.models.sending.LONGEST_WAIT", 0.2)
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.01)
     model = FakeChat(lambda _request: RateLimited("slow down", 429))
 
     async def call() -> float:

@@ -300,8 +300,20 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
         ({"prompt_tokens": 9, "prompt_tokens_details": None, "completion_tokens": None}, Tokens(9, 0, 0)),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Tokens(9, 5, 0)),  # DeepSeek
         ({"total_tokens": 7}, Tokens(7, 0, 0)),  # Jina
-        (None, Tokens()),
+        (None, None),
+        ({}, None),
+        ({"prompt_tokens": 0, "completion_tokens": 2}, None),  # a call has a prompt
+        ({"prompt_tokens": "9", "completion_tokens": 2}, None),
+        ({"prompt_tokens": 9.0}, None),
+        ({"prompt_tokens": True}, None),
+        ({"prompt_tokens": -9}, None),
+        ({"prompt_tokens": 9, "completion_tokens": -2}, None),
+        ({"prompt_tokens": 9, "completion_tokens": [2]}, None),
+        ({"prompt_tokens": 200, "prompt_tokens_details": {"cached_tokens": 900}}, None),  # more reused than there were
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "8"}}, None),
+        ({"prompt_tokens": 2**64}, None),
+        ({"prompt_tokens": 10**9 + 1}, None),
     ],
 )
-def test_tokens_as_they_were_counted(usage: Any, tokens: Tokens) -> None:
+def test_tokens_as_they_were_counted_or_not_known(usage: Any, tokens: Tokens | None) -> None:
     assert tokens_of(usage) == tokens

@@ -6,11 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.models.asking import asked
 from tests.wire import Server, serve
 
 from longmark.errors import RequestRefused, ServerFault, TooLong
 from longmark.models.http import Endpoint, Known, Refusal, Remember
-from longmark.models.http_chat import HttpChat, _lesson, _reply
+from longmark.models.http_chat import HttpChat, _lesson
 from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
 
 MESSAGES = (Message("system", "You mark answers."), Message("user", "Is it right, yes or no?"))
@@ -33,11 +34,15 @@ def ask(
     async def all_of_them() -> list[ChatReply]:
         chat = HttpChat(Endpoint(server.base_url, timeout=5, known=known, remember=remember), "m", "m@test")
         try:
-            return [await chat.chat(request) for request in requests]
+            return [await asked(lambda one=request: chat.chat(one)) for request in requests]  # type: ignore[misc]
         finally:
             await chat.close()
 
     return asyncio.run(all_of_them())
+
+
+def _reply(reply: Any, host: str) -> ChatReply:
+    return HttpChat(Endpoint(f"http://{host}/v1"), "m", "m@h")._reply(reply, with_logprobs=True)
 
 
 def sent(server: Server) -> list[dict[str, Any]]:
@@ -127,7 +132,7 @@ def test_many_first_calls_at_once_learn_the_same_lesson() -> None:
     async def at_once(base_url: str) -> list[ChatReply]:
         chat = HttpChat(Endpoint(base_url), "m", "m")
         requests = (ChatRequest(MESSAGES, schema=SCHEMA, sample=n) for n in range(20))
-        replies = await asyncio.gather(*map(chat.chat, requests))
+        replies = await asyncio.gather(*(asked(lambda one=one: chat.chat(one)) for one in requests))  # type: ignore[misc]
         await chat.close()
         return replies
 
@@ -206,7 +211,7 @@ def test_no_choices_is_no_reply() -> None:
 def test_forms_that_other_servers_give() -> None:
     # no usage, no finish reason; a thought before the text stays in it
     bare = {"choices": [{"message": {"content": "<think>hm</think>85"}, "finish_reason": None}]}
-    assert _reply(bare, "h") == ChatReply("<think>hm</think>85")
+    assert _reply(bare, "h") == ChatReply("<think>hm</think>85", tokens=None)
     # content in parts, of which the thinking is not what was said
     parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "8"}, {"type": "text", "text": "5"}]
     assert _reply({"choices": [{"message": {"content": parts}}]}, "h").text == "85"
@@ -239,9 +244,9 @@ def test_replies_in_no_known_form(reply: Any) -> None:
 def test_too_many_log_probabilities_are_asked_for_again_with_fewer():
     said = "Requested sample logprobs of {n}, which is greater than max allowed: 5".lower()
     facts = []
-    for asked in (20, 10, 5):
-        refusal = Refusal("too many", 400, "", said.format(n=asked))
-        facts.append(_lesson(refusal, {"logprobs": True, "top_logprobs": asked}))
+    for wanted in (20, 10, 5):
+        refusal = Refusal("too many", 400, "", said.format(n=wanted))
+        facts.append(_lesson(refusal, {"logprobs": True, "top_logprobs": wanted}))
     assert facts == ["top-logprobs:10", "top-logprobs:5", "top-logprobs:2"]
     known = {"top-logprobs:10", "top-logprobs:5"}
     endpoint = Endpoint("http://127.0.0.1:9/v1", known=lambda _model, fact: fact in known)

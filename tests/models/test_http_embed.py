@@ -10,22 +10,29 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.models.asking import behind_a_door
 from tests.wire import Server, serve
 from tests.wire_replies import text_vector
 
 from longmark.errors import RequestRefused, ServerFault, TooLong
+from longmark.models.door import Door, Ledger
 from longmark.models.http import Endpoint
 from longmark.models.http_embed import HttpEmbedder, _vector
-from longmark.models.protocols import EmbedReply, Tokens
 
 TEXTS = ["the river rose", "the levee held", "nobody was hurt", "rain", "wind"]
 
 
-def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> EmbedReply:
-    async def ask() -> EmbedReply:
+def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> tuple[list[list[float]], Door]:
+    """The vectors, and the door that the last of so many calls went through."""
+
+    async def ask() -> tuple[list[list[float]], Door]:
         embedder = HttpEmbedder(Endpoint(server.base_url, timeout=5), "m", "m@test", batch)
+
+        async def once(door: Door) -> tuple[list[list[float]], Door]:
+            return [list(vector) for vector in await door.embed(embedder, texts, Ledger())], door
+
         try:
-            return [await embedder.embed(texts) for _ in range(times)][-1]
+            return [await behind_a_door(once) for _ in range(times)][-1]
         finally:
             await embedder.close()
 
@@ -39,25 +46,25 @@ def sizes(server: Server) -> list[int]:
 @pytest.mark.parametrize("packed", [True, False])
 def test_vectors_come_in_the_order_of_the_texts(packed: bool) -> None:
     with serve(base64=packed) as server:  # the server sends them in the opposite order, with their index
-        reply = embed(server, TEXTS, times=2)
-    assert [list(vector) for vector in reply.vectors] == [text_vector(text) for text in TEXTS]
+        vectors, door = embed(server, TEXTS, times=2)
+    assert vectors == [text_vector(text) for text in TEXTS]
     # 14 + 14 + 15 + 4 + 4 characters, 4 to a token
-    assert reply.tokens == Tokens(12)
+    assert door.counts.prompt_tokens == 12
     asked = [body["encoding_format"] for _, _, body in server.requests]
     assert asked == (["base64", "base64"] if packed else ["base64", "float", "float"])
 
 
 def test_batches() -> None:
     with serve() as server:
-        reply = embed(server, TEXTS, batch=2)
-    assert len(reply.vectors) == 5
+        vectors, _ = embed(server, TEXTS, batch=2)
+    assert len(vectors) == 5
     assert sizes(server) == [2, 2, 1]
 
 
 def test_a_batch_that_is_too_large_is_halved_and_stays_so() -> None:
     with serve(batch=2) as server:
-        reply = embed(server, TEXTS, times=2)
-    assert [list(vector) for vector in reply.vectors] == [text_vector(text) for text in TEXTS]
+        vectors, _ = embed(server, TEXTS, times=2)
+    assert vectors == [text_vector(text) for text in TEXTS]
     # 5 refused, then halves of 2 that fit; the second time 2 from the start
     assert sizes(server) == [5, 2, 2, 1, 2, 2, 1]
 
@@ -79,7 +86,7 @@ def test_a_text_that_is_too_long_makes_no_batch_smaller() -> None:
 
 def test_nothing_to_embed_takes_no_request() -> None:
     with serve() as server:
-        assert embed(server, []) == EmbedReply(())
+        assert embed(server, [])[0] == []
     assert server.requests == []
 
 

@@ -93,7 +93,9 @@ def test_the_given_token_is_found_among_likelier_ones() -> None:
         "9": {"logprob": -0.1, "rank": 1, "decoded_token": " the"},
         "7": {"logprob": -6.5, "rank": 40, "decoded_token": " a"},
     }
-    assert read({"choices": [{"prompt_logprobs": [None, entry]}]}, [7], 1) == LikelihoodReply((-6.5,), (" a",))
+    assert read({"choices": [{"prompt_logprobs": [None, entry]}]}, [7], 1) == LikelihoodReply(
+        (-6.5,), (" a",), tokens=None
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.models.asking import behind_a_door
 from tests.wire import Server, serve
 
 from longmark.errors import RequestRefused, ServerFault
+from longmark.models.door import Ledger
 from longmark.models.http import Endpoint
 from longmark.models.http_rerank import HttpReranker
 from longmark.models.protocols import RerankReply, Tokens
@@ -24,7 +26,10 @@ def rerank(server: Server, documents: list[str], times: int = 1) -> RerankReply:
     async def ask() -> RerankReply:
         reranker = HttpReranker(Endpoint(server.base_url, timeout=5), "m", "m@test")
         try:
-            return [await reranker.rerank(QUERY, documents) for _ in range(times)][-1]
+            return [
+                await behind_a_door(lambda door: door.rerank(reranker, QUERY, documents, Ledger()))
+                for _ in range(times)
+            ][-1]
         finally:
             await reranker.close()
 
@@ -37,14 +42,14 @@ def rerank(server: Server, documents: list[str], times: int = 1) -> RerankReply:
         ("jina", 7, 2),
         ("vllm", 7, 2),  # raw, because the sigmoid is switched off
         ("voyage", 7, 2),
-        ("cohere", 0, 3),  # the first call is refused over `use_activation`
-        ("tei", 0, 3),  # the first call is refused for want of `texts`
+        ("cohere", None, 3),  # the first call is refused over `use_activation`
+        ("tei", None, 3),  # the first call is refused for want of `texts`
     ],
 )
-def test_forms(form: str, tokens: int, requests: int) -> None:
+def test_forms(form: str, tokens: int | None, requests: int) -> None:
     with serve(rerank=form) as server:
         reply = rerank(server, DOCUMENTS, times=2)
-    assert reply == RerankReply(SCORES, Tokens(tokens))
+    assert reply == RerankReply(SCORES, None if tokens is None else Tokens(tokens))
     assert len(server.requests) == requests
 
 
@@ -57,8 +62,8 @@ def test_what_tei_is_sent() -> None:
 def test_more_documents_than_the_server_takes() -> None:
     with serve(batch=2) as server:
         reply = rerank(server, DOCUMENTS)
-    assert reply == RerankReply(SCORES, Tokens(14))
-    assert [len(body["documents"]) for _, _, body in server.requests] == [3, 1, 2]
+    assert reply == RerankReply(SCORES, Tokens(21))
+    assert [len(body["documents"]) for _, _, body in server.requests] == [3, 1, 1, 1]
 
 
 def test_nothing_to_rank_takes_no_request() -> None:
@@ -96,4 +101,4 @@ def test_coheres_tokens() -> None:
     reranker = HttpReranker(Endpoint("http://h/v2"), "m", "m")
     results = [{"index": 0, "relevance_score": 0.5}]
     assert reranker._reply({"results": results, "meta": {"tokens": {"input_tokens": 8}}}, 1).tokens == Tokens(8)
-    assert reranker._reply({"results": results, "meta": None}, 1).tokens == Tokens(0)
+    assert reranker._reply({"results": results, "meta": None}, 1).tokens is None

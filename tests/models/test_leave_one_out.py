@@ -8,6 +8,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.there import there
 
 from longmark.models import catalogue
 from longmark.models.leave_one_out import Branch, bound, order, passes, plan
@@ -105,9 +106,9 @@ def test_llama_reads_what_is_shared_once_and_the_values_do_not_hang_on_it() -> N
     planned, other = asyncio.run(use())
     for one, two in zip(planned, other, strict=True):
         assert one.logprobs == pytest.approx(two.logprobs, rel=1e-4)
-    read = [reply.tokens.prompt - reply.tokens.cached_prompt for reply in planned]
+    read = [there(reply.tokens).prompt - there(reply.tokens).cached_prompt for reply in planned]
     # without the last: only "Answer:" and the answer, and the token at which two lines part; each claim more costs it
-    line = planned[0].tokens.prompt - planned[1].tokens.prompt
+    line = there(planned[0].tokens).prompt - there(planned[1].tokens).prompt
     assert read[1] < line <= read[2] - read[1] + 8
     assert read[2] + line - 8 <= read[3] <= read[2] + line + 8
-    assert read[0] == planned[0].tokens.prompt
+    assert read[0] == there(planned[0].tokens).prompt

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.there import there
 
 from longmark.errors import RequestRefused
 from longmark.models.cache import CallCache
@@ -42,7 +43,7 @@ def test_each_of_several_likelihoods_is_cached_and_what_is_new_goes_together(cac
         one = await door.likelihood(model, asked[1], Ledger())
         many = await door.likelihoods(model, asked, Ledger())
         assert many[1] == one
-        assert [reply.tokens.prompt for reply in many] == [4] * 4
+        assert [there(reply.tokens).prompt for reply in many] == [4] * 4
         assert await door.likelihoods(model, list(reversed(asked)), Ledger()) == many[::-1]
 
     sharing, plain = _Sharing(), FakeLanguageModel(name="one by one")

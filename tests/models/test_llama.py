@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from tests.there import there
 
 from longmark.errors import (
     MissingExtra,
@@ -290,7 +291,7 @@ def test_a_small_judge_keeps_to_the_schema_reuses_its_prompt_and_repeats_itself(
     assert "".join(token.token for token in first.logprobs) == first.text
     assert again.text == first.text
     # all but the last token of the same prompt is there already
-    assert again.tokens.cached_prompt == again.tokens.prompt - 1 == first.tokens.prompt - 1
+    assert there(again.tokens).cached_prompt == there(again.tokens).prompt - 1 == there(first.tokens).prompt - 1
     assert one.text == same.text
 
 
@@ -325,7 +326,7 @@ def test_a_cancelled_call_stops_and_the_loop_stays_free() -> None:
         assert not long.done()
         long.cancel()
         after = await asyncio.wait_for(model.chat(ChatRequest((Message("user", "hi"),), max_tokens=1)), 20)
-        return after.tokens.completion
+        return there(after.tokens).completion
 
     assert run_with(small, use) == 1
 

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from tests.there import there
 
 from longmark.errors import RequestRefused, UserError
 from longmark.models import catalogue
@@ -37,7 +38,7 @@ def test_one_call_a_document_the_query_first() -> None:
     found = asyncio.run(LogOddsReranker(judge).rerank("floods?", ["the river", "the score", "a river"]))
     # ln(.8 / .1) = 2.0794
     assert found.scores == pytest.approx((2.0794, -2.0794, 2.0794), abs=1e-4)
-    assert found.tokens.prompt == 300
+    assert there(found.tokens).prompt == 300
     shown = judge.requests[1].messages[1].content
     assert shown.index("floods?") < shown.index("the score") < shown.index("yes or no")
     assert all(request.max_tokens == 1 and request.logprobs > 0 for request in judge.requests)

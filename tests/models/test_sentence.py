@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused
 from longmark.models.sentence import SentenceTransformerEmbedder
@@ -53,7 +54,7 @@ def test_vectors_in_order_and_tokens_after_the_cut() -> None:
     reply = asyncio.run(model.embed(["one", "one two three four"]))
     assert reply.vectors == ((1.0, 3.0), (4.0, 18.0))
     # 1 word + 2 markers = 3; 4 words + 2 markers = 6, cut at 4: 3 + 4 = 7
-    assert reply.tokens.prompt == 7
+    assert there(reply.tokens).prompt == 7
     assert model.token_count("one two three four") == 6
     assert model.max_tokens() == 4
     assert (model.name, model.identity) == ("st:some/model", "st:some/model")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused, TooLong
 from longmark.models import catalogue
@@ -111,10 +112,10 @@ def test_together_as_one_by_one_by_the_library(tmp_path: Path, kind: str) -> Non
 @pytest.mark.parametrize("kind", ["llama", "sliding"])
 def test_what_is_shared_is_read_once_where_the_model_allows_it(tmp_path: Path, kind: str) -> None:
     replies = asked(TransformersLM(str(model_in(tmp_path, kind))), requests())
-    read = sum(reply.tokens.prompt - reply.tokens.cached_prompt for reply in replies)
+    read = sum(there(reply.tokens).prompt - there(reply.tokens).cached_prompt for reply in replies)
     # head 4 words; claims of 8 words ("-", ".", and "river x rose by n feet"); an answer of 13
     assert [len(text.split()) for text in (HEAD, CLAIMS[0], ANSWER)] == [4, 8, 13]
-    assert replies[0].tokens.prompt == 4 + 5 * 8 + 13 - 1  # the last token of the answer is never read
+    assert there(replies[0].tokens).prompt == 4 + 5 * 8 + 13 - 1  # the last token of the answer is never read
     if kind == "llama":
         # The bound: 4 + 40 + 8 x 10 + 6 x 13 = 202. Saved besides: the last token of each of 6 answers; "- river", with
         # which the claim behind the one left out begins too, 4 times. Lost: the last token before the answer, once.
@@ -148,10 +149,10 @@ def test_the_chat_template_counts_and_control_tokens_in_a_text_do_not(tmp_path: 
             LikelihoodRequest("river elm", ""),
         ],
     )
-    assert plain.tokens.prompt == 2
-    assert chat.tokens.prompt == 4  # one control token on each side
-    assert forged.tokens.prompt - chat.tokens.prompt > 3  # "<|answer|>" and "<|user|>" were cut up as text
-    assert (nothing.logprobs, nothing.pieces, nothing.tokens.prompt) == ((), (), 0)
+    assert there(plain.tokens).prompt == 2
+    assert there(chat.tokens).prompt == 4  # one control token on each side
+    assert there(forged.tokens).prompt - there(chat.tokens).prompt > 3  # the tags were cut up as text
+    assert (nothing.logprobs, nothing.pieces, there(nothing.tokens).prompt) == ((), (), 0)
     assert all(0 <= entropy <= math.log(60) for entropy in chat.entropies)
 
 

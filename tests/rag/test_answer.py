@@ -11,7 +11,6 @@ from tests.rag.make import made, models
 
 from longmark.domain import load
 from longmark.errors import RequestRefused, TooLong, UnknownName, UserError
-from longmark.models.budget import Budget
 from longmark.models.door import Door
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import ChatReply
@@ -216,7 +215,7 @@ def test_the_same_again_asks_nothing_and_writes_the_same_file(tmp_path: Path):
     def once(calls: int | None, home: str = "") -> tuple[FakeChat, Answered, bytes]:
         chat = FakeChat(lambda request: request.messages[-1].content[-200:], name="gen")
         given_ = models(tmp_path / home, generator=chat)
-        given_.door.budget = Budget(max_calls=calls)
+        given_.door.budget.max_calls = calls
         out = tmp_path / "out.jsonl"
         done = asyncio.run(answers.write(lines, out, given_, retriever))
         return chat, done, out.read_bytes()

@@ -241,7 +241,7 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_to_be_gone_on_with(
     }
     plan = fakes.plan(tmp_path / "s", idx, **flaky_door)
     with monkeypatch.context() as patch:
-        patch.setattr("longmark.models.door.wait_before", lambda *_: 0.0)
+        patch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
         stopped = carry_out(plan, cache).stopped
     assert stopped is not None
     assert stopped.why == "gaps"

@@ -14,7 +14,6 @@ passages are left out, references kept only by a paraphrase.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,6 +33,7 @@ from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.example import question_hash
 from longmark.records.write import write_examples
+from longmark.together import together
 
 TEMPERATURE = 0.7  # of paraphrases, as in the authors' code; at 0 a small model copies the question
 
@@ -110,25 +110,18 @@ async def vary(
         raise UserError(
             "paraphrases are written by a model: add --generator MODEL, or name the --variants without them"
         )
-    todo = enumerate(product(examples, names))
-    done: dict[int, Example | LeftOut] = {}
 
-    async def work() -> None:
-        for number, (example, name) in todo:
-            try:
-                done[number] = await _variant(example, name, models, domain, seed)
-            except (NoScore, ModelError, OverBudget, NotMade) as error:
-                no_reply = isinstance(error, ModelError | OverBudget) and not isinstance(error, TooLong)
-                done[number] = LeftOut(example.question_id, name, _reason(error), again=no_reply)
+    async def one(item: tuple[Example, str]) -> Example | LeftOut:
+        example, name = item
+        try:
+            return await _variant(example, name, models, domain, seed)
+        except (NoScore, ModelError, OverBudget, NotMade) as error:
+            no_reply = isinstance(error, ModelError | OverBudget) and not isinstance(error, TooLong)
+            return LeftOut(example.question_id, name, _reason(error), again=no_reply)
+        finally:
             on_variant()
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once):
-                group.create_task(work())
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    made = [done[number] for number in sorted(done)]
+    made = await together(one, list(product(examples, names)), at_once)
     return Varied(
         tuple(one for one in made if isinstance(one, Example)),
         tuple(one for one in made if isinstance(one, LeftOut)),

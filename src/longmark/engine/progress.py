@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from longmark.models.door import Counts
+from longmark.models.door import Door
 from longmark.records import Row
 
 _PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
 
 
 class Progress:
-    """total: rows there will be when the run has ended; done: rows there are already. counts: of the door."""
+    """total: rows there will be when the run has ended; done: rows there are already. door: what the calls go
+    through."""
 
-    def __init__(self, total: int, done: int, counts: Counts) -> None:
+    def __init__(self, total: int, done: int, door: Door) -> None:
         self.total = total
         self.done = done
         self.written = 0
         self.gaps = 0
-        self._counts = counts
+        self._door = door
         self._began = time.monotonic()
         self.tell: Callable[[], None] = lambda: None
 
@@ -35,7 +37,7 @@ class Progress:
 
     def line(self) -> str:
         """All figures in one line."""
-        counts, seconds = self._counts, max(time.monotonic() - self._began, 1e-9)
+        counts, seconds = self._door.counts, max(time.monotonic() - self._began, 1e-9)
         left = (self.total - self.done) / (self.written / seconds) if self.written else None
         parts = [
             f"{self.done}/{self.total} rows",
@@ -46,6 +48,7 @@ class Progress:
         parts += [f"{counts.retries} retries"] if counts.retries else []
         parts += [f"{self.gaps} without value"] if self.gaps else []
         parts += [f"{duration(left)} left"] if left is not None and self.done < self.total else []
+        parts += [f"waiting {why}"] if (why := self._door.waiting()) else []
         return " · ".join(parts)
 
 
@@ -73,17 +76,25 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def shown(progress: Progress, *, quiet: bool = False, stream: TextIO | None = None) -> Iterator[None]:
-    """Shows the progress on standard error: a bar in a terminal, else a line now and then. Where nobody reads it any
-    more (a terminal that was closed, a pipe into a program that ended), the run goes on without it."""
+    """Shows the progress on standard error, within a running event loop: a bar in a terminal, else a line now and then,
+    also while nothing but waiting is done. Where nobody reads it any more (a terminal that was closed, a pipe into a
+    program that ended), the run goes on without it."""
     stream = cast(TextIO, _Optional(stream or sys.stderr))
     if quiet or progress.total == progress.done:
         yield
-    elif stream.isatty():
-        with _bar(progress, stream):
+        return
+    with _bar(progress, stream) if stream.isatty() else _lines(progress, stream):
+        ticks = asyncio.get_running_loop().create_task(_tick(progress))
+        try:
             yield
-    else:
-        with _lines(progress, stream):
-            yield
+        finally:
+            ticks.cancel()
+
+
+async def _tick(progress: Progress) -> None:
+    while True:
+        await asyncio.sleep(1)
+        progress.tell()
 
 
 class _Optional:

@@ -48,6 +48,7 @@ def run(
     domain: str | Path | None = None,
     cache: str | Path | None = None,
     timeout: float | None = None,
+    max_reply_bytes: int | None = None,
     limit: int | None = None,
     mapping: Mapping[str, str] | None = None,
     skip_bad: bool = False,
@@ -73,7 +74,7 @@ def run(
     try:
         settings = make_settings(
             [metrics] if isinstance(metrics, str) else metrics,
-            Opener(call_cache, timeout),
+            Opener(call_cache, timeout, max_reply_bytes),
             GivenModels([judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm),
             params=params or {},
             scoring=scoring,

@@ -78,7 +78,8 @@ class RunResult:
     """What a session did. folder: where the run's files are. counts: of the calls. changes: of the examples since the
     session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unvalued: values of metrics
     that have rows, and none with a value. inapplicable: those without a row, since no example is one that they are for
-    (values for variants, where there are none)."""
+    (values for variants, where there are none). closed: the last words of each endpoint that was not asked any more;
+    budget: why no further call was let through, "" where none was refused."""
 
     folder: Path
     counts: Counts
@@ -87,6 +88,8 @@ class RunResult:
     stopped: str | None = None
     unvalued: tuple[str, ...] = ()
     inapplicable: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    budget: str = ""
 
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples."""
@@ -131,7 +134,7 @@ async def execute(
 
         door = Door(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         total = folder.rows_to_be(settings.selected)
-        progress = progress_of.Progress(total, folder.rows_done(retry), door.counts)
+        progress = progress_of.Progress(total, folder.rows_done(retry), door)
         work = Work(folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row)
         session: dict[str, Any] = {"started": manifests.now(), "ended": None}  # so it stays where the process is killed
         manifest["sessions"].append(session)
@@ -159,7 +162,17 @@ async def execute(
             manifest["finished"] = manifests.now() if stopped is None else None
             folder.write_manifest(manifest)
         unvalued, inapplicable = ([], []) if stopped == "interrupt" else folder.unvalued()
-        return RunResult(out, door.counts, changes, found.bad, stopped, tuple(unvalued), tuple(inapplicable))
+        return RunResult(
+            out,
+            door.counts,
+            changes,
+            found.bad,
+            stopped,
+            tuple(unvalued),
+            tuple(inapplicable),
+            tuple(door.closed()),
+            options.budget.stopped,
+        )
 
 
 async def dry_run(

@@ -65,6 +65,7 @@ class Work:
         self._retry = retry
         self._on_row = on_row
         self._stop = False
+        self._broken: list[Exception] = []
         self._signatures = {chosen.name: self._signature(chosen) for chosen in settings.selected}
 
     def stop(self) -> None:
@@ -73,18 +74,16 @@ class Work:
         self._door.stop()
 
     async def run(self, workers: int) -> None:
-        """Works until there is nothing left, it is stopped, or something is broken (which is raised: a UserError as it
-        is, a disk that is full, say; a bug in the group that it came in)."""
+        """Works until there is nothing left, it is stopped, or something is broken: a disk that is full (UserError), or
+        a bug. That is raised once the calls under way have ended, since they are paid for and their replies are kept.
+        """
         tasks = self.tasks()
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(workers):
-                    group.create_task(self._worker(tasks))
-        except ExceptionGroup as broken:
-            mistakes, bugs = broken.split(UserError)
-            if mistakes is None or bugs is not None:
-                raise
-            raise mistakes.exceptions[0] from None
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(self._worker(tasks))
+        if self._broken:
+            bugs = [error for error in self._broken if not isinstance(error, UserError)]
+            raise ExceptionGroup("marking failed", bugs) if bugs else self._broken[0]
 
     def tasks(self) -> Iterator[Task]:
         """What still needs a row, in the order of the examples; read as it is asked for."""
@@ -97,17 +96,19 @@ class Work:
                     yield Task(n, example, chosen, list(wanted), refresh)
 
     async def _worker(self, tasks: Iterator[Task]) -> None:
-        for task in tasks:
-            if self._stop:
-                return
-            try:
-                rows = await self.mark(task)
-            except Stopped:
-                return
-            for row in rows:
-                self._folder.append(task.n, row)
-                self._on_row(row)
-            await asyncio.sleep(0)  # without a call nothing else lets a Ctrl-C be heard
+        try:
+            for task in tasks:
+                if self._stop:
+                    return
+                for row in await self.mark(task):
+                    self._folder.append(task.n, row)
+                    self._on_row(row)
+                await asyncio.sleep(0)  # without a call nothing else lets a Ctrl-C be heard
+        except Stopped:
+            return
+        except Exception as error:
+            self._broken.append(error)
+            self.stop()
 
     async def mark(self, task: Task) -> list[Row]:
         """The rows of one computation, one for each value that is wanted."""

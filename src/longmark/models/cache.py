@@ -1,17 +1,28 @@
 """The call cache: every paid reply, once, on disk before anyone uses it.
 
-One SQLite file for all runs. A reply's key is a hash of the model's identity, the whole request and the sample number;
-keys of endpoints (API keys) are no part of it and never come here. Replies that arrive in the same turn of the event
-loop are committed in one transaction. Durability: a killed process loses nothing that was committed; WAL with
-`synchronous=NORMAL` means that a power cut can lose the last commits, never the file.
+One SQLite file for all runs, on a local disk: the WAL that lets several processes share it is corrupted by network file
+systems, so a file there is refused. It is opened for writing, and its layout checked, before anything is paid. A
+reply's key is a hash of the model's identity, the whole request and the sample number; keys of endpoints (API keys) are
+no part of it and never come here. Replies that arrive in the same turn of the event loop are committed in one
+transaction. Durability: a killed process loses nothing that was committed; WAL with `synchronous=NORMAL` means that a
+power cut can lose the last commits, never the file.
+
+Before a call is sent, its key is claimed: a row with an owner and a lease. Another process that wants the same reply
+finds the claim and waits for the reply in place of paying for it. A claim ends with its reply, with a failure, with the
+death of its process (seen at once on the same machine) or, where none of that can be seen, with its lease.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
+import platform
+import secrets
 import sqlite3
 import time
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +37,17 @@ CREATE TABLE IF NOT EXISTS calls (
     usd REAL, reply BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (endpoint TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (endpoint, fact));
+CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
+_LAYOUT = 1  # SQLite's user_version of files that this version can read; 0: made before there was a number
+_COLUMNS = {
+    "calls": ["key", "kind", "model", "created", "usd", "reply"],
+    "facts": ["endpoint", "fact"],
+    "claims": ["key", "owner", "until"],
+}
+LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
+_SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
+"""How the names of network file systems begin."""
 
 
 _PATIENCE = 30.0  # seconds to wait for another process that holds the file
@@ -53,8 +74,20 @@ class CallCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._pending: list[tuple[bytes, str, str, float, float | None, bytes]] = []
-        self._flushed: asyncio.Future[None] | None = None
+        self._puts: list[tuple[bytes, str, str, float, float | None, bytes]] = []
+        self._wanted: list[tuple[bytes, bool]] = []
+        self._freed: list[bytes] = []
+        self._granted: set[bytes] = set()
+        self._flushed: asyncio.Future[set[bytes]] | None = None
+        self._owner = f"{platform.node()} {os.getpid()} {secrets.token_hex(8)}"
+        self._held: set[bytes] = set()
+        self._renewal: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the renewal
+        if (kind := _file_system(path)).startswith(_SHARED):
+            raise UserError(
+                f"the call cache {path} is on a network file system ({kind}), where SQLite files get corrupted; name "
+                "one on a local disk with --cache FILE, or set LONGMARK_HOME"
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = _opened(path)
@@ -69,21 +102,52 @@ class CallCache:
         return found if found is None else (found[0], found[1])
 
     async def put(self, key: bytes, kind: str, model: str, reply: bytes, usd: float | None) -> None:
-        """Returns when the reply is committed."""
-        self._pending.append((key, kind, model, time.time(), usd, reply))
+        """Returns when the reply is committed; a claim on its key ends with that."""
+        self._puts.append((key, kind, model, time.time(), usd, reply))
+        self._freed.append(key)
+        await asyncio.shield(self._begin())
+
+    async def claim(self, keys: Collection[bytes], *, anew: bool = False) -> set[bytes]:
+        """Those of the keys that are for the caller to ask: nobody else is asking, and there is no reply (with `anew`
+        one that is there does not count). The caller ends each claim by `put` or `release`."""
+        self._wanted += [(key, anew) for key in keys]
+        commit = self._begin()
+        try:
+            granted = (await asyncio.shield(commit)) & set(keys)
+        except asyncio.CancelledError:
+            commit.add_done_callback(lambda _done: self.release(keys))
+            raise
+        loop = asyncio.get_running_loop()
+        if granted and (self._renewal is None or self._loop is not loop):
+            self._loop, self._renewal = loop, loop.call_later(LEASE / 3, self._renew)
+        return granted
+
+    def release(self, keys: Collection[bytes]) -> None:
+        """Ends claims without a reply, where any are left."""
+        self._freed += [key for key in keys if key in self._held]
+        if self._freed:
+            self._begin()
+
+    def _begin(self) -> asyncio.Future[set[bytes]]:
+        """The commit at the end of this turn of the event loop; it gives the keys that were granted."""
         if self._flushed is None:
             loop = asyncio.get_running_loop()
             self._flushed = loop.create_future()
             loop.call_soon(self._commit)
-        await asyncio.shield(self._flushed)
+        return self._flushed
 
     def _commit(self) -> None:
         done, self._flushed = self._flushed, None
-        batch, self._pending = self._pending, []
+        puts, wanted, freed = self._puts, self._wanted, self._freed
+        self._puts, self._wanted, self._freed = [], [], []
         assert done is not None
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", batch)
+            self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", puts)
+            self._db.executemany(
+                "DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self._owner) for key in freed]
+            )
+            granted = {key for key, anew in wanted if self._claimed(key, anew)}
             self._db.execute("COMMIT")
         except Exception as error:  # whatever it is: those who wait must hear of it
             if self._db.in_transaction:
@@ -93,8 +157,42 @@ class CallCache:
                 if isinstance(error, sqlite3.Error)
                 else error
             )
+            done.exception()  # a `release` waits for nothing: that is no "exception never retrieved"
         else:
-            done.set_result(None)
+            self._held = self._held.difference(freed) | granted
+            done.set_result(granted)
+
+    def _claimed(self, key: bytes, anew: bool) -> bool:
+        """Claims a key for this cache, where it can be claimed."""
+        if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+            return False
+        now = time.time()
+        found = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
+        if found is not None and found[1] > now and not self._is_dead(found[0]):
+            return False
+        self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
+        return True
+
+    @staticmethod
+    def _is_dead(owner: str) -> bool:
+        """Whether a claim's owner was a process of this machine that is gone."""
+        node, pid, _ = owner.rsplit(" ", 2)
+        if node != platform.node() or os.name == "nt":  # where signal 0 would end the process
+            return False
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def _renew(self) -> None:
+        self._renewal = None
+        if self._held:
+            with suppress(sqlite3.Error):  # the next renewal comes before the lease ends
+                self._db.execute("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + LEASE, self._owner))
+            self._renewal = asyncio.get_running_loop().call_later(LEASE / 3, self._renew)
 
     def known(self, endpoint: str, fact: str) -> bool:
         """Whether an endpoint is known for something (`text-only`: it refuses JSON schemas)."""
@@ -125,6 +223,11 @@ class CallCache:
         return count
 
     def close(self) -> None:
+        """Ends the claims that are left, and closes the file."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+        with suppress(sqlite3.Error):
+            self._db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
         self._db.close()
 
     def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
@@ -146,10 +249,47 @@ def _opened(path: Path) -> sqlite3.Connection:
         try:
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=NORMAL")
-            database.executescript(_SCHEMA)
+            _prepare(database, path)
             return database
+        except UserError:
+            database.close()
+            raise
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 database.close()
                 raise
             time.sleep(0.01)
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Makes the tables that are missing. UserError where others stand in their place. It writes in any case, so that a
+    file that cannot be written is noticed here."""
+    layout = database.execute("PRAGMA user_version").fetchone()[0]
+    if layout <= _LAYOUT:
+        database.executescript(_SCHEMA)
+        database.execute(f"PRAGMA user_version = {_LAYOUT}")
+    for table, columns in _COLUMNS.items():
+        found = [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
+        if layout > _LAYOUT or found != columns:
+            raise UserError(
+                f"the call cache {path} was made by another version of longmark (layout {layout}, this version reads "
+                f"{_LAYOUT}); name another with --cache FILE"
+            )
+
+
+def _file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+    """The kind of file system that a file stands on, as the kernel names it; "" where that cannot be told."""
+    if str(path).startswith("\\\\"):
+        return "smb (a UNC path)"
+    try:
+        lines = mounts.read_text(errors="replace").splitlines()
+        place = path.expanduser().resolve()
+    except OSError:
+        return ""
+    found = (Path("/"), "")
+    for line in lines:  # later mounts hide earlier ones
+        fields, _, kinds = line.partition(" - ")
+        point = Path(fields.split(" ")[4].replace("\\040", " "))
+        if place.is_relative_to(point) and len(point.parts) >= len(found[0].parts):
+            found = (point, kinds.split(" ")[0])
+    return found[1]

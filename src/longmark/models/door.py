@@ -1,25 +1,27 @@
 """The one way to a model: cache, single flight, limits, retries, budget, usage.
 
 Everything that asks a model, a judge as much as a generator, asks through here, so all of it is paid once and resumes
-alike. There is no second retry layer beneath. Every completed reply is stored, whatever the caller thinks of it;
+alike. Every reply is checked once, whoever sent it, before it is stored: its types, signs and sizes, that it reads back
+from the cache as it was, and that it repeats no key. Every checked reply is stored, whatever the caller thinks of it;
 errors are not.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from longmark.errors import LongmarkError, ModelError, RateLimited, RequestRefused, UserError
+from longmark.errors import LongmarkError, ServerFault, TooManyInputs
 from longmark.models.budget import Budget, Price, estimate_tokens
 from longmark.models.cache import CallCache, call_key
-from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, wait_before
+from longmark.models.keys import redact_reply
 from longmark.models.protocols import (
     Backend,
     Chat,
@@ -34,17 +36,20 @@ from longmark.models.protocols import (
     Reranker,
     RerankReply,
     Tokens,
+    total_tokens,
 )
-from longmark.models.waiting import Stopped, UnlessStopped, unless_given_up
+from longmark.models.sending import Counts as Counts
+from longmark.models.sending import Reply, Sender
+from longmark.models.waiting import Stopped, unless_given_up
 from longmark.records import Usage
 from longmark.together import together
-
-Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
 
 _CHAT = TypeAdapter(ChatReply)
 _EMBED = TypeAdapter(EmbedReply)
 _RERANK = TypeAdapter(RerankReply)
 _LIKELIHOOD = TypeAdapter(LikelihoodReply)
+_HALVINGS = 32  # of a batch, more than any has
+_LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
 
 
 class WouldCall(LongmarkError):
@@ -59,24 +64,6 @@ class WouldCall(LongmarkError):
 
 
 @dataclass(slots=True)
-class Counts:
-    """What went through the door since it was opened. requests: sent, tries again included; calls: replies received;
-    from_cache: calls answered from the cache or by an equal call under way; retries: requests after the first of a
-    call; rate_limited: 429s; faults: other failed requests; tokens and usd: of the replies received."""
-
-    requests: int = 0
-    calls: int = 0
-    from_cache: int = 0
-    retries: int = 0
-    rate_limited: int = 0
-    faults: int = 0
-    prompt_tokens: int = 0
-    cached_prompt_tokens: int = 0
-    completion_tokens: int = 0
-    usd: float | None = 0.0
-
-
-@dataclass(slots=True)
 class Ledger:
     """Who asks, and what it cost: one for each computation of a metric.
 
@@ -87,6 +74,15 @@ class Ledger:
     usage: Usage = field(default_factory=Usage)
     first: Callable[[bytes], bool] = lambda _key: True
     refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind(Generic[Reply]):
+    """A kind of call. name: in cache keys; form: of its replies; most: the tokens that such requests can take."""
+
+    name: str
+    form: TypeAdapter[Reply]
+    most: Callable[[list[Any]], Tokens]
 
 
 class Door:
@@ -105,61 +101,77 @@ class Door:
     ) -> None:
         self.cache = cache
         self.budget = budget or Budget()
-        self.counts = Counts()
-        self._concurrency = concurrency
-        self._price_of = price_of
+        self._sender = Sender(concurrency, self.budget, price_of, rng or random.Random())
+        self.counts = self._sender.counts
         self._dry = dry
-        self._rng = rng or random.Random()
-        self._stopped = asyncio.Event()
-        self._limiters: dict[str, Limiter] = {}
-        self._prices: dict[str, Price] = {}
         self._flights: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
         self._asked_anew: set[bytes] = set()
-        self._here = UnlessStopped()  # calls of models on this machine
 
     def stop(self) -> None:
-        """No new call is sent from here on. Those under way at endpoints go on to their end, since they are paid for;
-        models on this machine give up theirs, which may take minutes and cost nothing but time."""
-        self._stopped.set()
-        self._here.stop()
-        for limiter in self._limiters.values():
-            limiter.open_up()
+        """No new call is sent from here on; see `Sender.stop`."""
+        self._sender.stop()
+
+    def closed(self) -> list[str]:
+        """The last words of each endpoint that is not asked any more."""
+        return self._sender.closed()
+
+    def waiting(self) -> str | None:
+        """What nothing but waiting is being done for; None while calls are under way."""
+        return self._sender.waiting()
 
     async def chat(self, model: Chat, request: ChatRequest, ledger: Ledger) -> ChatReply:
         async def send(wanted: list[ChatRequest]) -> list[ChatReply]:
             return [await model.chat(wanted[0])]
 
-        most = _most(*(m.content for m in request.messages), completion=request.max_tokens)
-        return (await self._call(model, "chat", [request], send, _CHAT, most, ledger))[0]
+        return (await self._call(model, _CHATS, [request], send, ledger))[0]
 
     async def embed(self, model: Embedder, texts: Sequence[str], ledger: Ledger) -> list[tuple[float, ...]]:
-        """One vector a text, in their order. Each text is cached by itself; those that are new go out together."""
+        """One vector a text, in their order. Each text is cached by itself; those that are new go out in batches of the
+        model's size, each a call of its own. ServerFault where the vectors are of different lengths."""
 
         async def send(wanted: list[str]) -> list[EmbedReply]:
             reply = await model.embed(wanted)
-            share, rest = divmod(reply.tokens.prompt, len(wanted))
-            return [
-                EmbedReply((vector,), Tokens(prompt=share + (rest if i == 0 else 0)))
-                for i, vector in enumerate(reply.vectors)
-            ]
+            if len(reply.vectors) != len(wanted):
+                raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(wanted)} texts").with_bill()
+            shares = _shares(reply.tokens, len(wanted))
+            return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
 
-        replies = await self._call(model, "embed", list(texts), send, _EMBED, _most(*texts), ledger)
-        return [reply.vectors[0] for reply in replies]
+        vectors = [reply.vectors[0] for reply in await self._call(model, _EMBEDS, list(texts), send, ledger)]
+        if len({len(vector) for vector in vectors}) > 1:
+            raise ServerFault(
+                f"{model.name} gives embeddings of different lengths; if another model is served under this name now, "
+                f"clear what is stored of it: longmark cache clear --model {model.name}"
+            )
+        return vectors
 
     async def rerank(self, model: Reranker, query: str, documents: Sequence[str], ledger: Ledger) -> RerankReply:
-        async def send(_wanted: list[Any]) -> list[RerankReply]:
-            return [await model.rerank(query, documents)]
+        """A score a document, in their order; out of several calls where the model takes fewer documents in one."""
+        if not documents:
+            return RerankReply(())
 
-        request = {"query": query, "documents": list(documents)}
-        most = _most(query, *documents)
-        return (await self._call(model, "rerank", [request], send, _RERANK, most, ledger))[0]
+        async def send(wanted: list[Any]) -> list[RerankReply]:
+            return [await model.rerank(query, wanted[0]["documents"])]
+
+        while True:
+            batch = getattr(model, "batch", None) or len(documents)
+            parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
+            requests = [{"query": query, "documents": part} for part in parts]
+            try:
+                found = await together(lambda one: self._call(model, _RERANKS, [one], send, ledger), requests)
+            except TooManyInputs:
+                if (getattr(model, "batch", None) or batch) >= batch:
+                    raise
+                continue
+            scores = tuple(score for (reply,) in found for score in reply.scores)
+            if len(scores) != len(documents):
+                raise ServerFault(f"{model.name} gave {len(scores)} scores for {len(documents)} documents")
+            return RerankReply(scores, total_tokens(reply.tokens for (reply,) in found))
 
     async def likelihood(self, model: LanguageModel, request: LikelihoodRequest, ledger: Ledger) -> LikelihoodReply:
         async def send(wanted: list[LikelihoodRequest]) -> list[LikelihoodReply]:
             return [await model.likelihood(wanted[0])]
 
-        most = _most(request.prompt, request.text)
-        return (await self._call(model, "likelihood", [request], send, _LIKELIHOOD, most, ledger))[0]
+        return (await self._call(model, _LIKELIHOODS, [request], send, ledger))[0]
 
     async def likelihoods(
         self, model: LanguageModel, requests: Sequence[LikelihoodRequest], ledger: Ledger
@@ -168,80 +180,102 @@ class Door:
         are new in one call; any other one gets them one by one, queued in their order."""
         if not isinstance(model, PrefixSharing):
             return await together(lambda request: self.likelihood(model, request, ledger), requests)
-        most = _most(*(part for request in requests for part in (request.prompt, request.text)))
-        return await self._call(model, "likelihood", list(requests), model.likelihoods, _LIKELIHOOD, most, ledger)
+        return await self._call(model, _LIKELIHOODS, list(requests), model.likelihoods, ledger)
 
     async def _call(
         self,
         model: Backend,
-        kind: str,
+        kind: _Kind[Reply],
         requests: list[Any],
         send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        form: TypeAdapter[Reply],
-        most: Tokens,
         ledger: Ledger,
     ) -> list[Reply]:
-        """The replies to requests of one kind: from the cache, from equal calls under way, the rest in one call."""
-        keys = [call_key(model.identity, kind, request) for request in requests]
+        """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
+        model's batch size."""
+        keys = [call_key(model.identity, kind.name, request) for request in requests]
         wanted = dict(zip(keys, requests, strict=True))
         replies: dict[bytes, tuple[Reply, float | None]] = {}
-        sent = False
+        sent, smaller = False, 0
+
+        async def fly(part: dict[bytes, Any]) -> None:
+            nonlocal sent
+            flown, paid = await self._fly(model, kind, part, send, ledger)
+            replies.update(flown)
+            sent = sent or paid
+
         while len(replies) < len(wanted):
             others: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
             mine: dict[bytes, Any] = {}
             for key, request in wanted.items():
                 if key in replies:
                     continue
-                if (stored := self._stored(key, form, ledger)) is not None:
+                if (stored := self._stored(key, kind, ledger)) is not None:
                     replies[key] = stored
                 elif key in self._flights:
                     others[key] = self._flights[key]
                 else:
                     mine[key] = request
             if mine and self._dry:
-                raise WouldCall(most, self._price(model), ledger.usage.calls)
-            if mine:
-                replies.update(await self._fly(model, kind, mine, send, most))
-                self._asked_anew.update(mine if ledger.refresh else ())
-                sent = True
-            for key, flight in others.items():
-                with unless_given_up(flight):
-                    replies[key] = await asyncio.shield(flight)
+                raise WouldCall(kind.most(list(mine.values())), self._sender.price(model), ledger.usage.calls)
+            try:
+                parts = _batches(mine, getattr(model, "batch", None))
+                await (fly(parts[0]) if len(parts) == 1 else together(fly, parts))
+                for key, flight in others.items():
+                    with unless_given_up(flight):
+                        replies[key] = await asyncio.shield(flight)
+            except TooManyInputs:  # the model has taken note of a smaller batch
+                smaller += 1
+                if smaller > _HALVINGS or kind is _RERANKS:
+                    raise
         self._book(ledger, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
-    def _stored(self, key: bytes, form: TypeAdapter[Reply], ledger: Ledger) -> tuple[Reply, float | None] | None:
+    def _stored(self, key: bytes, kind: _Kind[Reply], ledger: Ledger) -> tuple[Reply, float | None] | None:
         """What the cache holds, if it can be read and is not to be asked anew."""
         if ledger.refresh and key not in self._asked_anew:
             return None
         found = self.cache.get(key)
         try:
-            return None if found is None else (form.validate_json(found[0]), found[1])
+            return None if found is None else (kind.form.validate_json(found[0], strict=True), found[1])
         except ValidationError:  # of another version, or damaged: its place is taken by a new one
             return None
 
     async def _fly(
         self,
         model: Backend,
-        kind: str,
+        kind: _Kind[Reply],
         wanted: dict[bytes, Any],
         send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        most: Tokens,
-    ) -> dict[bytes, tuple[Reply, float | None]]:
-        """Sends what nobody has asked yet, stores the replies, and gives them to whoever asks the same meanwhile."""
+        ledger: Ledger,
+    ) -> tuple[dict[bytes, tuple[Reply, float | None]], bool]:
+        """Sends what nobody has asked yet, stores the replies, and gives them to whoever asks the same meanwhile; and
+        whether anything was sent. What another process has asked for is waited for."""
         loop = asyncio.get_running_loop()
         flights = {key: loop.create_future() for key in wanted}
         self._flights.update(flights)
-        price = self._price(model)
         landed: dict[bytes, tuple[Reply, float | None]] = {}
-
-        async def keep(replies: list[Reply]) -> None:
-            landed.update({k: (reply, price(reply.tokens)) for k, reply in zip(wanted, replies, strict=True)})
-            puts = (self.cache.put(k, kind, model.name, orjson.dumps(r), usd) for k, (r, usd) in landed.items())
-            await asyncio.gather(*puts)
-
+        sent, anew = False, ledger.refresh
         try:
-            await self._ask(model, lambda: send(list(wanted.values())), keep, most)
+            while left := {key: request for key, request in wanted.items() if key not in landed}:
+                granted = await self.cache.claim(left, anew=anew)
+                try:
+                    mine = {key: request for key, request in left.items() if key in granted}
+                    if mine:
+                        landed |= await self._send(model, kind, mine, send)
+                        self._asked_anew.update(mine if ledger.refresh else ())
+                        sent = True
+                        continue
+                finally:
+                    self.cache.release(granted)
+                landed |= {key: found for key in left if (found := self._stored(key, kind, ledger)) is not None}
+                # what is stored and cannot be read is as good as none
+                stale = not anew and any(self.cache.get(key) for key in left if key not in landed)
+                anew = anew or stale
+                if len(landed) < len(wanted) and not stale:
+                    with self._sender.waits(math.inf, "for another process, which asks the same"):
+                        await self._sender.pause(_LOOK_AGAIN)
+                    if self._sender.stopped:
+                        raise Stopped("The run was stopped while it waited for another process.")
         except BaseException as error:
             for flight in flights.values():
                 if isinstance(error, Exception):
@@ -253,99 +287,34 @@ class Door:
         else:
             for key, flight in flights.items():
                 flight.set_result(landed[key])
-            return landed
+            return landed, sent
         finally:
             for key in flights:
                 del self._flights[key]
 
-    async def _ask(
+    async def _send(
         self,
         model: Backend,
-        send: Callable[[], Awaitable[list[Reply]]],
-        keep: Callable[[list[Reply]], Awaitable[None]],
-        most: Tokens,
-    ) -> None:
-        """Sends a call until it succeeds, and keeps the replies, or until there is no point in trying again. A call
-        gives up its place when its replies are stored: where they cannot be, no other call is paid for."""
-        price = self._price(model)
-        limiter = self._limiter(model)
-        loop = asyncio.get_running_loop()
-        attempt = faults = 0
-        patience: float | None = None  # until when refusals are put up with; it begins with the first
-        while True:
-            async with limiter.place(again=attempt > 0):
-                if self._stopped.is_set():
-                    raise Stopped("The run was stopped before this call.")
-                if limiter.closed is not None:
-                    raise RequestRefused(*limiter.closed)
-                held = self.budget.take(most, price)
-                attempt += 1
-                self.counts.requests += 1
-                self.counts.retries += attempt > 1
-                try:
-                    replies = await (send() if model.width is None else self._here.reply(send))
-                except BaseException as error:
-                    self.budget.settle(held, Tokens(), 0.0)
-                    if not isinstance(error, ModelError):
-                        raise
-                    failure = error
-                else:
-                    tokens = _sum(reply.tokens for reply in replies)
-                    usd = price(tokens)
-                    self.budget.settle(held, tokens, usd)
-                    limiter.replied()
-                    self._count(tokens, usd)
-                    try:
-                        await keep(replies)
-                    except UserError:
-                        self.stop()
-                        raise
-                    return
-            wait = wait_before(attempt, failure.retry_after, self._rng)
-            if isinstance(failure, RateLimited):
-                self.counts.rate_limited += 1
-                limiter.rate_limited(wait)
-                patience = patience or loop.time() + LONGEST_WAIT
-                last = loop.time() + wait > patience
-            else:
-                self.counts.faults += 1
-                faults += 1
-                last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
-            spent = failure.http_status == 429 and not failure.retryable
-            if spent or failure.http_status in _SAME_FOR_EVERY_CALL:
-                limiter.closed = (str(failure), failure.http_status)
-            if not failure.retryable or last or limiter.down:
-                if failure.retryable:
-                    limiter.lost()
-                raise failure
-            await self._pause(wait)
+        kind: _Kind[Reply],
+        wanted: dict[bytes, Any],
+        send: Callable[[list[Any]], Awaitable[list[Reply]]],
+    ) -> dict[bytes, tuple[Reply, float | None]]:
+        """The replies to claimed requests, checked and stored."""
+        price = self._sender.price(model)
+        landed: dict[bytes, tuple[Reply, float | None]] = {}
+        requests = list(wanted.values())
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._stopped.wait(), seconds)
-        except TimeoutError:
-            return
+        async def keep(replies: list[Reply]) -> None:
+            puts = []
+            for key, reply in zip(wanted, replies, strict=True):
+                checked, data = _checked(reply, kind, model.name)
+                usd = None if checked.tokens is None else price(checked.tokens)
+                landed[key] = checked, usd
+                puts.append(self.cache.put(key, kind.name, model.name, data, usd))
+            await asyncio.gather(*puts)
 
-    def _limiter(self, model: Backend) -> Limiter:
-        limiter = self._limiters.get(model.identity)
-        if limiter is None:
-            width = self._concurrency if model.width is None else min(self._concurrency, model.width)
-            limiter = self._limiters[model.identity] = Limiter(width)
-        return limiter
-
-    def _price(self, model: Backend) -> Price:
-        price = self._prices.get(model.identity)
-        if price is None:
-            price = self._prices[model.identity] = self._price_of(model)
-        return price
-
-    def _count(self, tokens: Tokens, usd: float | None) -> None:
-        counts = self.counts
-        counts.calls += 1
-        counts.prompt_tokens += tokens.prompt
-        counts.cached_prompt_tokens += tokens.cached_prompt
-        counts.completion_tokens += tokens.completion
-        counts.usd = None if counts.usd is None or usd is None else counts.usd + usd
+        await self._sender.send(model, lambda: send(requests), keep, kind.most(requests))
+        return landed
 
     def _book(self, ledger: Ledger, replies: dict[bytes, tuple[Reply, float | None]], *, sent: bool) -> None:
         """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
@@ -353,14 +322,36 @@ class Door:
         usage = Usage(calls=1, from_cache=int(not sent))
         for key, (reply, usd) in replies.items():
             if ledger.first(key):
-                tokens = reply.tokens
-                usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd))
+                tokens = reply.tokens or Tokens()
+                unmetered = int(reply.tokens is None)
+                usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered))
         ledger.usage.add(usage)
 
 
-# A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
-# changes nothing.
-_SAME_FOR_EVERY_CALL = (401, 402, 404)
+def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]:
+    """A reply as the cache will give it back, and as it is stored. ServerFault where it makes no sense."""
+    try:
+        data = redact_reply(orjson.dumps(reply))
+        return kind.form.validate_json(data, strict=True), data
+    except (ValidationError, TypeError) as error:  # TypeError: half a surrogate pair cannot be written
+        first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
+        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error)
+    raise ServerFault(f"{name} sent a reply that makes no sense: {why}")
+
+
+def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:
+    """The requests in parts of at most so many; None: in one."""
+    items = list(wanted.items())
+    step = max(1, size or len(items))
+    return [dict(items[i : i + step]) for i in range(0, len(items), step)]
+
+
+def _shares(tokens: Tokens | None, count: int) -> list[Tokens | None]:
+    """The tokens of one reply, dealt out to what it was asked for."""
+    if tokens is None:
+        return [None] * count
+    each, rest = divmod(tokens.prompt, count)
+    return [Tokens(prompt=each + (rest if i == 0 else 0)) for i in range(count)]
 
 
 def _most(*texts: str, completion: int = 0) -> Tokens:
@@ -368,10 +359,9 @@ def _most(*texts: str, completion: int = 0) -> Tokens:
     return Tokens(prompt=estimate_tokens(size), completion=completion)
 
 
-def _sum(many: Any) -> Tokens:
-    prompt = cached = completion = 0
-    for tokens in many:
-        prompt += tokens.prompt
-        cached += tokens.cached_prompt
-        completion += tokens.completion
-    return Tokens(prompt, cached, completion)
+_CHATS = _Kind("chat", _CHAT, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens))
+_EMBEDS = _Kind("embed", _EMBED, lambda texts: _most(*texts))
+_RERANKS = _Kind("rerank", _RERANK, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
+_LIKELIHOODS = _Kind(
+    "likelihood", _LIKELIHOOD, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
+)

@@ -4,9 +4,10 @@ The backends on it are `http_chat`, `http_embed`, `http_rerank` and `http_likeli
 Endpoint. One call of `post` is one attempt: nothing is retried here (that is the door's) and nothing follows
 a redirect, which could carry a key to another host. Errors: RateLimited for 429, ServerFault for 408, 5xx, a
 connection that fails, a timeout and a body that is no JSON, Refusal (a RequestRefused) for the other 3xx and
-4xx and for a 429 that says the quota is used up; among them Overlong (a TooLong) for a 400, 413 or 422 that says
-in one of the ways known that a text is longer than the model reads. Messages hold at most 300 characters of the
-endpoint's own words, with keys taken out.
+4xx, for a 429 that says the quota is used up and for a body above the size limit; among them Overlong (a TooLong)
+for a 400, 413 or 422 that says in one of the ways known that a text is longer than the model reads. Messages hold at
+most 300 characters of the endpoint's own words, with keys taken out. An error says whether the attempt may have been
+billed: after a timeout, a connection that broke once the request was sent, and every reply with status 200.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import ssl
+import zlib
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -31,7 +34,8 @@ from longmark.models.protocols import Tokens
 TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last byte read
 _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
-_READ = 20_000  # bytes of an error that are read: more than is shown, lest a key be cut and so not found
+_READ = 4_000  # characters of an error that are looked at: more than is shown, lest a key be cut and so not found
+MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
     *("context length", "context_length", "context size", "context window", "context limit"),  # most of them
     *("string_above_max_length", "reduce the length"),  # OpenAI, Groq
@@ -63,12 +67,16 @@ class Overlong(Refusal, TooLong):
     """A refusal of a text that is longer than the model reads."""
 
 
+class _Oversized(Exception):
+    """The body of a reply is larger than allowed."""
+
+
 class Endpoint:
     """A base URL (`https://host/v1`), its key, and a pool of connections that opens with the first call.
 
-    timeout: seconds for one attempt. known(model, fact), remember(model, fact): where facts learnt about a
-    model at this endpoint (`text-only`: it refuses JSON schemas) outlive the process; without them they are
-    kept in memory.
+    timeout: seconds for one attempt, headers and body included. max_reply_bytes: of one reply, unpacked. known(model,
+    fact), remember(model, fact): where facts learnt about a model at this endpoint (`text-only`: it refuses JSON
+    schemas) outlive the process; without them they are kept in memory.
     """
 
     def __init__(
@@ -77,12 +85,14 @@ class Endpoint:
         key: Key | None = None,
         *,
         timeout: float = TIMEOUT,
+        max_reply_bytes: int = MAX_REPLY_BYTES,
         known: Known | None = None,
         remember: Remember | None = None,
     ) -> None:
         self.base_url = check_base_url(base_url)
         self.host = urlsplit(self.base_url).netloc
         self.timeout = timeout
+        self.max_reply_bytes = max_reply_bytes
         self._key = key
         self._known = known
         self._remember = remember
@@ -127,26 +137,52 @@ class Endpoint:
         """The reply's JSON or the error to raise. It is returned, not raised, so that no frame of its
         traceback and no error beneath it holds the headers or what the endpoint sent, either of which may
         show the key."""
-        refused = False
+        refused, billed = False, True  # unless the request never went out
         try:
             async with session.post(url, data=data, allow_redirects=False) as response:
-                raw = await response.read()
+                raw = await self._body(response)
+        except aiohttp.ConnectionTimeoutError:
+            billed = False
+            problem = f"no connection to {self.host} within {min(_CONNECT, self.timeout):g} s"
         except TimeoutError:
             problem = f"no reply from {self.host} within {self.timeout:g} s"
-        except aiohttp.ClientConnectorCertificateError as error:
+        except _Oversized:
             refused = True
+            problem = (
+                f"{self.host} sent a reply of more than {self.max_reply_bytes:,} bytes; if such replies are meant, "
+                "allow more with --max-reply-bytes"
+            )
+        except aiohttp.ClientConnectorCertificateError as error:
+            refused, billed = True, False
             problem = f"the certificate of {self.host} is not trusted (SSL_CERT_FILE names others): {error}"
         except aiohttp.ClientConnectorError as error:
-            why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-            problem = f"the connection to {self.host} failed: {why}"
-        except (aiohttp.ClientError, OSError) as error:
+            billed = False
+            problem = f"the connection to {self.host} failed: {_why(error)}"
+        except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
         else:
             if response.status == 200:
                 return self._read(raw)
             return self._failure(response.status, response.headers, raw)
-        message = _trim(redact(problem))
-        return Refusal(message, None) if refused else ServerFault(message)
+        message = _trim(problem)
+        failure = Refusal(message, None) if refused else ServerFault(message)
+        return failure.with_bill() if billed else failure
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """The body, unpacked. `_Oversized` as soon as it is larger than allowed, packed or unpacked; zlib.error
+        where it is not packed as its header says."""
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise zlib.error(f"the reply is packed with {encoding[:20]}, which was not asked for")
+        unpack = None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        body = bytearray()
+        async for chunk in response.content.iter_any():
+            room = self.max_reply_bytes + 1 - len(body)
+            body += chunk if unpack is None else unpack.decompress(chunk, room)
+            if len(body) > self.max_reply_bytes:
+                response.close()
+                raise _Oversized
+        return bytes(body)
 
     async def close(self) -> None:
         """Closes the connections; a later call opens new ones."""
@@ -168,6 +204,7 @@ class Endpoint:
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
+            auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(_CONNECT, self.timeout)),
             proxy=_proxy(self.base_url),
         )
@@ -179,19 +216,30 @@ class Endpoint:
         except orjson.JSONDecodeError:
             reply = None
         if not isinstance(reply, (dict, list)):
-            shown = _trim(redact(raw[:_READ].decode("utf-8", "replace")))
-            return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200)
+            shown = _trim(raw[:_READ].decode("utf-8", "replace"))
+            return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200).with_bill()
         if isinstance(reply, dict) and reply.get("error"):  # routers report a failure behind them with status 200
             error = reply["error"]
             code = error.get("code") if isinstance(error, dict) else None
             return self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
         return reply
 
+    def unreadable(self, what: str, reply: Any, error: Exception | None) -> ServerFault:
+        """The error of a reply with status 200 that does not hold what it should. reply: its JSON; error: why."""
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        why = f" ({type(error).__name__} at {error})" if error is not None else ""
+        return ServerFault(f"{self.host} sent {what}{_trim(why)}", 200).with_bill(tokens_of(usage))
+
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
+        failure = self._kind_of_failure(status, headers, raw)
+        tokens = _usage_in(raw)
+        return failure if tokens is None else failure.with_bill(tokens)
+
+    def _kind_of_failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
         message, code, said = _words(raw)
-        message = _trim(redact(message)) or "no message"
+        message = _trim(message) or "no message"
         if 300 <= status < 400:
-            place = redact(_bare(headers.get("location", "")))
+            place = _trim(_bare(headers.get("location", "")))
             return Refusal(f"{self.host} sends on to {place}: give the address it is meant to have", status)
         if status == 429:
             if code in _NO_MONEY:
@@ -208,17 +256,25 @@ class Endpoint:
         return kind(f"{self.host} refused the request ({status}): {message}", status, code, said)
 
 
-def tokens_of(usage: Any) -> Tokens:
-    """Tokens as the endpoint counted them; zeros where it did not. Reused prompt tokens come as OpenAI's
-    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
+def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
+    """Tokens as the endpoint counted them; None where it did not, or where its counts cannot be. completion: whether
+    the reply was written by the model, so that there must be a count of that too. Reused prompt tokens come as
+    OpenAI's `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
     if not isinstance(usage, dict):
-        return Tokens()
-    prompt = usage.get("prompt_tokens", usage.get("total_tokens"))
+        return None
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     if cached is None:
         cached = usage.get("prompt_cache_hit_tokens")
-    return Tokens(prompt or 0, cached or 0, usage.get("completion_tokens") or 0)
+    prompt, written = usage.get("prompt_tokens", usage.get("total_tokens")), usage.get("completion_tokens")
+    counts = [prompt, 0 if cached is None else cached, 0 if written is None and not completion else written]
+    whole = [count for count in counts if type(count) is int]  # no bool, no 12.0, no "12"
+    if len(whole) < len(counts) or not prompt:
+        return None
+    try:
+        return Tokens(*whole)
+    except ValueError:
+        return None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -237,7 +293,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         until = parsedate_to_datetime(headers.get("retry-after") or "")
         now = parsedate_to_datetime(headers["date"]) if "date" in headers else None
         return max(0.0, until.timestamp() - (now.timestamp() if now else _now()))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
@@ -259,15 +315,54 @@ def _words(raw: bytes) -> tuple[str, str, str]:
     source = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
     message = source.get("message") or error or source.get("detail") or ""
     if isinstance(message, list):  # FastAPI: one entry a fault, with the place of it
-        faults = [item if isinstance(item, dict) else {"msg": item} for item in message]
-        message = "; ".join(f"{'.'.join(map(str, f.get('loc', ())))} {f.get('msg', '')}".strip() for f in faults)
-    code = source.get("code") or source.get("type") or ""
-    message, code = str(message), str(code)
-    return message, code, f"{message} {code} {source.get('param') or ''}".lower()
+        message = "; ".join(map(_fault, message[:20]))
+    code = _short(source.get("code") or source.get("type") or "")
+    message = _short(message)
+    return message, code, f"{message} {code} {_short(source.get('param') or '')}".lower()
+
+
+def _fault(item: Any) -> str:
+    if not isinstance(item, dict):
+        return _short(item)
+    place = item.get("loc", ())
+    where = ".".join(map(_short, place[:20])) if isinstance(place, (list, tuple)) else _short(place)
+    return f"{where} {_short(item.get('msg', ''))}".strip()
+
+
+def _short(value: Any) -> str:
+    """A value of an error body as text: all of it, or its first `_READ` characters without the word, which may be a
+    key, that is cut there."""
+    text = value if isinstance(value, str) else str(value)
+    if len(text) <= _READ:
+        return text
+    return " ".join(text[:_READ].split()[:-1]) or text[:_READ]
+
+
+def _usage_in(raw: bytes) -> Tokens | None:
+    """What the body of a failed attempt says was counted."""
+    if b'"usage"' not in raw:
+        return None
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    return tokens_of(body.get("usage")) if isinstance(body, dict) else None
+
+
+def _why(error: aiohttp.ClientConnectorError) -> str:
+    """What stopped a connection before any request went over it."""
+    below = error.os_error
+    if isinstance(below, ssl.SSLError):
+        reason = (below.reason or str(below)).replace("_", " ").lower()
+        return f"TLS: {reason} (is it an http:// address?)"
+    if error.errno and error.errno > 0:
+        return os.strerror(error.errno)
+    return below.strerror or str(below) or type(below).__name__
 
 
 def _trim(text: str) -> str:
-    text = " ".join(text.split())
+    """Words of an endpoint as a message shows them: one line, without keys, not too long."""
+    text = redact(" ".join(_short(text).split()))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

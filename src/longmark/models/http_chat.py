@@ -1,7 +1,7 @@
 """Chat over HTTP: POST {base}/chat/completions.
 
-Nothing is probed. The first call that an endpoint refuses (400 or 422) over one of the following is sent
-again without it, and the fact is remembered for the model at this endpoint: a JSON schema (`text-only`),
+Nothing is probed. Where an endpoint refuses a call (400 or 422) over one of the following, the fact is remembered for
+the model at this endpoint and `AskAgain` raised, and from then on requests go without it: a JSON schema (`text-only`),
 `max_tokens` where it wants `max_completion_tokens` (`max-completion-tokens`), the seed (`no-seed`). A refused
 temperature is an error, since other marks would come of dropping it; so are refused log-probabilities, with a
 message that starts `logprobs are not supported`. The sample number is sent as the seed when the temperature
@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longmark.errors import RequestRefused, ServerFault, TooLong
+from longmark.errors import AskAgain, RequestRefused, TooLong
 from longmark.models.http import Endpoint, Refusal, tokens_of
-from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.keys import holds_key
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
 
 _SCHEMA_WORDS = ("response_format", "response format", "json_schema", "json schema", "structured output")
 _FEWER = (10, 5, 2)  # how many log-probabilities a token are asked for in turn where an endpoint says: too many
@@ -46,26 +47,25 @@ class HttpChat:
         )
 
     async def chat(self, request: ChatRequest) -> ChatReply:
-        """One call, or one more for each thing that this model turns out to refuse. A prompt that the
-        endpoint's content filter stops is a reply with finish `content_filter`."""
+        """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`."""
         if request.logprobs and self._knows("no-logprobs"):
             raise RequestRefused(f"logprobs are not supported by {self.name}: it refused them before", 400)
-        while True:
-            body = self._body(request)
-            try:
-                reply = await self.endpoint.post(self._url, body)
-            except Refusal as refusal:
-                if refusal.code.lower() in _FILTERED:
-                    return ChatReply("", "content_filter", str(refusal))
-                fact = _lesson(refusal, body)
-                if fact is None:
-                    raise
-                self.endpoint.learn(self.identity, fact)
-                if fact == "no-logprobs":
-                    told = f"logprobs are not supported by {self.name}: {refusal}"
-                    raise RequestRefused(told, refusal.http_status) from None
-                continue
-            return _reply(reply, self.endpoint.host)
+        body = self._body(request)
+        try:
+            reply = await self.endpoint.post(self._url, body)
+        except Refusal as refusal:
+            if refusal.code.lower() in _FILTERED:
+                return ChatReply("", "content_filter", str(refusal), tokens=refusal.tokens or Tokens())
+            fact = _lesson(refusal, body)
+            if fact is None:
+                raise
+            self.endpoint.learn(self.identity, fact)
+            said, status = str(refusal), refusal.http_status
+        else:
+            return self._reply(reply, with_logprobs=request.logprobs > 0)
+        if fact == "no-logprobs":
+            raise RequestRefused(f"logprobs are not supported by {self.name}: {said}", status)
+        raise AskAgain(said, status)
 
     async def close(self) -> None:
         await self.endpoint.close()
@@ -97,6 +97,24 @@ class HttpChat:
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
 
+    def _reply(self, reply: Any, *, with_logprobs: bool) -> ChatReply:
+        try:
+            choice = reply["choices"][0]
+            message = choice["message"]
+            text, logprobs, refusal = _text(message.get("content")), choice.get("logprobs"), message.get("refusal")
+            if not with_logprobs or holds_key(text):  # whose letters the tokens would show one by one
+                logprobs = None
+            return ChatReply(
+                text,
+                choice.get("finish_reason") or "stop",
+                refusal if isinstance(refusal, str) and refusal else None,
+                _logprobs(logprobs) if logprobs else (),
+                tokens_of(reply.get("usage"), completion=True),
+            )
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            wrong = error
+        raise self.endpoint.unreadable("a chat reply without what it should hold", reply, wrong)
+
 
 def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
     """The fact about the model that a refusal of this body teaches, None where it is about something else."""
@@ -113,24 +131,6 @@ def _lesson(refusal: Refusal, body: dict[str, Any]) -> str | None:
     if "seed" in body and refusal.names("seed") and re.search(r"\bseed\b", refusal.said):
         return "no-seed"
     return None
-
-
-def _reply(reply: Any, host: str) -> ChatReply:
-    try:
-        choice = reply["choices"][0]
-        message = choice["message"]
-        logprobs = choice.get("logprobs")
-        refusal = message.get("refusal")
-        return ChatReply(
-            _text(message.get("content")),
-            choice.get("finish_reason") or "stop",
-            refusal if isinstance(refusal, str) and refusal else None,
-            _logprobs(logprobs) if logprobs else (),
-            tokens_of(reply.get("usage")),
-        )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        missing = f"{type(error).__name__} at {error}"
-    raise ServerFault(f"{host} sent a chat reply without what it should hold ({missing})", 200)
 
 
 def _text(content: Any) -> str:

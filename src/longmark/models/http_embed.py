@@ -1,22 +1,21 @@
-"""Embeddings over HTTP: POST {base}/embeddings, in batches, asked for in base64 (4 bytes a number, exact
-float32).
+"""Embeddings over HTTP: POST {base}/embeddings, asked for in base64 (4 bytes a number, exact float32).
 
-An endpoint that refuses `encoding_format` gets `float` from then on (`float-embeddings`); one that refuses a
-batch for its size gets half as many, and the size is kept for as long as the backend lives.
+One call is one request; the door asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
+`float` from then on (`float-embeddings`, AskAgain); after one that refuses a batch for its size, `batch` is half of
+that for as long as the backend lives (TooManyInputs).
 """
 
 from __future__ import annotations
 
 import base64
-import math
 import sys
 from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from longmark.errors import ServerFault, TooLong
+from longmark.errors import AskAgain, TooLong, TooManyInputs
 from longmark.models.http import Endpoint, Refusal, tokens_of
-from longmark.models.protocols import Capabilities, EmbedReply, Tokens
+from longmark.models.protocols import Capabilities, EmbedReply
 
 BATCH = 32  # the most that text-embeddings-inference takes unless told otherwise
 
@@ -33,50 +32,35 @@ class HttpEmbedder:
         self.identity = f"{model}@{endpoint.base_url}"
         self.endpoint = endpoint
         self._url = endpoint.url("/embeddings")
-        self._batch = batch
+        self.batch = batch
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
-        """One vector a text; the requests of several batches follow one another. No texts: no request."""
-        vectors: list[tuple[float, ...]] = []
-        prompt = cached = 0
-        while len(vectors) < len(texts):
-            part = list(texts[len(vectors) : len(vectors) + self._batch])
-            try:
-                found, tokens = await self._ask(part)
-            except Refusal as refusal:
-                if len(part) == 1 or not too_many(refusal):
-                    raise
-                self._batch = min(self._batch, len(part) // 2)
-                continue
-            vectors += found
-            prompt += tokens.prompt
-            cached += tokens.cached_prompt
-        if len({len(vector) for vector in vectors}) > 1:
-            raise ServerFault(f"{self.endpoint.host} sent embeddings of different lengths", 200)
-        return EmbedReply(tuple(vectors), Tokens(prompt, cached))
-
-    async def close(self) -> None:
-        await self.endpoint.close()
-
-    async def _ask(self, texts: list[str]) -> tuple[list[tuple[float, ...]], Tokens]:
-        body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "base64"}
-        if self.endpoint.knows(self.identity, "float-embeddings"):
-            body["encoding_format"] = "float"
+        """One vector a text, out of one request. No texts: no request."""
+        if not texts:
+            return EmbedReply(())
+        form = "float" if self.endpoint.knows(self.identity, "float-embeddings") else "base64"
+        body = {"model": self.model, "input": list(texts), "encoding_format": form}
         try:
             reply = await self.endpoint.post(self._url, body)
         except Refusal as refusal:
-            if body["encoding_format"] == "float" or not refusal.names("encoding_format", "base64"):
+            if len(texts) > 1 and too_many(refusal):
+                self.batch = min(self.batch, len(texts) // 2)
+                raise TooManyInputs(str(refusal), refusal.http_status) from None
+            if form == "float" or not refusal.names("encoding_format", "base64"):
                 raise
             self.endpoint.learn(self.identity, "float-embeddings")
-            return await self._ask(texts)
+            raise AskAgain(str(refusal), refusal.http_status) from None
         try:
             found = {item["index"]: _vector(item["embedding"]) for item in reply["data"]}
             if len(reply["data"]) != len(texts):
                 raise ValueError(f"{len(reply['data'])} embeddings for {len(texts)} texts")
-            return [found[index] for index in range(len(texts))], tokens_of(reply.get("usage"))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            missing = f"{type(error).__name__} at {error}"
-        raise ServerFault(f"{self.endpoint.host} sent embeddings that cannot be read ({missing})", 200)
+            return EmbedReply(tuple(found[index] for index in range(len(texts))), tokens_of(reply.get("usage")))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            wrong = error
+        raise self.endpoint.unreadable("embeddings that cannot be read", reply, wrong)
+
+    async def close(self) -> None:
+        await self.endpoint.close()
 
 
 def too_many(refusal: Refusal) -> bool:
@@ -95,6 +79,4 @@ def _vector(raw: Any) -> tuple[float, ...]:
         vector = tuple(packed)
     else:
         vector = tuple(float(number) for number in raw)
-    if not vector or not all(map(math.isfinite, vector)):
-        raise ValueError("an empty vector or a number that is none")
     return vector

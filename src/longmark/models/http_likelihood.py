@@ -3,7 +3,8 @@
 Prompt and text are made into tokens apart, by the server's own POST {root}/tokenize (the root is the base URL
 without its closing `/v1`), and their ids are sent as one prompt to POST {base}/completions. So the border
 between the two is exact, and the text is the same sequence of tokens after every prompt. One token is
-generated and thrown away, because servers refuse to generate none. Three requests for each text.
+generated and thrown away, because servers refuse to generate none. Three requests for each text, of which the two to
+/tokenize run no model and are not counted as calls.
 
 An endpoint without this (404 on /tokenize, `prompt_logprobs` refused or ignored) raises RequestRefused with a
 message that starts `prompt logprobs are not supported`. Entropies are not given: the server returns the
@@ -70,7 +71,7 @@ class HttpLanguageModel:
     async def _tokens(self, body: dict[str, Any]) -> list[int]:
         reply = await self._post(self._tokenize, body)
         tokens = reply.get("tokens") if isinstance(reply, dict) else None
-        if not isinstance(tokens, list) or not all(isinstance(token, int) for token in tokens):
+        if not isinstance(tokens, list) or not all(type(token) is int and 0 <= token < 1 << 31 for token in tokens):
             raise ServerFault(f"{self.endpoint.host} sent no token ids from /tokenize", 200)
         return tokens
 
@@ -95,8 +96,9 @@ class HttpLanguageModel:
                     (),
                     tokens_of(reply.get("usage")),
                 )
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            missing = f"{type(error).__name__} at {error}"
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            wrong = error
         else:
-            raise RequestRefused(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
-        raise ServerFault(f"{self.endpoint.host} sent log-probabilities that cannot be read ({missing})", 200)
+            refusal = RequestRefused(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
+            raise refusal.with_bill(tokens_of(reply.get("usage")))
+        raise self.endpoint.unreadable("log-probabilities that cannot be read", reply, wrong)

@@ -13,11 +13,14 @@ import re
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
+import orjson
+
 from longmark.errors import UserError
 
 OPENAI_URL = "https://api.openai.com/v1"
 HIDDEN = "[key]"
-_MASKED = re.compile(r"[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
+_MASKED = re.compile(r"(?<![\w\-.])[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
+_SECRET = 12  # characters from which a key is a secret in a reply too; shorter ones (`test`, `none`) are words
 _known: set[str] = set()
 
 
@@ -72,6 +75,20 @@ def redact(text: str) -> str:
     return _MASKED.sub(HIDDEN, text)
 
 
+def redact_reply(data: bytes) -> bytes:
+    """The JSON of a reply with every key that was read so far replaced by `[key]`. Keys of less than 12 characters
+    stay: they are placeholders, and words that a reply may well hold."""
+    for secret in _known:
+        if len(secret) >= _SECRET:
+            data = data.replace(orjson.dumps(secret)[1:-1], HIDDEN.encode())
+    return data
+
+
+def holds_key(text: str) -> bool:
+    """Whether a reply's text repeats a key that was read so far."""
+    return any(len(secret) >= _SECRET and secret in text for secret in _known)
+
+
 def openai_key(environment: Mapping[str, str] = os.environ) -> Key:
     """The key for `openai:NAME`. Raises UserError where it is not set."""
     secret = environment.get("OPENAI_API_KEY", "").strip()
@@ -123,6 +140,7 @@ def _split(base_url: str) -> SplitResult:
     try:
         parts = urlsplit(base_url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            parts.hostname.encode("idna")  # UnicodeError, a ValueError, for `a..b` and labels that are too long
             return parts
     except ValueError:
         pass

@@ -53,12 +53,16 @@ class Given:
 class Opener:
     """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
 
-    cache: where what is learnt of endpoints is kept; timeout: seconds for one HTTP attempt, None: the default.
+    cache: where what is learnt of endpoints is kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
+    reply; None: the default.
     """
 
-    def __init__(self, cache: CallCache | None = None, timeout: float | None = None) -> None:
+    def __init__(
+        self, cache: CallCache | None = None, timeout: float | None = None, max_reply_bytes: int | None = None
+    ) -> None:
         self._cache = cache
         self._timeout = timeout
+        self._max_reply_bytes = max_reply_bytes
         self._endpoints: dict[tuple[str, str | None], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
@@ -132,7 +136,7 @@ class Opener:
         return self._http(role, model, f"{model}@{base_url}", self._endpoint(base_url, key_for(base_url)))
 
     def _endpoint(self, base_url: str, key: Any) -> Any:
-        from longmark.models.http import TIMEOUT, Endpoint
+        from longmark.models.http import MAX_REPLY_BYTES, TIMEOUT, Endpoint
 
         at = (base_url, key.variable if key else None)
         if at not in self._endpoints:
@@ -140,6 +144,7 @@ class Opener:
                 base_url,
                 key,
                 timeout=self._timeout or TIMEOUT,
+                max_reply_bytes=self._max_reply_bytes or MAX_REPLY_BYTES,
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
             )

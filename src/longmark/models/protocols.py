@@ -2,14 +2,21 @@
 
 A backend implements one or more of the four protocols and raises only `errors.ModelError` and its kinds. It does no
 caching, retrying, limiting or counting: all of that is `models.door`, the one way in. Requests and replies are frozen
-dataclasses of plain values, so that they can be hashed for the cache and stored as JSON.
+dataclasses of plain values, so that they can be hashed for the cache and stored as JSON. A reply checks its own numbers
+when it is made (BadReply); their types are checked by the door, before anything is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
+
+from longmark.errors import BadReply
+
+MOST_TOKENS = 10**9  # of one call; what an endpoint counts beyond that is a mistake of its
+_ROUNDING = 1e-3  # by which a log-probability may be above 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +63,49 @@ class TokenLogprobs:
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
 
+    def __post_init__(self) -> None:
+        _check_logprobs((self.logprob, *(logprob for _, logprob in self.top)))
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again."""
+    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again.
+
+    BadReply for counts that cannot be: below 0, above `MOST_TOKENS`, more cached than read.
+    """
 
     prompt: int = 0
     cached_prompt: int = 0
     completion: int = 0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.cached_prompt <= self.prompt <= MOST_TOKENS or not 0 <= self.completion <= MOST_TOKENS:
+            raise BadReply(f"token counts that cannot be: {self.prompt}, {self.cached_prompt}, {self.completion}")
+
+
+def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
+    """The sum of several replies' tokens; None where one of them is not known."""
+    prompt = cached = completion = 0
+    for tokens in many:
+        if tokens is None:
+            return None
+        prompt += tokens.prompt
+        cached += tokens.cached_prompt
+        completion += tokens.completion
+    return Tokens(prompt, cached, completion)
+
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """text: what the model wrote. finish: `stop`, `length`, `content_filter` or what the endpoint says. refusal: the
-    endpoint's own refusal message. logprobs: one entry a token where they were asked for and given, else ()."""
+    endpoint's own refusal message. logprobs: one entry a token where they were asked for and given, else (). tokens (of
+    every kind of reply): None where the endpoint did not say, or said what cannot be."""
 
     text: str
     finish: str = "stop"
     refusal: str | None = None
     logprobs: tuple[TokenLogprobs, ...] = ()
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens | None = field(default_factory=Tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +113,13 @@ class EmbedReply:
     """vectors: one a text, in the order of the texts, as the backend gives them (the caller normalises)."""
 
     vectors: tuple[tuple[float, ...], ...]
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens | None = field(default_factory=Tokens)
+
+    def __post_init__(self) -> None:
+        if len({len(vector) for vector in self.vectors}) > 1 or not all(self.vectors):
+            raise BadReply("embeddings that are empty or of different lengths")
+        for vector in self.vectors:
+            _check_finite("an embedding", vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +127,10 @@ class RerankReply:
     """scores: one raw relevance score (no sigmoid) a document, in the order of the documents."""
 
     scores: tuple[float, ...]
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens | None = field(default_factory=Tokens)
+
+    def __post_init__(self) -> None:
+        _check_finite("a relevance score", self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +151,23 @@ class LikelihoodReply:
     logprobs: tuple[float, ...]
     pieces: tuple[str, ...]
     entropies: tuple[float, ...] = ()
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens | None = field(default_factory=Tokens)
+
+    def __post_init__(self) -> None:
+        if len(self.pieces) != len(self.logprobs) or len(self.entropies) not in (0, len(self.logprobs)):
+            raise BadReply("not one log-probability, piece and entropy for each token")
+        _check_logprobs(self.logprobs)
+        _check_finite("an entropy", self.entropies)
+
+
+def _check_finite(what: str, numbers: Iterable[float]) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise BadReply(f"{what} holds a number that is not finite")
+
+
+def _check_logprobs(numbers: Iterable[float]) -> None:
+    if not all(-math.inf < number <= _ROUNDING for number in numbers):
+        raise BadReply("a log-probability that is not finite, or above 0")
 
 
 class Backend(Protocol):
@@ -137,10 +192,15 @@ class Chat(Backend, Protocol):
 
 
 class Embedder(Backend, Protocol):
+    """May have `batch`: the most texts in one request (None or no such attribute: any number). It raises
+    `TooManyInputs` once it has made that smaller."""
+
     async def embed(self, texts: Sequence[str]) -> EmbedReply: ...
 
 
 class Reranker(Backend, Protocol):
+    """May have `batch`, as an `Embedder` may: the most documents in one request."""
+
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply: ...
 
 

@@ -24,6 +24,7 @@ from longmark.models.protocols import (
     ChatRequest,
     RerankReply,
     Tokens,
+    total_tokens,
 )
 from longmark.prompts import SYSTEM, Prompt, PromptBook
 
@@ -51,17 +52,13 @@ class LogOddsReranker:
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
         """One score a document, in their order. Raises ModelError, RequestRefused too where a reply is no verdict."""
         scores: list[float] = []
-        used = Tokens()
+        used: list[Tokens | None] = []
         for document in documents:
             messages = PromptBook().fill(PROMPT, {"query": query, "document": document})
             reply = await self._judge.chat(ChatRequest(messages, max_tokens=1, logprobs=TOP_LOGPROBS))
             scores.append(self._log_odds(reply))
-            used = Tokens(
-                used.prompt + reply.tokens.prompt,
-                used.cached_prompt + reply.tokens.cached_prompt,
-                used.completion + reply.tokens.completion,
-            )
-        return RerankReply(tuple(scores), used)
+            used.append(reply.tokens)
+        return RerankReply(tuple(scores), total_tokens(used))
 
     async def close(self) -> None:
         await self._judge.close()

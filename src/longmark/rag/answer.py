@@ -16,7 +16,6 @@ used, so that the same command, after whatever ended it, pays for nothing twice 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from longmark.rag.generate import Generation, NoAnswer, generate
 from longmark.rag.retrieve import Hit, Retriever
 from longmark.records import Context, Example
 from longmark.records.write import write_examples
+from longmark.together import together
 
 FOLLOW = ("figure", "code")
 META = "rag"  # under which an example's `meta` says how it was answered
@@ -159,18 +159,12 @@ class _Work:
         fresh = [(number, line) for number, line in asked if not self._keeps_passages(line)]
         hits = await self._retriever.retrieve([line.question or "" for _, line in fresh], self._k)
         found = {number: some for (number, _), some in zip(fresh, hits, strict=True)}
-        todo = iter(asked)
 
-        async def work() -> None:
-            for number, line in todo:
-                self._finish(number, await self._one(line, found.get(number)))
+        async def one(item: tuple[int, Example]) -> None:
+            number, line = item
+            self._finish(number, await self._one(line, found.get(number)))
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(at_once, len(asked))):
-                    group.create_task(work())
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+        await together(one, asked, at_once)
 
     def _finish(self, number: int, result: Example | LeftOut) -> None:
         self.done[number] = result

@@ -26,7 +26,8 @@ class Usage:
 
     calls: model calls the row asked for; from_cache: those answered without a new call; tokens as the endpoint counted
     them (cached_prompt_tokens: the part of prompt_tokens it served from its own cache); usd: US dollars, None where no
-    price is known. A call that several rows share counts its tokens and dollars for the row that asked first.
+    price is known; unmetered: replies without a usable count of tokens, which the token counts leave out. A call that
+    several rows share counts its tokens and dollars for the row that asked first.
     """
 
     calls: int = 0
@@ -35,6 +36,7 @@ class Usage:
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+    unmetered: int = 0
 
     def add(self, other: Usage) -> None:
         """Adds another usage to this one; a price that is not known makes the sum not known."""
@@ -43,6 +45,7 @@ class Usage:
         self.prompt_tokens += other.prompt_tokens
         self.cached_prompt_tokens += other.cached_prompt_tokens
         self.completion_tokens += other.completion_tokens
+        self.unmetered += other.unmetered
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
 
 

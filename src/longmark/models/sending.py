@@ -1,0 +1,232 @@
+"""Sends a call until it succeeds, or until there is no point in trying again: places, retries, budget, counts.
+
+There is no second retry layer beneath. What an attempt cost is counted however it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, UserError
+from longmark.models.budget import Budget, Price, Reservation
+from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, wait_before
+from longmark.models.protocols import (
+    Backend,
+    ChatReply,
+    EmbedReply,
+    LikelihoodReply,
+    RerankReply,
+    Tokens,
+    total_tokens,
+)
+from longmark.models.waiting import Stopped, UnlessStopped
+
+Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
+
+# A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
+# changes nothing.
+_SAME_FOR_EVERY_CALL = (401, 402, 404)
+_FORMS = 10  # of one request, at most; an endpoint that refuses more than that is at fault
+
+
+@dataclass(slots=True)
+class Counts:
+    """What went through the door since it was opened. requests: sent, tries again included; calls: replies received;
+    from_cache: calls answered from the cache, by an equal call under way or by another process; retries: requests after
+    the first of a call; rate_limited: 429s; faults: other failed requests; unmetered: attempts that were or may have
+    been billed without a usable count of tokens, which the token counts leave out; tokens and usd: of all attempts."""
+
+    requests: int = 0
+    calls: int = 0
+    from_cache: int = 0
+    retries: int = 0
+    rate_limited: int = 0
+    faults: int = 0
+    unmetered: int = 0
+    prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+
+
+class Sender:
+    """concurrency: the most calls at once to one model; price_of: the price function of a model's tokens; rng: for the
+    jitter of retries."""
+
+    def __init__(
+        self, concurrency: int, budget: Budget, price_of: Callable[[Backend], Price], rng: random.Random
+    ) -> None:
+        self.counts = Counts()
+        self.budget = budget
+        self._concurrency = concurrency
+        self._price_of = price_of
+        self._rng = rng
+        self._stopped = asyncio.Event()
+        self._limiters: dict[str, Limiter] = {}
+        self._prices: dict[str, Price] = {}
+        self._here = UnlessStopped()  # calls of models on this machine
+        self._in_flight = 0
+        self._waits: dict[object, tuple[float, str]] = {}  # until when (loop time), and for what
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """No new call is sent from here on. Those under way at endpoints go on to their end, since they are paid for;
+        models on this machine give up theirs, which may take minutes and cost nothing but time."""
+        self._stopped.set()
+        self._here.stop()
+        for limiter in self._limiters.values():
+            limiter.open_up()
+
+    def closed(self) -> list[str]:
+        """The last words of each endpoint that is not asked any more."""
+        return [limiter.closed[0] for limiter in self._limiters.values() if limiter.closed is not None]
+
+    def waiting(self) -> str | None:
+        """Why nothing is done but waiting: `28 s: MODEL asks for fewer calls`; None while calls are under way."""
+        if self._in_flight or not self._waits:
+            return None
+        until, why = min(self._waits.values())
+        left = until - asyncio.get_running_loop().time()
+        return why if math.isinf(left) else f"{max(0.0, left):.0f} s: {why}"
+
+    async def send(
+        self,
+        model: Backend,
+        call: Callable[[], Awaitable[list[Reply]]],
+        keep: Callable[[list[Reply]], Awaitable[None]],
+        most: Tokens,
+    ) -> None:
+        """Sends a call until it succeeds, and keeps the replies, or raises why it is given up. A call gives up its
+        place when its replies are stored: where they cannot be, no other call is paid for. most: what it can take."""
+        price = self.price(model)
+        limiter = self._limiter(model)
+        loop = asyncio.get_running_loop()
+        attempt = faults = 0
+        patience: float | None = None  # until when refusals are put up with; it begins with the first
+        while True:
+            async with limiter.place(again=attempt > 0):
+                if self._stopped.is_set():
+                    raise Stopped("The run was stopped before this call.")
+                if limiter.closed is not None:
+                    raise RequestRefused(*limiter.closed)
+                held = self.budget.take(most, price)
+                attempt += 1
+                self.counts.requests += 1
+                self.counts.retries += attempt > 1
+                self._in_flight += 1
+                try:
+                    replies = await (call() if model.width is None else self._here.reply(call))
+                except BaseException as error:
+                    self._failed(error, held, price)
+                    if not isinstance(error, ModelError):
+                        raise
+                    failure = error
+                else:
+                    self._settle(model, held, total_tokens(reply.tokens for reply in replies), price)
+                    limiter.replied()
+                    try:
+                        await keep(replies)
+                    except UserError:
+                        self.stop()
+                        raise
+                    except ModelError as error:  # replies that make no sense: paid, and settled
+                        failure = error
+                    else:
+                        return
+                finally:
+                    self._in_flight -= 1
+            if isinstance(failure, AskAgain) and attempt <= _FORMS:
+                continue
+            wait = wait_before(attempt, failure.retry_after, self._rng)
+            if isinstance(failure, RateLimited):
+                self.counts.rate_limited += 1
+                patience = patience or loop.time() + LONGEST_WAIT
+                last = loop.time() + wait > patience
+                limiter.rate_limited(0.0 if last else wait)  # a wait that nobody sits out is not the endpoint's
+            else:
+                self.counts.faults += 1
+                faults += 1
+                last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
+            if not failure.retryable or last or limiter.down:
+                self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
+                raise failure
+            with self.waits(wait, f"{model.name} {'asks for fewer calls' if patience else 'failed'}"):
+                await self.pause(wait)
+
+    def price(self, model: Backend) -> Price:
+        price = self._prices.get(model.identity)
+        if price is None:
+            price = self._prices[model.identity] = self._price_of(model)
+        return price
+
+    async def pause(self, seconds: float) -> None:
+        """Waits so long, or until the run is stopped."""
+        try:
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+        except TimeoutError:
+            return
+
+    @contextmanager
+    def waits(self, seconds: float, why: str) -> Iterator[None]:
+        """Around a wait that `waiting` is to explain; inf: nobody knows how long it is."""
+        mark = object()
+        self._waits[mark] = (asyncio.get_running_loop().time() + seconds, why)
+        try:
+            yield
+        finally:
+            del self._waits[mark]
+
+    def _give_up(self, failure: ModelError, limiter: Limiter, *, too_long: bool) -> None:
+        """A call has failed for good: what that says of the endpoint."""
+        if failure.retryable:
+            limiter.lost()
+        no_money = failure.http_status == 429 and not failure.retryable
+        # one that tells call after call to come back in an hour will tell all others too
+        out_of_calls = too_long and limiter.down
+        if no_money or out_of_calls or failure.http_status in _SAME_FOR_EVERY_CALL:
+            limiter.closed = (str(failure), failure.http_status)
+
+    def _failed(self, error: BaseException, held: Reservation, price: Price) -> None:
+        """Books an attempt that failed: what it was billed, all that it could take where it may have been billed."""
+        if not isinstance(error, ModelError) or not error.billed:
+            self.budget.settle(held, Tokens(), 0.0)
+            return
+        tokens: Tokens | None = error.tokens
+        usd = None if tokens is None else price(tokens)
+        self.budget.settle(held, tokens, usd)
+        self._count(tokens, usd)
+
+    def _settle(self, model: Backend, held: Reservation, tokens: Tokens | None, price: Price) -> None:
+        """Books an attempt that was answered."""
+        usd = None if tokens is None else price(tokens)
+        self.budget.settle(held, tokens, usd)
+        if usd is None:
+            self.budget.unpriced(model.name)
+        self._count(tokens, usd)
+        self.counts.calls += 1
+
+    def _count(self, tokens: Tokens | None, usd: float | None) -> None:
+        counts = self.counts
+        if tokens is None:
+            counts.unmetered += 1
+        else:
+            counts.prompt_tokens += tokens.prompt
+            counts.cached_prompt_tokens += tokens.cached_prompt
+            counts.completion_tokens += tokens.completion
+        counts.usd = None if counts.usd is None or usd is None else counts.usd + usd
+
+    def _limiter(self, model: Backend) -> Limiter:
+        limiter = self._limiters.get(model.identity)
+        if limiter is None:
+            width = self._concurrency if model.width is None else min(self._concurrency, model.width)
+            limiter = self._limiters[model.identity] = Limiter(width)
+        return limiter
