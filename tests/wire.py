@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -38,10 +38,14 @@ RETRY_AFTER = {
 }
 
 
+Answer = Callable[[int, str, Any], tuple[int, bytes, str] | None]
+
+
 @dataclass
 class Settings:
-    """latency: seconds before each reply; rates: fault -> share of requests; force: faults of the first
-    requests; retry_after: seconds that a 429 asks for; keep: keep every request for `Server.requests`."""
+    """answer: (number of the request from 0, path, JSON) -> status, body, header lines, in place of the usual reply
+    where it is not None. latency: seconds before each reply; rates: fault -> share of requests; force: faults of the
+    first requests; retry_after: seconds that a 429 asks for; keep: keep every request for `Server.requests`."""
 
     latency: float = 0.0
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -50,6 +54,7 @@ class Settings:
     retry_after: float = 0.05
     keep: bool = True
     quirks: Quirks = field(default_factory=Quirks)
+    answer: Answer | None = None
 
 
 class Server:
@@ -171,7 +176,11 @@ class Wire(asyncio.Protocol):
     def answer(self, path: str, head: bytes, body: bytes, key: int, fault: str) -> None:
         """Writes the reply, or the fault in its place."""
         settings = self.server.settings
-        if fault in RETRY_AFTER:
+        given = orjson.loads(body) if body else None
+        own = settings.answer(self.server.counts["requests"] - 1, path, given) if settings.answer else None
+        if own is not None:
+            self.finish(key, *own)
+        elif fault in RETRY_AFTER:
             error = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
             self.finish(key, 429, orjson.dumps(error), RETRY_AFTER[fault](settings.retry_after))
         elif fault == "429_quota":
@@ -234,10 +243,11 @@ def serve(
     force: Sequence[str] = (),
     draw: int = 0,
     retry_after: float = 0.05,
+    answer: Answer | None = None,
     **quirks: Any,
 ) -> Iterator[Server]:
     """A server in a thread of this process; `quirks` are the fields of `wire_replies.Quirks`."""
-    settings = Settings(latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks))
+    settings = Settings(latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks), answer=answer)
     server = Server(settings)
     loop = asyncio.new_event_loop()
     listener = loop.run_until_complete(_listen(server, 0))
