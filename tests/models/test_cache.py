@@ -1,0 +1,146 @@
+"""The call cache on its own: who may open it, who may ask, what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.program import ROOT, environment
+
+from longmark.errors import UserError
+from longmark.models import cache as caches
+from longmark.models.cache import CallCache, _file_system
+
+KEYS = [b"a" * 32, b"b" * 32, b"c" * 32]
+
+
+def test_a_file_of_a_newer_layout_is_refused(tmp_path: Path):
+    CallCache(tmp_path / "c.sqlite").close()
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(UserError, match="another version of longmark"):
+        CallCache(tmp_path / "c.sqlite")
+
+
+def test_a_file_with_other_tables_is_refused(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.execute("CREATE TABLE calls (key, reply, price)")
+    with pytest.raises(UserError, match="another version of longmark"):
+        CallCache(tmp_path / "c.sqlite")
+
+
+def test_a_file_made_before_layouts_had_numbers_is_taken(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.executescript(caches._SCHEMA.replace("CREATE TABLE IF NOT EXISTS claims", "-- "))
+        database.execute("INSERT INTO calls VALUES (?, 'chat', 'm', 0, 0.5, ?)", (KEYS[0], b"{}"))
+    cache = CallCache(tmp_path / "c.sqlite")
+    assert cache.get(KEYS[0]) == (b"{}", 0.5)
+    cache.close()
+
+
+def test_a_file_that_cannot_be_written_is_noticed_when_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, connect = tmp_path / "c.sqlite", sqlite3.connect
+    CallCache(path).close()
+    # as root, for whom no file is read-only, too
+    monkeypatch.setattr(sqlite3, "connect", lambda at, **more: connect(f"file:{at}?mode=ro", uri=True, **more))
+    with pytest.raises(UserError, match=r"cannot be opened .*readonly.*--cache FILE"):
+        CallCache(path)
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "smb3", "lustre", "fuse.sshfs"])
+def test_a_network_file_system_is_refused_with_the_way_out(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch):
+    mounts = tmp_path / "mountinfo"
+    shared = tmp_path / "shared folder"
+    escaped = str(shared).replace(" ", "\\040")
+    mounts.write_text(
+        f"22 1 0:20 / / rw - ext4 /dev/sda1 rw\n31 22 0:40 / {escaped} rw,relatime shared:1 - {kind} host:/x rw\n"
+    )
+    assert _file_system(shared / "deep" / "calls.sqlite", mounts) == kind
+    assert _file_system(tmp_path / "calls.sqlite", mounts) == "ext4"
+    monkeypatch.setattr(caches, "_file_system", lambda path: _file_system(path, mounts))
+    with pytest.raises(UserError, match=r"network file system.*--cache FILE, or set LONGMARK_HOME"):
+        CallCache(shared / "calls.sqlite")
+    assert not shared.exists()
+
+
+def test_one_of_two_is_given_a_key_and_the_other_one_after_it_was_released(tmp_path: Path):
+    async def both() -> None:
+        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        assert await one.claim(KEYS[:2]) == set(KEYS[:2])
+        assert await other.claim(KEYS) == {KEYS[2]}
+        one.release([KEYS[0]])
+        await one.put(KEYS[1], "chat", "m", b"{}", 0.0)
+        assert await other.claim(KEYS[:2]) == {KEYS[0]}  # of the second there is a reply
+        assert await other.claim([KEYS[1]], anew=True) == {KEYS[1]}  # which does not count where it is asked anew
+        one.close()
+        other.close()
+
+    asyncio.run(both())
+
+
+def test_closing_ends_claims(tmp_path: Path):
+    async def both() -> None:
+        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        await one.claim(KEYS)
+        one.close()
+        assert await other.claim(KEYS) == set(KEYS)
+        other.close()
+
+    asyncio.run(both())
+
+
+def test_a_claim_whose_asker_was_cancelled_is_released(tmp_path: Path):
+    async def both() -> None:
+        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        asking = asyncio.ensure_future(one.claim(KEYS))
+        await asyncio.sleep(0)  # it has asked, and nothing is committed yet
+        asking.cancel()
+        await asyncio.sleep(0.05)
+        assert await other.claim(KEYS) == set(KEYS)
+        one.close()
+        other.close()
+
+    asyncio.run(both())
+
+
+def test_the_claims_of_a_process_that_was_killed_are_free_at_once(tmp_path: Path):
+    program = (
+        "import asyncio, os, sys\nfrom pathlib import Path\nfrom longmark.models.cache import CallCache\n"
+        f"asyncio.run(CallCache(Path({str(tmp_path / 'c.sqlite')!r})).claim([b'a' * 32]))\nos._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False)
+    cache = CallCache(tmp_path / "c.sqlite")
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM claims").fetchone() == (1,)
+    assert asyncio.run(cache.claim(KEYS[:1])) == set(KEYS[:1])
+    cache.close()
+
+
+def test_a_claim_from_another_machine_ends_with_its_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    cache = CallCache(tmp_path / "c.sqlite")
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        for key, lease in zip(KEYS, (-1, 30, 30), strict=True):
+            row = (key, f"elsewhere {os.getpid()} x", __import__("time").time() + lease)
+            database.execute("INSERT INTO claims VALUES (?, ?, ?)", row)
+    assert asyncio.run(cache.claim(KEYS)) == {KEYS[0]}
+    cache.close()
+
+
+def test_claims_are_renewed_while_they_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(caches, "LEASE", 0.3)
+
+    async def hold() -> set[bytes]:
+        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        await one.claim(KEYS)
+        await asyncio.sleep(0.8)
+        granted = await other.claim(KEYS)
+        one.close()
+        other.close()
+        return granted
+
+    assert asyncio.run(hold()) == set()

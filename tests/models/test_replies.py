@@ -1,0 +1,192 @@
+"""What the door stores: replies that read back as they were, in batches of which the good ones are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models.asking import behind_a_door
+from tests.wire import serve
+
+from longmark.errors import BadReply, OverBudget, ServerFault, TooManyInputs
+from longmark.models import door as doors
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.door import Door, Ledger
+from longmark.models.fake import FakeChat, FakeEmbedder
+from longmark.models.http import Endpoint
+from longmark.models.http_embed import HttpEmbedder
+from longmark.models.protocols import (
+    ChatReply,
+    ChatRequest,
+    EmbedReply,
+    LikelihoodReply,
+    Message,
+    RerankReply,
+    TokenLogprobs,
+    Tokens,
+)
+
+counts = st.integers(0, 10**9)
+tokens = st.none() | st.tuples(counts, counts, counts).map(lambda n: Tokens(max(n[:2]), min(n[:2]), n[2]))
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+logprobs = st.floats(max_value=0, allow_nan=False, allow_infinity=False)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+REPLIES = {
+    doors._CHATS: st.builds(
+        ChatReply,
+        texts,
+        texts,
+        st.none() | texts,
+        st.lists(
+            st.builds(TokenLogprobs, texts, logprobs, st.lists(st.tuples(texts, logprobs), max_size=3).map(tuple)),
+            max_size=3,
+        ).map(tuple),
+        tokens,
+    ),
+    doors._EMBEDS: st.builds(EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens),
+    doors._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
+    doors._LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
+        lambda all_: st.builds(
+            LikelihoodReply,
+            st.just(tuple(one[0] for one in all_)),
+            st.just(tuple(one[1] for one in all_)),
+            st.sampled_from([(), tuple(one[2] for one in all_)]),
+            tokens,
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REPLIES, ids=lambda kind: kind.name)
+@given(data=st.data())
+def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.DataObject):
+    reply = data.draw(REPLIES[kind])
+    checked, stored = doors._checked(reply, kind, "m")
+    assert checked == reply
+    assert kind.form.validate_json(stored, strict=True) == reply
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Tokens(-1),
+        lambda: Tokens(1, 2),
+        lambda: Tokens(2, -1),
+        lambda: Tokens(1, 0, 10**9 + 1),
+        lambda: TokenLogprobs("a", 0.5),
+        lambda: TokenLogprobs("a", -1.0, (("b", math.inf),)),
+        lambda: EmbedReply(((),)),
+        lambda: EmbedReply(((1.0,), (1.0, 2.0))),
+        lambda: RerankReply((math.nan,)),
+        lambda: LikelihoodReply((-1.0,), ()),
+        lambda: LikelihoodReply((-1.0,), ("a",), (math.inf,)),
+    ],
+)
+def test_numbers_that_cannot_be_make_no_reply(make: Any):
+    with pytest.raises(BadReply):
+        make()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ChatReply(5),  # type: ignore[arg-type]
+        ChatReply("80", 5),  # type: ignore[arg-type]
+        ChatReply("80", logprobs=(TokenLogprobs(None, -1.0),)),  # type: ignore[arg-type]
+        ChatReply("80", tokens=Tokens(12.5)),  # type: ignore[arg-type]
+        ChatReply("half a pair: \ud800"),
+    ],
+)
+def test_a_reply_of_the_wrong_types_is_no_reply_and_is_not_stored(tmp_path: Path, reply: ChatReply):
+    cache = CallCache(tmp_path / "calls.sqlite")
+    model = FakeChat(lambda _request: reply)
+    with pytest.raises(ServerFault, match="makes no sense"):
+        doors._checked(reply, doors._CHATS, "m")
+    with pytest.MonkeyPatch.context() as quick:
+        quick.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
+        with pytest.raises(ServerFault):
+            asyncio.run(Door(cache).chat(model, ChatRequest((Message("user", "?"),)), Ledger()))
+    assert cache.lines() == []
+    cache.close()
+
+
+TEXTS = [f"text {n}" for n in range(128)]
+
+
+def test_the_good_batches_are_kept_where_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
+
+    def answer(_number: int, _path: str, request: Any) -> tuple[int, bytes, str] | None:
+        return (500, b"{}", "") if "text 40" in request["input"] else None
+
+    async def once(base_url: str) -> None:
+        cache = CallCache(tmp_path / "calls.sqlite")
+        embedder = HttpEmbedder(Endpoint(base_url), "m", "m@test")
+        with pytest.raises(ServerFault):
+            await Door(cache).embed(embedder, TEXTS, Ledger())
+        await embedder.close()
+        cache.close()
+
+    with serve(answer=answer) as server:
+        asyncio.run(once(server.base_url))
+        assert server.counts["requests"] == 3 + 6  # the bad one is tried six times
+        asyncio.run(once(server.base_url))
+        assert server.counts["paid_again"] == 0
+        assert server.counts["requests"] == 3 + 6 + 6
+
+
+def test_each_batch_counts_as_a_call():
+    async def ask(door: Door) -> None:
+        door.budget.max_calls = 2
+        with pytest.raises(OverBudget):
+            await door.embed(embedder, TEXTS, Ledger())
+
+    class InBatches(FakeEmbedder):
+        batch = 32
+
+    embedder = InBatches()
+    asyncio.run(behind_a_door(ask))
+    assert [len(some) for some in embedder.requests] == [32, 32]
+
+
+def test_a_refused_form_of_a_request_counts_as_a_request():
+    with serve(base64=False) as server:
+
+        async def ask(door: Door) -> int:
+            embedder = HttpEmbedder(Endpoint(server.base_url), "m", "m@test")
+            await door.embed(embedder, TEXTS[:3], Ledger())
+            await embedder.close()
+            return door.counts.requests
+
+        assert asyncio.run(behind_a_door(ask)) == server.counts["requests"] == 2
+
+
+def test_a_model_that_refuses_every_number_of_inputs_is_given_up():
+    class Never(FakeEmbedder):
+        batch = 4
+
+        async def embed(self, texts: Sequence[str]) -> EmbedReply:
+            raise TooManyInputs("too many", 413)
+
+    with pytest.raises(TooManyInputs):
+        asyncio.run(behind_a_door(lambda door: door.embed(Never(), TEXTS, Ledger())))
+
+
+def test_a_budget_of_dollars_allows_nothing_that_it_cannot_price():
+    budget = Budget(max_usd=1.0)
+    with pytest.raises(OverBudget):
+        budget.take(Tokens(10), lambda _tokens: None)
+
+
+def test_what_an_attempt_that_may_have_been_billed_took_is_all_that_it_could_take():
+    budget = Budget(max_tokens=100, max_usd=1.0)
+    held = budget.take(Tokens(30, 0, 10), lambda tokens: tokens.prompt / 100)
+    budget.settle(held, None, None)
+    assert (budget.tokens, budget.usd) == (40, pytest.approx(0.3))
