@@ -7,45 +7,74 @@ Exit codes: 0 finished, also with rows without a value; 1 a bug of longmark; 2 a
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code."""
-    from longmark.errors import LongmarkError, MissingExtra, UserError
-
-    arguments = parser().parse_args(words)
-    try:
-        return int(arguments.verb(arguments))
-    except UserError as error:
-        print(f"longmark: {error}" if not _has_lines(error) else error, file=sys.stderr)
-        return MISTAKE
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        print(f"longmark: {MissingExtra(f'`{error.name}`', extra)}", file=sys.stderr)
-        return MISTAKE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone (`| head`): nobody is left to tell
-        return 0
-    except LongmarkError as error:
-        print(f"longmark: {error}", file=sys.stderr)
-        return BUG
-
+from longmark.cli.terminal import plain_streams
 
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 
 
-def _has_lines(error: Exception) -> bool:
-    from longmark.errors import BadInput
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code. What is printed is free of control characters (`cli.terminal`)."""
+    with plain_streams():
+        try:
+            code = _run(words)
+            sys.stdout.flush()
+            return code
+        except OSError as error:
+            where = error.filename or ("standard output" if _output_is_gone() else "")
+            return _mistake(f"{where}: {error.strerror}" if where else str(error.strerror))
+        except KeyboardInterrupt:
+            return INTERRUPTED
 
-    return isinstance(error, BadInput)
+
+def _run(words: Sequence[str] | None) -> int:
+    from longmark.errors import BadInput, LongmarkError, MissingExtra, UserError
+
+    arguments = parser().parse_args(words)
+    try:
+        return int(arguments.verb(arguments))
+    except BadInput as error:
+        return _mistake(str(error), named=False)
+    except UserError as error:
+        return _mistake(str(error))
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is not None:
+            return _mistake(str(MissingExtra(f"`{error.name}`", extra)))
+        traceback.print_exc()
+    except MemoryError:
+        return _mistake("the memory of this machine is too small for this; use a smaller input or fewer at once")
+    except LongmarkError as error:
+        print(f"longmark: {error}", file=sys.stderr)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        traceback.print_exc()
+    return BUG
+
+
+def _output_is_gone() -> bool:
+    """Whether standard output takes no more (a full disk, `| head`). What is left for it then goes nowhere: the
+    interpreter would try once more at its end, and fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
+
+
+def _mistake(words: str, *, named: bool = True) -> int:
+    """Says on standard error what is wrong, if anybody reads it. named: the line begins with `longmark:`."""
+    with suppress(OSError):
+        print(f"longmark: {words}" if named else words, file=sys.stderr, flush=True)
+    return MISTAKE
 
 
 def parser() -> argparse.ArgumentParser:
