@@ -7,7 +7,6 @@ Exit codes: 0 finished, also with rows without a value; 1 a bug of longmark; 2 a
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -27,8 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return code
         except OSError as error:
-            where = error.filename or ("standard output" if _output_is_gone() else "")
-            return _mistake(f"{where}: {error.strerror}" if where else str(error.strerror))
+            return _mistake(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
         except KeyboardInterrupt:
             return INTERRUPTED
 
@@ -57,17 +55,6 @@ def _run(words: Sequence[str] | None) -> int:
             raise
         traceback.print_exc()
     return BUG
-
-
-def _output_is_gone() -> bool:
-    """Whether standard output takes no more (a full disk, `| head`). What is left for it then goes nowhere: the
-    interpreter would try once more at its end, and fail."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
 
 
 def _mistake(words: str, *, named: bool = True) -> int:

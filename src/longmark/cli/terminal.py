@@ -16,7 +16,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 # C0 but line feed and tab, DEL, C1, the separators and the overrides that turn or end a line, and lone surrogates
@@ -36,19 +36,41 @@ class Drawn(str):
 
 
 class Plain:
-    """A text stream that writes `plain` text, and what its encoding lacks as escapes."""
+    """A text stream that writes `plain` text, and what its encoding lacks as escapes.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    Where its reader has gone (`| head`) it writes nowhere: the verb goes on, and its exit code says how it ended. An
+    OSError of another kind (a full disk) has the stream's name as its `filename`.
+    """
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self._stream, self._name = stream, name
 
     def write(self, text: str) -> int:
         safe = text if isinstance(text, Drawn) else plain(text)
-        try:
-            self._stream.write(safe)
-        except UnicodeEncodeError:
-            encoding = self._stream.encoding
-            self._stream.write(safe.encode(encoding, "backslashreplace").decode(encoding))
+        with self._told():
+            try:
+                self._stream.write(safe)
+            except UnicodeEncodeError:
+                encoding = self._stream.encoding
+                self._stream.write(safe.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
+
+    def flush(self) -> None:
+        with self._told():
+            self._stream.flush()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # the interpreter would write at its end what the stream still holds, and fail once more
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+            if not isinstance(error, BrokenPipeError):
+                error.filename = self._name
+                raise
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -64,11 +86,15 @@ def plain_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     if any(stream.isatty() for stream in before) or {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
         _mark_drawings()
-    sys.stdout, sys.stderr = (cast(TextIO, Plain(stream)) for stream in before)
+    now = Plain(before[0], "standard output"), Plain(before[1], "standard error")
+    sys.stdout, sys.stderr = cast(tuple[TextIO, TextIO], now)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
+        for stream in now:
+            with suppress(OSError):
+                stream.flush()
 
 
 def _mark_drawings() -> None:

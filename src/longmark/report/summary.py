@@ -314,6 +314,8 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
             f"more than the {share(max_unscored, 1)} that --max-unscored allows"
         )
     above, scores, more = condition.sign == ">=", cell.bounded, ""
+    if not cell.scored:
+        return False, "no row has a value"
     if scores is None:
         if cell.interval is None:
             return False, f"no interval, for {cell.reason}"
