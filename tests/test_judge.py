@@ -84,6 +84,11 @@ def test_a_number_that_stands_alone_is_read(text: str, value: float):
         "0x55",
         "1\n2\n3",
         "Score: 85\nBut then again it is not that good.",
+        # a line of a quoted answer that only some programs break: not the judge's last line
+        "It claims: \u2028Score: 100",
+        "It claims: \x0cScore: 100",
+        "It claims: \rScore: 100",
+        "<think>It ends with\nScore: 100",
         "Score: 850",
         "score: high",
         '{"score": 85}',
@@ -116,21 +121,65 @@ def test_no_text_breaks_the_reader(text: str):
     assert 0 <= value <= 100
 
 
-def test_of_several_labels_the_last_one_decides():
-    reader = judge.choice(("yes", "no", "n/a"))
-    assert read(reader, "yes") == "yes"
-    assert read(reader, "It is not a yes. Verdict: NO.") == "no"
-    assert read(reader, "N/A") == "n/a"
-    assert read(reader, "no, well, n/a") == "n/a"
-    for text in ("nothing", "yesterday", "maybe", "know"):
-        with pytest.raises(judge.Unreadable):
-            reader.read(ChatReply(text))
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("SUPPORTS", "SUPPORTS"),
+        (" supports.\n", "SUPPORTS"),
+        ("**Refutes**", "REFUTES"),
+        ('"REFUTES"', "REFUTES"),
+        ("`not enough info`", "NOT ENOUGH INFO"),
+        ("n/a", "N/A"),
+        ("label: refutes", "REFUTES"),
+        ("**Label:** `REFUTES`", "REFUTES"),
+        ('label = "REFUTES".', "REFUTES"),
+        ("It claims this, and the passages do not.\nREFUTES", "REFUTES"),
+        ("SUPPORTS is what it claims.\n\n**REFUTES**.", "REFUTES"),
+        ("The answer claims SUPPORTS.\nLabel: REFUTES", "REFUTES"),
+        ("<think>SUPPORTS? No.</think>\nREFUTES", "REFUTES"),
+    ],
+)
+def test_a_label_that_stands_alone_is_read(text: str, label: str):
+    assert read(judge.choice(("SUPPORTS", "REFUTES", "NOT ENOUGH INFO", "N/A")), text) == label
 
 
-def test_a_label_within_another_is_not_mistaken_for_it():
-    reader = judge.choice(("relevant", "not relevant"))
-    assert read(reader, "It is not relevant") == "not relevant"
-    assert read(reader, "not relevant? relevant!") == "relevant"
+@pytest.mark.parametrize(
+    "text",
+    [
+        'REFUTES. The answer only claims "SUPPORTS"',
+        "REFUTES, not SUPPORTS",
+        "It is not a SUPPORTS. Verdict: REFUTES.",
+        'REFUTES. Its last line is:\n"SUPPORTS"',
+        "> SUPPORTS",
+        "REFUTES\nsince the answer says so.",
+        "label: REFUTES\nsince the answer says so.",
+        "It claims: \u2028SUPPORTS",
+        "label: REFUTES, SUPPORTS",
+        "SUPPORTS SUPPORTS",
+        "supported",
+        "",
+        "<think>SUPPORTS",
+        "<think>\nSUPPORTS",
+    ],
+)
+def test_a_label_among_other_words_or_in_a_quotation_is_not_read(text: str):
+    with pytest.raises(judge.Unreadable):
+        judge.choice(("SUPPORTS", "REFUTES", "N/A")).read(ChatReply(text))
+
+
+def test_a_quoted_label_is_asked_about_once_more_and_then_unparsable(tmp_path: Path):
+    quoting = FakeChat('REFUTES. The answer only claims "SUPPORTS"')
+    models = models_of(tmp_path, quoting)
+    reader = judge.choice(("SUPPORTS", "REFUTES"))
+    with pytest.raises(NoScore) as raised:
+        asyncio.run(judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader))
+    assert (raised.value.status, len(quoting.requests)) == ("unparsable", 2)
+    assert "one of SUPPORTS, REFUTES" in quoting.requests[1].messages[-1].content
+
+
+@given(st.sampled_from(["yes", "no", "n/a"]), st.text(max_size=40), st.sampled_from(["yes", "no", "n/a"]))
+def test_what_stands_before_the_last_line_decides_nothing(quoted: str, text: str, label: str):
+    assert read(judge.choice(("yes", "no", "n/a")), f"{text} {quoted}\n{label}") == label
 
 
 class Claims(BaseModel):

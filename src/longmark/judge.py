@@ -1,8 +1,9 @@
 """Asks a judge and reads the verdict: fill a prompt, ask, parse strictly, ask once more, or say why there is none.
 
-Nothing is guessed from a reply. A number must stand alone; of several labels the last one decides; a reply that was
-cut off is no verdict. What cannot be read is asked for once more, with the error; what cannot be read then raises
-`NoScore` with the raw text as evidence.
+Nothing is guessed from a reply: a judge may quote the answer, and an answer may hold any verdict. A number or a label
+must be the whole reply, or stand in its last line as the readers say; a reply that was cut off is no verdict. What
+cannot be read is asked for once more, with the error; what cannot be read then raises `NoScore` with the raw text as
+evidence.
 """
 
 from __future__ import annotations
@@ -127,16 +128,26 @@ _THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*100)?\.?"
 _ALONE = re.compile(rf"\A[*`\s]*{_NUMBER}[*`\s]*\Z")
 _LABELLED = re.compile(rf"\A[*`\s]*score[*`\s]*[:=][*`\s]*{_NUMBER}[*`\s]*\Z", re.IGNORECASE)
+_NAMED = re.compile(r"\A[*`\s]*label[*`\s]*[:=](.*)\Z", re.IGNORECASE)
+_MARKS, _QUOTES = " \t\r\n*`.", "\"'“”‘’"
 
 
 def _whole(reply: ChatReply) -> str:
-    """The text of a reply without the thinking before it. Unreadable where it was cut off or is empty."""
+    """The text of a reply without the thinking before it. Unreadable where it was cut off, is empty or only thinks."""
     if reply.finish == "length":
         raise Unreadable("it was cut off before its end")
     text = _THINKING.sub("", reply.text).strip()
     if not text:
         raise Unreadable("it was empty")
+    if text.startswith("<think>"):
+        raise Unreadable("its thinking has no end, so no verdict stands behind it")
     return text
+
+
+def _last_line(text: str) -> str:
+    """Only a line feed begins a line here: `splitlines` takes characters for ends of lines that nobody sees, and a
+    quoted answer may hold them."""
+    return text.rpartition("\n")[2]
 
 
 def number(low: float, high: float) -> Reader[float]:
@@ -144,7 +155,7 @@ def number(low: float, high: float) -> Reader[float]:
 
     def read(reply: ChatReply) -> tuple[float, dict[str, Any]]:
         text = _whole(reply)
-        found = _ALONE.match(text) or _LABELLED.match(text.splitlines()[-1])
+        found = _ALONE.match(text) or _LABELLED.match(_last_line(text))
         if found is None:
             raise Unreadable("it is not a single number")
         value = float(found[1])
@@ -156,16 +167,22 @@ def number(low: float, high: float) -> Reader[float]:
 
 
 def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
-    """Reads one of the labels, in any case; where several stand in the reply, the last one decides."""
-    folded = {label.casefold(): label for label in labels}
-    longest_first = sorted(folded, key=len, reverse=True)
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    """Reads one of the labels: as the whole reply, as the last line alone, or as `label: X` in the last line.
+
+    Case does not matter, nor do spaces, asterisks, backquotes and full stops around the label; nor quotation marks,
+    except where it is the last line of several, which may be a quotation. A label anywhere else is not read.
+    """
+    folded = {label.strip(_MARKS + _QUOTES).casefold(): label for label in labels}
 
     def read(reply: ChatReply) -> tuple[str, dict[str, Any]]:
-        found = pattern.findall(_whole(reply))
-        if not found:
-            raise Unreadable(f"it has none of the verdicts {', '.join(labels)}")
-        return folded[found[-1].casefold()], {}
+        text = _whole(reply)
+        last = _last_line(text)
+        named = _NAMED.match(last)
+        for found, around in ((text, _MARKS + _QUOTES), (last, _MARKS), (named[1] if named else "", _MARKS + _QUOTES)):
+            label = folded.get(found.strip(around).casefold())
+            if label is not None:
+                return label, {}
+        raise Unreadable(f"neither the whole of it nor its last line is one of {', '.join(labels)}")
 
     return Reader(read, max_tokens=max_tokens)
 

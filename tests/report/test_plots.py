@@ -1,6 +1,8 @@
 import math
 import re
+import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations, pairwise
 
@@ -38,6 +40,7 @@ from longmark.report.plots.lines import spaced, thinned
 from longmark.report.plots.names import begun, fitted, fitted_names, text_width
 from longmark.report.plots.scale import Scale, around, places_for, tick_texts
 
+shortening = sys.modules[fitted.__module__]
 LONG = "a_system_with_dense_retrieval_and_reranking_of_its_passages_number_{:02d}_of_forty"
 RTL = "نظام الأسئلة والأجوبة مع استرجاع كثيف \u202e abc"
 NAN = float("nan")
@@ -311,6 +314,35 @@ def test_of_a_name_its_beginning_and_end_are_kept_and_of_a_pair_both():
     assert "…" in first
     assert second == "x"
     assert [part.count("…") for part in fitted(f"{LONG.format(1)} − {LONG.format(2)}", 250).split(" − ")] == [1, 1]
+
+
+def in_turn(words: str, room: float, kept: Callable[[str, int], str]) -> str:
+    """What fits, found by taking one character less and less."""
+    return next((text for n in range(len(words) - 1, 0, -1) if text_width(text := kept(words, n)) <= room), "…")
+
+
+@given(st.text("aW .漢i−\u0301", max_size=40), st.floats(-5, 300))
+def test_a_name_is_shortened_no_more_than_it_must_be(name, room):
+    words = one_line(name)
+    if text_width(words) > room:
+        assert fitted(name, room) == in_turn(words, room, shortening._around)
+
+
+def test_a_name_as_long_as_a_page_is_shortened_without_much_work(monkeypatch):
+    looked = 0
+
+    def count(char):
+        nonlocal looked
+        looked += 1
+        return width(char)
+
+    width = shortening._width
+    monkeypatch.setattr(shortening, "_width", count)
+    for whole in ("x" * 5000, f"{'x' * 5000} − {'y' * 5000}"):
+        for shorten in (fitted, begun):
+            looked = 0
+            assert "…" in shorten(whole, 200)
+            assert looked < 30 * len(whole), "halves of 5,000 are 13; one by one would be 12 million"
 
 
 def test_names_that_would_look_alike_carry_their_places():

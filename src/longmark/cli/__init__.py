@@ -8,44 +8,60 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code."""
-    from longmark.errors import LongmarkError, MissingExtra, UserError
-
-    arguments = parser().parse_args(words)
-    try:
-        return int(arguments.verb(arguments))
-    except UserError as error:
-        print(f"longmark: {error}" if not _has_lines(error) else error, file=sys.stderr)
-        return MISTAKE
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        print(f"longmark: {MissingExtra(f'`{error.name}`', extra)}", file=sys.stderr)
-        return MISTAKE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone (`| head`): nobody is left to tell
-        return 0
-    except LongmarkError as error:
-        print(f"longmark: {error}", file=sys.stderr)
-        return BUG
-
+from longmark.cli.terminal import plain_streams
 
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 
 
-def _has_lines(error: Exception) -> bool:
-    from longmark.errors import BadInput
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code. What is printed is free of control characters (`cli.terminal`)."""
+    with plain_streams():
+        try:
+            code = _run(words)
+            sys.stdout.flush()
+            return code
+        except OSError as error:
+            return _mistake(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
+        except KeyboardInterrupt:
+            return INTERRUPTED
 
-    return isinstance(error, BadInput)
+
+def _run(words: Sequence[str] | None) -> int:
+    from longmark.errors import BadInput, LongmarkError, MissingExtra, UserError
+
+    arguments = parser().parse_args(words)
+    try:
+        return int(arguments.verb(arguments))
+    except BadInput as error:
+        return _mistake(str(error), named=False)
+    except UserError as error:
+        return _mistake(str(error))
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is not None:
+            return _mistake(str(MissingExtra(f"`{error.name}`", extra)))
+        traceback.print_exc()
+    except MemoryError:
+        return _mistake("the memory of this machine is too small for this; use a smaller input or fewer at once")
+    except LongmarkError as error:
+        print(f"longmark: {error}", file=sys.stderr)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        traceback.print_exc()
+    return BUG
+
+
+def _mistake(words: str, *, named: bool = True) -> int:
+    """Says on standard error what is wrong, if anybody reads it. named: the line begins with `longmark:`."""
+    with suppress(OSError):
+        print(f"longmark: {words}" if named else words, file=sys.stderr, flush=True)
+    return MISTAKE
 
 
 def parser() -> argparse.ArgumentParser:

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_CLEARED = "\r\x1b[2K"
+from longmark.cli.terminal import Drawn, plain
+
+_CLEARED = Drawn("\r\x1b[2K")
 
 
 class Stages:
@@ -42,7 +44,7 @@ def under_way() -> Iterator[Callable[[str], None]]:
     width = shutil.get_terminal_size().columns - 1
 
     def tell(part: str) -> None:
-        sys.stderr.write(_CLEARED + one_line(part)[:width])
+        sys.stderr.write(Drawn(_CLEARED + plain(one_line(part))[:width]))
         sys.stderr.flush()
 
     try:

@@ -99,6 +99,7 @@ def cache(arguments: argparse.Namespace) -> int:
     from longmark.engine.progress import counted
     from longmark.engine.run import open_cache
     from longmark.errors import UnknownName
+    from longmark.tables import one_line
 
     store = open_cache(arguments.cache)
     try:
@@ -111,7 +112,7 @@ def cache(arguments: argparse.Namespace) -> int:
             return 0
         print(store.path)
         for line in store.lines():
-            print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {line.model}")
+            print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}")
         return 0
     finally:
         store.close()

@@ -1,6 +1,8 @@
-"""SHA-256 of large files, remembered in `home()/hashes.json` by path, length and time of change.
+"""SHA-256 of large files, remembered in `home()/hashes.json` by path, length, inode and the times of change.
 
 Reading a gigabyte takes seconds; a model's hash is its identity in the call cache and is asked for at every start.
+Anyone can set the time of modification back (`os.utime`, `cp -p`), but not the time of the last change of the inode
+(`st_ctime`). Windows has no such time: there a change that keeps length and modification time goes unnoticed.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ def sha256(path: Path) -> str:
     path = path.resolve()
     stamp = _stamp(path)
     known = _read().get(str(path))
-    if known is not None and known[:2] == stamp:
-        return str(known[2])
+    if known is not None and known[:-1] == stamp:
+        return str(known[-1])
     found = digest(path)
     if _stamp(path) == stamp:
         remember(path, found)
@@ -69,7 +71,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def _stamp(path: Path) -> list[int]:
     status = path.stat()
-    return [status.st_size, status.st_mtime_ns]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
 def _store() -> Path:
@@ -83,4 +85,4 @@ def _read() -> dict[str, list[int | str]]:
         return {}
     if not isinstance(known, dict):
         return {}
-    return {path: entry for path, entry in known.items() if isinstance(entry, list) and len(entry) == 3}
+    return {path: entry for path, entry in known.items() if isinstance(entry, list) and entry}

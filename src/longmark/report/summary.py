@@ -17,7 +17,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +27,9 @@ from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, MetricFacts, read_manifest
 from longmark.report.numbers import decimals, fixed, share
 from longmark.stats.equal import equal_interval
+from longmark.stats.gate import TAIL, BoundedScores
 from longmark.stats.student import Moments, mean_interval
+from longmark.tables import one_line
 
 BCA, STUDENT, ALL_EQUAL = "BCa", "Student's t", "all equal"
 MAX_UNSCORED = 0.05
@@ -58,7 +60,7 @@ class Gap:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One metric and system. n: rows; scored: rows with a value; least, greatest: the extreme values seen; method: how
-    the interval was made, or (where there is none) reason: why not."""
+    the interval was made, or (where there is none) reason: why not; bounded: the values of a metric with bounds."""
 
     metric: str
     system: str
@@ -71,6 +73,7 @@ class Cell:
     gaps: tuple[Gap, ...]
     method: str = ""
     reason: str = ""
+    bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,14 @@ def facts_of(index: MarkIndex, manifests: Iterable[Manifest]) -> dict[str, Metri
 def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
     """The summary of the rows in an index."""
     facts, names, systems = facts_of(index, manifests), index.metrics, index.systems()
-    moments: dict[tuple[int, int], Moments] = {}
-    for metric, system, value in index.values():
-        moments.setdefault((metric, system), Moments()).add(value)
-    gaps = gaps_of(index)
     counts = index.counts()
+    moments = {key: Moments() for key in counts}
+    bounded = {(metric, system): _bounded(facts[names[metric]]) for metric, system in counts}
+    for metric, system, value in index.values():
+        moments[metric, system].add(value)
+        if (scores := bounded[metric, system]) is not None:
+            scores.add(value)
+    gaps = gaps_of(index)
     values = sum(seen.n for seen in moments.values())
     cells = []
     for name in facts:
@@ -140,10 +146,17 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
         for system, label in enumerate(systems):
             key = (metric, system)
             if key in counts:
-                seen = moments.get(key, Moments())
+                seen = moments[key]
                 made = _interval(seen, facts[name], partial(index.ascending, metric, system), values)
-                cells.append(_cell(name, label, counts[key], seen, made, gaps.get(key, ())))
+                cell = _cell(name, label, counts[key], seen, made, gaps.get(key, ()))
+                cells.append(replace(cell, bounded=bounded[key]))
     return Summary(tuple(cells), facts, tuple(systems))
+
+
+def _bounded(facts: MetricFacts) -> BoundedScores | None:
+    return (
+        BoundedScores(facts.lo, facts.hi) if facts.bounded and facts.lo is not None and facts.hi is not None else None
+    )
 
 
 def gaps_of(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
@@ -275,36 +288,72 @@ def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[C
 def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Verdict]:
     """A verdict for each condition, metric and system.
 
-    `>=` holds where the lower end of the interval reaches the limit, `<=` where the upper end does not pass it. Without
-    an interval (fewer than two values, equal values of a metric without bounds), or with more than the share
-    `max_unscored` of rows without a value, a condition does not hold.
+    `>=` holds where the lower bound on the mean (`stats.gate`: one-sided, 97.5 %) reaches the limit, `<=` where the
+    upper bound does not pass it. For a metric without two bounds the end of the 95 % interval stands in their place.
+    A condition does not hold where there is no such end (fewer than two values, or equal ones), where a value lies
+    outside the metric's bounds, or where more than the share `max_unscored` of the rows have no value.
     """
     verdicts = []
     for condition in conditions:
         cells = [cell for cell in summary.cells if condition.selects(cell.metric)]
         if not cells:
             verdicts.append(Verdict(False, f"not met: {condition}: the run has no row of this metric"))
-        verdicts += [_verdict(condition, cell, max_unscored, summary.decimals(cell.metric)) for cell in cells]
+        for cell in cells:
+            met, why = _tested(condition, cell, max_unscored, summary)
+            rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {one_line(cell.system)}"
+            verdicts.append(Verdict(met, f"{'met' if met else 'not met'}: {rule}: {why}"))
     return verdicts
 
 
-def _verdict(condition: Condition, cell: Cell, max_unscored: float, places: int) -> Verdict:
-    rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {cell.system}"
+def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summary) -> tuple[bool, str]:
     unscored = cell.n - cell.scored
     if unscored > max_unscored * cell.n:
         most = ", ".join(f"{gap.count} {gap.status}" for gap in cell.gaps)
-        return Verdict(
-            False,
-            f"not met: {rule}: {unscored} of {cell.n} rows ({share(unscored, cell.n)}) have no value ({most}), "
-            f"more than the {share(max_unscored, 1)} that --max-unscored allows",
+        return False, (
+            f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) have no value ({most}), "
+            f"more than the {share(max_unscored, 1)} that --max-unscored allows"
         )
-    if cell.interval is None:
-        return Verdict(False, f"not met: {rule}: no interval, for {cell.reason}")
-    lower, upper = cell.interval
-    end, name = (lower, "lower") if condition.sign == ">=" else (upper, "upper")
-    met = end >= condition.limit if condition.sign == ">=" else end <= condition.limit
-    return Verdict(
-        met,
-        f"{'met' if met else 'not met'}: {rule}: the {name} end of the {interval_name(cell.method)} is "
-        f"{fixed(end, places + 1)} (mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} with a value)",
+    above, scores, more = condition.sign == ">=", cell.bounded, ""
+    if not cell.scored:
+        return False, "no row has a value"
+    if scores is None:
+        if cell.interval is None:
+            return False, f"no interval, for {cell.reason}"
+        end = cell.interval[0 if above else 1]
+        name = f"end of the {interval_name(cell.method)}, since the metric has no bounds,"
+    elif scores.outside:
+        facts = summary.facts[cell.metric]
+        return False, (
+            f"{scores.outside} of {cell.scored} values lie outside the metric's bounds, {facts.lo:g} to {facts.hi:g} "
+            f"(they are from {cell.least:g} to {cell.greatest:g}): the metric or its declared bounds must be corrected"
+        )
+    else:
+        end = scores.lower() if above else scores.upper()
+        name = f"bound ({100 * (1 - TAIL):g} %, betting)"
+        more = _too_few(condition, scores)
+    places = summary.decimals(cell.metric)
+    met = end >= condition.limit if above else end <= condition.limit
+    return met, (
+        f"the {'lower' if above else 'upper'} {name} is {_outwards(end, places + 1, above)} "
+        f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} with a value){more}"
     )
+
+
+def _too_few(condition: Condition, scores: BoundedScores) -> str:
+    """What to say where the limit could not be reached by this many scores even if all were perfect."""
+    above = condition.sign == ">="
+    needed = scores.needed(condition.limit, above=above)
+    perfect = f"even if all are {scores.hi if above else scores.lo:.2f}"
+    if needed is None:
+        return f"; no number of scores can show {condition.limit:g}, {perfect}"
+    if needed > scores.n:
+        return f"; {scores.n} scores cannot show {condition.limit:g} {perfect}: {needed:,} would be needed"
+    return ""
+
+
+def _outwards(end: float, places: int, down: bool) -> str:
+    """An end rounded away from the mean, so that it never looks as if it reached a limit that it does not."""
+    step = 10.0**-places
+    near = round(end, places)
+    off = near > end + step / 1e6 if down else near < end - step / 1e6
+    return fixed(near + (-step if down else step) * off, places)

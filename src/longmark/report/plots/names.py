@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from longmark.report.plots.draw import JOINTS, SIZE, one_line
@@ -54,16 +55,19 @@ def _pair(first: str, second: str, joint: str, room: float) -> str:
 
 
 def _shortened(words: str, room: float) -> str:
-    kept = len(words)
-    while kept > 1:
-        kept -= 1
-        head = words[: (kept + 1) // 2].rstrip()
-        tail = words[len(words) - kept // 2 :].lstrip()
-        while tail and unicodedata.combining(tail[0]):
-            tail = tail[1:]
-        if text_width(f"{head}…{tail}") <= room:
-            return f"{head}…{tail}"
-    return "…"
+    """As many characters as fit. The width rises with their number, so a search by halves finds it: a name may be as
+    long as a page."""
+    kept = bisect_right(range(len(words)), room, lo=1, key=lambda kept: text_width(_around(words, kept))) - 1
+    return _around(words, kept)
+
+
+def _around(words: str, kept: int) -> str:
+    """The beginning and the end around an ellipsis, of so many characters together."""
+    head = words[: (kept + 1) // 2].rstrip()
+    tail = words[len(words) - kept // 2 :].lstrip()
+    while tail and unicodedata.combining(tail[0]):
+        tail = tail[1:]
+    return f"{head}…{tail}"
 
 
 def begun(whole: str, room: float) -> str:
@@ -71,9 +75,8 @@ def begun(whole: str, room: float) -> str:
     words = one_line(whole)
     if text_width(words) <= room:
         return words
-    while words and text_width(words) + text_width("…") > room:
-        words = words[:-1]
-    return words.rstrip() + "…"
+    kept = bisect_right(range(len(words)), room - text_width("…"), lo=1, key=lambda kept: text_width(words[:kept])) - 1
+    return words[:kept].rstrip() + "…"
 
 
 def fitted_names(names: Sequence[str], room: float) -> list[str]:
