@@ -24,7 +24,6 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-
 _COMPARED, _LONGEST = 500, 80  # names that a wrong one is compared with, and characters of a name
 
 

@@ -195,7 +195,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(UserError, match=r"--hypotheses .*none\.yaml cannot be read: No such file"):
         load_hypotheses(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"- name: caf\xe9")
-    with pytest.raises(UserError, match="it is not UTF-8"):
+    with pytest.raises(UserError, match=r"latin.yaml:1: is not UTF-8 \(byte 0xE9\)"):
         load_hypotheses(tmp_path / "latin.yaml")
 
 

@@ -47,7 +47,7 @@ def content(path: Path, most: int, called: str = "") -> bytes:
 
 
 def text(path: Path, most: int, called: str = "") -> str:
-    """The UTF-8 text of a regular file, without a byte order mark. UserError as `content`, and where it is not UTF-8."""
+    """The UTF-8 text of a regular file, without a byte order mark. UserError as `content`, and where it is none."""
     raw = content(path, most, called)
     try:
         return raw.decode("utf-8-sig")

@@ -25,8 +25,10 @@ rows, examples and pages."""
 LARGEST = 1 << 30  # bytes of a JSON document, which is parsed whole
 
 _ORJSON_WRITES = 254  # levels
+_START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
-_KEY = re.compile(rb'(?<!\\)"[ \t\r\n]*:')
+_KEY = re.compile(rb'"[ \t\r\n]*:')
+_NO_KEY = re.compile(rb'\\"[ \t\r\n]*:')
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,23 @@ class Flaw:
     message: str
 
 
+class NotJson(ValueError):
+    """Text that is not JSON at all, as opposed to JSON that is refused."""
+
+
 def parse_json(raw: bytes | str) -> Any:
     """A JSON value. ValueError, with a short reason, where it is none or has what the module's docstring refuses."""
-    raw = raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else raw
-    value = parse_document(raw)
-    check(value)
+    raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        value = _with_flaws(raw, _reason(error))
+        check(value)
+        return value
+    if raw.find(b'": ', 0, _START) < 0 and compact(value) == raw.strip():
+        return value  # as orjson writes it, so no key was dropped
+    if _repeats_a_key(raw, _keys(value, DEPTH)):
+        check(_with_flaws(raw))
     return value
 
 
@@ -51,14 +65,11 @@ def parse_document(raw: bytes) -> Any:
     """
     try:
         value = orjson.loads(raw)
+        return _with_flaws(raw) if _repeats_a_key(raw, _keys(value, DEPTH + 2)) else value
     except orjson.JSONDecodeError as error:
-        return _with_flaws(raw, str(error).split(": line ")[0])
-    if (written := compact(value)) is not None and written == raw.strip():
-        return value  # as orjson writes it: no key was dropped
-    if b'\\\\"' not in raw and len(_KEY.findall(raw)) == _keys(value):
-        return value
-    doubtful = _with_flaws(raw, "")
-    return doubtful if flaw(doubtful, deepest=_ORJSON_WRITES) else value
+        return _with_flaws(raw, _reason(error))
+    except _TooDeep:
+        return _with_flaws(raw)
 
 
 def check(value: Any) -> None:
@@ -106,43 +117,64 @@ def compact(value: Any) -> bytes | None:
     return written[around:-around]
 
 
-def flaw(value: Any, deepest: int = DEPTH) -> str | None:
-    """Why a value is refused: it holds a Flaw, or has more levels than `deepest`; None where it is fit."""
+def flaw(value: Any, levels: int = DEPTH) -> str | None:
+    """Why a value is refused: it holds a Flaw, or has more levels; None where it is fit."""
     if isinstance(value, Flaw):
         return value.message
     if not isinstance(value, (dict, list, tuple)):
         return None
-    if not deepest:
-        return f"is nested more than {DEPTH} levels deep"
+    if not levels:
+        return str(_TooDeep())
     parts = value.values() if isinstance(value, dict) else value
-    return next((why for part in parts if (why := flaw(part, deepest - 1))), None)
+    return next((why for part in parts if (why := flaw(part, levels - 1))), None)
 
 
-def _keys(value: Any) -> int:
-    """How many keys the objects of a value have."""
+class _TooDeep(ValueError):
+    def __init__(self) -> None:
+        super().__init__(f"is nested more than {DEPTH} levels deep")
+
+
+def _repeats_a_key(raw: bytes, keys: int) -> bool:
+    """Whether an object of the text may have a key twice. keys: of the objects that the text parses to.
+
+    A quotation mark before a colon ends a key, unless it is escaped. True without need where the backslash before it is
+    itself escaped.
+    """
+    surplus = len(_KEY.findall(raw)) - keys
+    return surplus > 0 and (surplus > len(_NO_KEY.findall(raw)) or b'\\\\"' in raw)
+
+
+def _keys(value: Any, levels: int) -> int:
+    """How many keys the objects of a value have. _TooDeep where it has more than `levels`."""
     if type(value) is dict:
         count, parts = len(value), value.values()
     elif type(value) is list:
         count, parts = 0, value
     else:
         return 0
+    if not levels:
+        raise _TooDeep
     for part in parts:
         if type(part) is dict or type(part) is list:
-            count += _keys(part)
+            count += _keys(part, levels - 1)
     return count
 
 
-def _with_flaws(raw: bytes, reason: str) -> Any:
+def _reason(error: orjson.JSONDecodeError) -> str:
+    return str(error).split(": line ")[0]
+
+
+def _with_flaws(raw: bytes, reason: str = "") -> Any:
     """By the slower parser of the standard library, which tells of keys and constants. reason: why orjson failed."""
     text = raw.decode("utf-8", "surrogateescape")
     if escaped := _NO_UTF8.search(text):
-        raise ValueError(f"is not UTF-8 (byte 0x{ord(escaped[0]) - 0xDC00:02X}); save the file as UTF-8")
+        raise NotJson(f"is not UTF-8 (byte 0x{ord(escaped[0]) - 0xDC00:02X}); save the file as UTF-8")
     try:
         return json.loads(text, parse_constant=_constant, parse_int=_int, parse_float=_float, object_pairs_hook=_object)
     except RecursionError:
-        raise ValueError("is nested too deeply") from None
+        raise _TooDeep from None
     except ValueError:
-        raise ValueError(f"is not JSON: {reason}") from None
+        raise NotJson(f"is not JSON: {reason}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
