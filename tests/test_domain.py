@@ -301,8 +301,8 @@ def test_a_list_whose_entries_are_all_wrong_is_not_called_empty(tmp_path: Path):
         (b"", ":1: expected a domain"),
         (b"- a\n- b\n", ":1: expected a domain (name, title, slots, …), found a list"),
         (b"a: [1\nb: 2\n", ":2: is not YAML: "),
-        (b"a: !!python/object:os.system x\n", ":1: is not YAML: "),
-        (b"\xff\xfe\x00", "cannot be read"),
+        (b"a: !!python/object:os.system x\n", ":1: the tag !!python/object:os.system is not known"),
+        (b"\xff\xfe\x00", ":1: is not UTF-8 (byte 0xFF)"),
     ],
 )
 def test_what_is_no_domain_is_refused(tmp_path: Path, content: bytes, message: str):

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +19,16 @@ import orjson
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from longmark.errors import BadInput, UnknownName, UserError
+from longmark.errors import BadInput, UnknownName
+from longmark.records import yaml_file
+from longmark.records.read import BAD_SHOWN
+from longmark.records.yaml_file import repeats
 
 BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"
 PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has it
 
+_MOST_JUDGED = 100  # mistakes in one file that are put into words
+_LONGEST_SHOWN = 80  # characters of a wrong value
 _FREE = ""  # the key of a slot's values where they depend on no other slot
 _LETTER = (
     "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # scripts that put spaces between words: elsewhere there is no word's end
@@ -194,37 +200,24 @@ def _built_in() -> Domain:
 
 
 def _load(path: Path) -> Domain:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UserError(f"--domain {path}: cannot be read: {why}") from None
-    try:
-        loader = yaml.SafeLoader(text)
-        try:
-            node = loader.get_single_node()
-            content = loader.construct_document(node) if node is not None else None
-        finally:
-            loader.dispose()
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput([f"{path}{_mark(error)}: is not YAML: {_problem(error)}"]) from None
+    source = yaml_file.load(path, "--domain")
+    node, content = source.root, source.content
     if node is None or not isinstance(content, dict):
         raise BadInput([f"{path}:1: expected a domain (name, title, slots, …), found {_kind(content)}"])
-    wrong: list[tuple[tuple[Any, ...], str]] = []
-    repeated = list(_repeated(node))
+    wrong: list[tuple[yaml_file.Where, str]] = []
     try:
         domain = Domain.model_validate(content)
     except ValidationError as error:
-        errors = error.errors(include_url=False)
+        errors = error.errors(include_url=False)[:_MOST_JUDGED]
         wrong += [(item["loc"], _said(item)) for item in errors if not _only_follows(item, errors)]
     else:
-        wrong += _contradictions(domain)
-    if wrong or repeated:
+        wrong += islice(_contradictions(domain), _MOST_JUDGED)
+    if wrong or source.repeated:
         lines = sorted(
             {(_line(node, where), f"{_shown(where)}: {what}") for where, what in wrong}
-            | {(line, f"{_shown(where)}: is there twice") for where, line in repeated}
+            | {(line, f"{_shown(where)}: is there twice") for where, line in source.repeated}
         )
-        raise BadInput([f"{path}:{line}: {message}" for line, message in lines])
+        raise BadInput([f"{path}:{line}: {message}" for line, message in lines[:BAD_SHOWN]], len(lines))
     return domain
 
 
@@ -240,7 +233,7 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
     yield from _of_templates(domain, known)
     for part in ("dimensions", "masks", "variants"):
         names = [one.slot if isinstance(one, Mask) else one.name for one in getattr(domain, part)]
-        yield from (((part, i), f"{name} is there twice") for i, name in enumerate(names) if name in names[:i])
+        yield from (((part, i), f"{names[i]} is there twice") for i in repeats(names))
     for i, mask in enumerate(domain.masks):
         if mask.slot not in known:
             yield ("masks", i, "slot"), _unknown(mask.slot, known)
@@ -264,7 +257,7 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
     elif slot.given is not None and slot.given not in before:
         yield ("given",), f"{slot.given} is no slot that stands before {slot.name}"
     elif slot.given is not None:
-        keys = before[slot.given].all_values
+        keys = dict.fromkeys(before[slot.given].all_values)
         for key in keys:
             if key not in slot.values:
                 yield ("values",), f"has no values for the {slot.given} {key}"
@@ -274,12 +267,11 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
     for key, values in slot.values.items():
         if not values:
             yield ("values", key), "is empty"
-        folded = [_folded(value) for value in values]
-        for i, value in enumerate(folded):
-            if value in folded[:i]:
-                yield ("values", key, i), f"{values[i]} is there twice"
+        for i in repeats([_folded(value) for value in values]):
+            yield ("values", key, i), f"{values[i]} is there twice"
+    known = set(slot.all_values)
     for i, value in enumerate(slot.uncountable):
-        if value not in slot.all_values:
+        if value not in known:
             yield ("uncountable", i), f"{value} is no value of {slot.name}"
 
 
@@ -287,7 +279,7 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
     if domain.template_slot not in known:
         yield ("template_slot",), _unknown(domain.template_slot, known)
         return
-    pools = known[domain.template_slot].all_values
+    pools = dict.fromkeys(known[domain.template_slot].all_values)
     for value in pools:
         if value not in domain.templates:
             yield ("templates",), f"has no templates for the {domain.template_slot} {value}"
@@ -312,7 +304,7 @@ def _folded(text: str) -> str:
 
 
 def _unknown(name: str, known: Mapping[str, Slot]) -> str:
-    return str(UnknownName("slot", name, known, f"The slots are {', '.join(known)}."))
+    return str(UnknownName("slot", name, known, f"The slots are {', '.join(islice(known, 20))}."))
 
 
 def _said(error: Any) -> str:
@@ -330,7 +322,7 @@ def _said(error: Any) -> str:
         return "is empty"
     if kind == "string_pattern_mismatch":
         one_line = error["ctx"]["pattern"].startswith(r"^[^")
-        return "must be one line" if one_line else f"{value}: a name has a-z, 0-9 and _ and begins with a letter"
+        return "must be one line" if one_line else f"{_kind(value)}: a name has a-z, 0-9 and _ and begins with a letter"
     if kind in ("tuple_type", "dict_type", "model_type", "model_attributes_type"):
         wanted = "a list" if kind == "tuple_type" else "a table (name: value)"
         return f"expected {wanted}, found {_kind(value)}"
@@ -352,7 +344,7 @@ def _kind(value: Any) -> str:
         return "a list"
     if isinstance(value, bool):
         return str(value).lower()
-    return "nothing" if value is None else str(value)
+    return "nothing" if value is None else str(value)[:_LONGEST_SHOWN]
 
 
 def _shown(where: tuple[Any, ...]) -> str:
@@ -378,27 +370,3 @@ def _line(node: yaml.Node, where: tuple[Any, ...]) -> int:
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
             node = node.value[part]
     return int(node.start_mark.line) + 1
-
-
-def _repeated(node: yaml.Node | None, where: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], int]]:
-    """The keys that stand twice in one table, of which YAML would silently take the last: their places and lines."""
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            name = str(key.value)
-            if name in seen:
-                yield (*where, name), int(key.start_mark.line) + 1
-            seen.add(name)
-            yield from _repeated(value, (*where, name))
-    elif isinstance(node, yaml.SequenceNode):
-        for i, item in enumerate(node.value):
-            yield from _repeated(item, (*where, i))
-
-
-def _mark(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f":{mark.line + 1}" if mark is not None else ""
-
-
-def _problem(error: Exception) -> str:
-    return str(getattr(error, "problem", None) or " ".join(str(error).split()) or "it nests too deeply")

@@ -24,7 +24,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Self
+
+_COMPARED, _LONGEST = 500, 80  # names that a wrong one is compared with, and characters of a name
 
 
 class LongmarkError(Exception):
@@ -53,7 +56,8 @@ class UnknownName(UserError):
     """A name that does not exist, with the nearest ones that do."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+        short = [one for one in islice(known, _COMPARED) if len(one) <= _LONGEST]  # its time grows with their product
+        near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
         maybe = f" Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind}: {name}.{maybe}{' ' + hint if hint else ''}")
 

@@ -17,7 +17,9 @@ from string import Template
 
 from longmark.errors import UnknownName, UserError
 from longmark.models.protocols import Message
+from longmark.records import files
 
+LARGEST = 1 << 20  # bytes of a prompt's file
 INPUT_ORDER = ("context", "answer", "reference", "question")
 
 
@@ -96,8 +98,9 @@ class PromptBook:
 def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     """The book with the prompts of a folder in place of ours.
 
-    UserError for a folder that is not there, a file that is no prompt of ours, an empty text, text that is not UTF-8,
-    and fields other than those of the prompt it replaces: all of them at once, one line each.
+    UserError for a folder that is not there, a file that is no prompt of ours, cannot be read or is larger than
+    `LARGEST`, an empty text, text that is not UTF-8, and fields other than those of the prompt it replaces: all of them
+    at once, one line each.
     """
     if not folder.is_dir():
         raise UserError(f"--prompts {folder}: there is no such folder")
@@ -109,10 +112,10 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
             wrong.append(f"{path.name}: {UnknownName('prompt', path.stem, ours)}")
             continue
         try:
-            prompt = replace(ours[path.stem], text=path.read_text(encoding="utf-8").strip())
+            prompt = replace(ours[path.stem], text=files.text(path, LARGEST, path.name).strip())
             missing, extra = ours[path.stem].fields - prompt.fields, prompt.fields - ours[path.stem].fields
-        except UnicodeDecodeError:
-            wrong.append(f"{path.name}: is not in UTF-8; save it as UTF-8")
+        except UserError as error:  # no file that can be read
+            wrong.append(str(error))
             continue
         except ValueError as error:  # a stray $
             wrong.append(f"{path.name}: {error}")

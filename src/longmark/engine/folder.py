@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from longmark.errors import FolderInUse, UserError
 from longmark.metrics import Selected
 from longmark.records import Example, Row
+from longmark.records.json_data import read_object
 
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
@@ -255,14 +256,11 @@ class RunFolder:
         """The manifest of an earlier run in this folder, or None. UserError where it is damaged."""
         if not self.manifest_path.exists():
             return None
-        try:
-            found = orjson.loads(self.manifest_path.read_bytes())
-        except ValueError:
-            found = None
-        if not isinstance(found, dict) or "fixed" not in found:
-            raise UserError(
-                f"{self.manifest_path} is damaged; name another --out (the call cache still has the replies)"
-            )
+        remedy = "name another --out (the call cache still has the replies)"
+        found = read_object(self.manifest_path, remedy)
+        for key, kind in (("fixed", dict), ("system", str), ("sessions", list)):
+            if not isinstance(found.get(key), kind):
+                raise UserError(f"{self.manifest_path} is damaged ({key} is missing or of another type); {remedy}")
         return found
 
     def write_manifest(self, manifest: dict[str, object]) -> None:

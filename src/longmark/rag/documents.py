@@ -50,6 +50,7 @@ class Unread:
 class Documents:
     """The documents under a path; iterate to read them. other: suffix -> files of that kind, which are not read.
 
+    A link to a file outside the folder is not followed: its text may be none that whoever indexes it means to send.
     UserError where there is no such path, a single file of another kind, or a folder with nothing to read.
     """
 
@@ -69,11 +70,7 @@ class Documents:
                 self.other[suffix or file.name] += 1
                 continue
             files += 1
-            if file.is_file():
-                yield from self._read(file, suffix)
-            else:
-                why = "is a link to a file that is not there" if not file.exists() else "is no regular file"
-                yield Unread(self._name(file), why)
+            yield from self._read(file, suffix)
         if not files:
             kinds = ", ".join(sorted(TEXT | RECORDS | {".pdf"}))
             found = f" (it has {_counted(self.other)})" if self.other else ""
@@ -88,6 +85,16 @@ class Documents:
 
     def _name(self, file: Path) -> str:
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
+
+    def _check(self, file: Path) -> None:
+        """ValueError where a file is none to read."""
+        if not file.exists():
+            raise ValueError("is a link to a file that is not there")
+        if not file.is_file():
+            raise ValueError("is no regular file")
+        inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
+        if file.is_symlink() and file != self.path and not inside:
+            raise ValueError("is a link to a file outside the folder; copy the file into the folder")
 
     def _files(self) -> Iterator[Path | Unread]:
         """The files in their order; after them the folders that cannot be listed."""
@@ -108,6 +115,7 @@ class Documents:
     def _read(self, file: Path, suffix: str) -> Iterator[Document | Unread]:
         name = self._name(file)
         try:
+            self._check(file)
             if suffix in RECORDS:
                 yield from _records(file, name)
                 return

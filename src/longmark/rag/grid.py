@@ -30,6 +30,7 @@ from longmark.rag.generate import PROMPTS, Generation
 from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
+from longmark.records.json_data import read_object
 from longmark.records.write import replacing
 
 K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048
@@ -191,6 +192,8 @@ def _keep(path: Path, settings: dict[str, Any]) -> None:
     changed = [key for key in settings if key != "readers" and key in before and before[key] != settings[key]]
     lines = [f"  {key}: {before[key]} there, {settings[key]} now" for key in changed]
     known = before.get("readers", {})
+    if not isinstance(known, dict):
+        raise UserError(f"{path} is damaged (readers is no object); give another --out")
     for label, model in settings["readers"].items():
         if known.get(label, model) != model:
             lines.append(f"  reader {label}: {known[label]} there, {model} now")
@@ -206,13 +209,7 @@ def _keep(path: Path, settings: dict[str, Any]) -> None:
 def _kept(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    try:
-        found = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, dict):
-        raise UserError(f"{path} is damaged; give another --out, or delete the folder's files and make them again")
-    return found
+    return read_object(path, "give another --out, or delete the folder's files and make them again")
 
 
 async def _one(

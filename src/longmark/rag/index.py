@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 from filelock import FileLock, Timeout
 
-from longmark.errors import BadInput, FolderInUse, UserError
+from longmark.errors import BadInput, FolderInUse, LongmarkError, UserError
 from longmark.models import filehash
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
@@ -30,11 +30,13 @@ from longmark.rag import dense, words
 from longmark.rag.bm25 import Bm25
 from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
-from longmark.rag.passages import Passages, Stored, Writer
+from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
 from longmark.records.ids import IdIndex
+from longmark.records.json_data import read_object
 
 FORMAT = 1
 MANIFEST = "index.json"
+_AGAIN = "index the documents again"
 BAD_SHOWN = 50  # documents that are named before the rest is only counted
 
 Tell = Callable[[str, int, int | None], None]
@@ -125,37 +127,59 @@ def load(path: str | Path) -> Index:
     manifest = _manifest(path)
     for name, told in manifest["files"].items():
         file = path / name
-        if not file.is_file() or file.stat().st_size != told["size"] or filehash.digest(file) != told["sha256"]:
-            raise UserError(f"{file} is not as it was when the index was made; index the documents again")
-    vectors = dense.load_vectors(path / dense.VECTORS) if manifest["embedder"] else None
-    approximate = None
-    if vectors is not None and dense.APPROXIMATE in manifest["files"]:
-        approximate = dense.Approximate(path / dense.APPROXIMATE, vectors)
-    return Index(
-        path,
-        filehash.digest(path / MANIFEST)[:16],
-        Passages(path),
-        Bm25.load(path / "bm25"),
-        manifest["embedder"],
-        vectors,
-        approximate,
-    )
+        try:
+            same = file.is_file() and file.stat().st_size == told["size"] and filehash.digest(file) == told["sha256"]
+        except OSError as error:
+            raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
+        if not same:
+            raise UserError(f"{file} is not as it was when the index was made; {_AGAIN}")
+    try:
+        vectors = dense.load_vectors(path / dense.VECTORS) if manifest["embedder"] else None
+        approximate = None
+        if vectors is not None and dense.APPROXIMATE in manifest["files"]:
+            approximate = dense.Approximate(path / dense.APPROXIMATE, vectors)
+        return Index(
+            path,
+            filehash.digest(path / MANIFEST)[:16],
+            Passages(path),
+            Bm25.load(path / "bm25"),
+            manifest["embedder"],
+            vectors,
+            approximate,
+        )
+    except (LongmarkError, ModuleNotFoundError):
+        raise
+    except Exception as error:  # files that no index of ours has make numpy, bm25s and faiss fail in many ways
+        raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}); {_AGAIN}") from error
 
 
 def _manifest(path: Path) -> dict[str, Any]:
     if not (path / MANIFEST).is_file():
         raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
-    try:
-        found = orjson.loads((path / MANIFEST).read_bytes())
-        made_as = found["format"], found["words"]
-        whole = isinstance(found["files"], dict) and "embedder" in found
-    except (ValueError, KeyError, TypeError):
-        whole, made_as = False, None
-    if made_as is not None and made_as != (FORMAT, words.VERSION):
-        raise UserError(f"{path} was made by another version of longmark; index the documents again")
-    if not whole:
-        raise UserError(f"{path / MANIFEST} is damaged; index the documents again")
-    return found  # type: ignore[no-any-return]
+    found = read_object(path / MANIFEST, _AGAIN)
+    if "format" in found and (found["format"], found.get("words")) != (FORMAT, words.VERSION):
+        raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")
+    if (wrong := _wrong_part(found)) is not None:
+        raise UserError(f"{path / MANIFEST} is damaged ({wrong} is missing or of another type); {_AGAIN}")
+    return found
+
+
+def _wrong_part(manifest: dict[str, Any]) -> str | None:
+    """The part of a manifest that is not as `_write_manifest` writes it; None where all are."""
+    made, embedder = manifest.get("files"), manifest.get("embedder", "")
+    if "format" not in manifest:
+        return "format"
+    if not isinstance(made, dict) or not {LINES, OFFSETS} <= made.keys():
+        return "files"
+    for name, told in made.items():
+        inside = not Path(name).is_absolute() and ".." not in Path(name).parts and "\0" not in name
+        if not inside or not isinstance(told, dict) or not isinstance(told.get("sha256"), str) or "size" not in told:
+            return f"files.{name}"
+    if embedder is None:
+        return None
+    if not isinstance(embedder, dict) or not all(isinstance(embedder.get(key), str) for key in ("name", "identity")):
+        return "embedder"
+    return None if dense.VECTORS in made else f"files.{dense.VECTORS}"
 
 
 # Making one ----------------------------------------------------------------------------------------------------------

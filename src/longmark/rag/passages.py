@@ -70,6 +70,8 @@ class Passages:
     def __getitem__(self, number: int) -> Stored:
         start = self._offsets[number]
         end = self._offsets[number + 1] if number + 1 < len(self) else self._size
+        if not start < end <= self._size:
+            raise _damaged()
         return _stored(os.pread(self._file, end - start, start))
 
     def texts(self) -> Iterator[str]:
@@ -86,6 +88,13 @@ class Passages:
 
 def _stored(line: bytes) -> Stored:
     try:
-        return Stored(**orjson.loads(line))
+        passage = Stored(**orjson.loads(line))
     except (ValueError, TypeError):
-        raise UserError("a passage of the index cannot be read; index the documents again") from None
+        raise _damaged() from None
+    if not all(isinstance(text, str) for text in (passage.id, passage.text, passage.document)):
+        raise _damaged()
+    return passage
+
+
+def _damaged() -> UserError:
+    return UserError("a passage of the index cannot be read; index the documents again")

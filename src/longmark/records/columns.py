@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
 from longmark.records.example import Context, Example
+from longmark.records.json_data import NotJson, compact, flaw, parse_json
 from longmark.records.values import Problem, as_list_cell, found, label, missing, text
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -213,9 +214,11 @@ def _json_object(field: str, raw: Any) -> Any:
     value = raw
     if isinstance(raw, str):
         try:
-            value = orjson.loads(raw)
-        except orjson.JSONDecodeError:
+            value = parse_json(raw)
+        except NotJson:
             value = raw
+        except ValueError as error:
+            raise Problem(f"{field}: {error}") from None
     if isinstance(value, dict) or (field == "options" and isinstance(value, list)):
         return value
     raise Problem(f"{field}: expected an object{' or a list' if field == 'options' else ''}, found {found(raw)}")
@@ -231,7 +234,9 @@ def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
 def _check_json(fields: dict[str, Any]) -> None:
     """Raises Problem where the free parts of a record could not be written as JSON again."""
     for field in ("profile", "options", "meta"):
-        if field in fields:
+        if field in fields and compact(fields[field]) is None:
+            if (why := flaw(fields[field])) is not None:
+                raise Problem(f"{field}: {why}")
             try:
                 orjson.dumps(fields[field])
             except orjson.JSONEncodeError as error:

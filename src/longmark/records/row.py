@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from longmark.records.json_data import parse_json
+from longmark.records.values import found
+
 STATUSES = {
     "ok": "the metric has a value",
     "missing_input": "the example lacks a field that the metric needs",
@@ -99,7 +102,7 @@ class Row:
     @classmethod
     def from_json(cls, line: bytes | str) -> Row:
         """The Row of one line. ValueError where the line is torn or is no row."""
-        return cls.from_dict(orjson.loads(line))
+        return cls.from_dict(parse_json(line))
 
     @classmethod
     def from_dict(cls, data: Any) -> Row:
@@ -114,22 +117,28 @@ class Row:
             raise ValueError(f"not a row of longmark: it has {', '.join(map(str, unknown))}")
         value = given["value"]
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise ValueError(f"a row's value is a number or null, not {value!r}")
+            raise ValueError(f"a row's value is a number or null, not {found(value)}")
+        if isinstance(value, int) and abs(value) > _EXACT:
+            value = float(value)
         for key in ("example_id", "question_id", "system", "metric", "status"):
             if not isinstance(given[key], str):
-                raise ValueError(f"a row's {key} is text, not {given[key]!r}")
+                raise ValueError(f"a row's {key} is text, not {found(given[key])}")
+        if not isinstance(given["reason"], str | None):
+            raise ValueError(f"a row's reason is text or null, not {found(given['reason'])}")
         if not isinstance(given["evidence"], dict):
             raise ValueError("a row's evidence is an object")
         signature = _part(Signature, "signature", {"version": "", **_object("signature", given)})
-        models: Any = signature.models
-        if not isinstance(models, dict) or not all(isinstance(names, list) for names in models.values()):
-            raise ValueError(f"a row's signature has for each role a list of models, not {models!r}")
+        _check_signature(signature)
         usage = _part(Usage, "usage", _object("usage", given))
-        return cls(**{**given, "signature": signature, "usage": usage})
+        _check_usage(usage)
+        return cls(**{**given, "value": value, "signature": signature, "usage": usage})
 
 
+_EXACT = 2**53  # beyond it a float no longer holds every whole number, and SQLite cannot keep some of them at all
+_MOST_USD = 1e12
 _ROW_KEYS = {f.name for f in fields(Row)}
 _PART_KEYS: dict[type, list[str]] = {kind: [f.name for f in fields(kind)] for kind in (Signature, Usage)}
+_COUNTS = tuple(name for name in _PART_KEYS[Usage] if name != "usd")
 _NEEDED = ("example_id", "metric", "value")
 _DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
 
@@ -146,3 +155,30 @@ def _part(kind: type[_Part], name: str, given: dict[str, Any]) -> _Part:
     if unknown := [key for key in given if key not in known]:
         raise ValueError(f"a row's {name} has {', '.join(map(str, unknown))}; it may have {', '.join(known)}")
     return kind(**given)
+
+
+def _check_signature(signature: Signature) -> None:
+    """ValueError where a part has another type than the declared one."""
+    if not isinstance(signature.version, str):
+        raise ValueError(f"a row's signature.version is text, not {found(signature.version)}")
+    if not isinstance(signature.seed, int) or isinstance(signature.seed, bool):
+        raise ValueError(f"a row's signature.seed is a whole number, not {found(signature.seed)}")
+    if not isinstance(signature.params, dict):
+        raise ValueError(f"a row's signature.params is an object, not {found(signature.params)}")
+    if not isinstance(signature.prompts, dict) or not all(isinstance(one, str) for one in signature.prompts.values()):
+        raise ValueError("a row's signature.prompts has a hash for each prompt")
+    if not isinstance(signature.models, dict) or not all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in signature.models.values()
+    ):
+        raise ValueError("a row's signature has for each role a list of models, by their names")
+
+
+def _check_usage(usage: Usage) -> None:
+    """ValueError where a count is no whole number from 0 to 2^53, or usd no amount."""
+    for name in _COUNTS:
+        count = getattr(usage, name)
+        if type(count) is not int or not 0 <= count <= _EXACT:
+            raise ValueError(f"a row's usage.{name} is a whole number from 0 to 2^53, not {found(count)}")
+    usd = usage.usd
+    if usd is not None and (isinstance(usd, bool) or not isinstance(usd, (int, float)) or not 0 <= usd <= _MOST_USD):
+        raise ValueError(f"a row's usage.usd is an amount from 0 to {_MOST_USD:g}, or null, not {found(usd)}")

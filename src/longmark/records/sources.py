@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime
-import decimal
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError
+from longmark.records import files, parquet
 from longmark.records.columns import field_of
+from longmark.records.json_data import LARGEST, check, parse_document, parse_json
 
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format."""
 
-_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
 _HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
-LONGEST_CELL = 1 << 28  # characters of a CSV cell; Python's own limit is 131,072
-_PARQUET_BATCH = 128  # records: with a megabyte of contexts each, still little memory
+LONGEST_CELL = 1 << 26  # characters of a CSV cell; Python's own limit is 131,072
+LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,50 +70,34 @@ def records(path: Path, kind: str) -> Records:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def parse_json(line: bytes) -> Any:
-    """A JSON value; the NaN that some writers put becomes null. ValueError with a short reason where it is none."""
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        reason = str(error).split(": line ")[0]
-    text = line.decode("utf-8", "surrogateescape")
-    if escaped := _NO_UTF8.search(text):
-        raise ValueError(f"is not UTF-8 (byte 0x{ord(escaped[0]) - 0xDC00:02X}); save the file as UTF-8")
-    try:
-        return json.loads(text, parse_constant=_constant, parse_int=_int)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
-    except ValueError:
-        raise ValueError(f"is not JSON: {reason}") from None
-
-
-def _constant(name: str) -> str | None:
-    return None if name == "NaN" else name
-
-
-def _int(digits: str) -> int | float:
-    """Whole numbers beyond 64 bits as orjson reads them."""
-    return int(digits) if len(digits) <= 18 else float(digits)
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line with its end) of a regular file. UserError where it cannot be read or a line has no end."""
+    with files.opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+            if len(line) > LONGEST_LINE:
+                raise UserError(f"{path}:{number}: is longer than the {LONGEST_LINE >> 20} MiB that a line may have")
+            yield number, line
 
 
 def _jsonl(path: Path) -> Records:
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, 1):
-            line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-            if not line.strip():
-                continue
-            try:
-                yield number, parse_json(line)
-            except ValueError as error:
-                if line.strip() in (b"[", b"{"):
-                    raise UserError(f"{path} is one JSON document, not one record a line; name it .json") from None
-                yield number, Unreadable(str(error))
+    for number, raw in lines(path):
+        line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        if not line.strip():
+            continue
+        try:
+            yield number, parse_json(line)
+        except ValueError as error:
+            if line.strip() in (b"[", b"{"):
+                raise UserError(f"{path} is one JSON document, not one record a line; name it .json") from None
+            yield number, Unreadable(str(error))
 
 
 def _json(path: Path) -> Records:
-    raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    raw = files.content(path, LARGEST).removeprefix(codecs.BOM_UTF8)
     try:
-        document = parse_json(raw)
+        document = parse_document(raw)
+        if not isinstance(document, dict | list):
+            check(document)
     except ValueError as error:
         lines = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
         if len(lines) == 2 and all(_is_object(line) for line in lines):
@@ -129,7 +111,12 @@ def _json(path: Path) -> Records:
         document = document["results"]
     if not isinstance(document, list):
         raise UserError(f"{path}: expected a list of records")
-    yield from enumerate(document, 1)
+    for number, record in enumerate(document, 1):
+        try:
+            check(record)
+        except ValueError as error:
+            record = Unreadable(str(error))
+        yield number, record
 
 
 def _csv(path: Path, usual: str) -> Records:
@@ -205,10 +192,15 @@ def _header(path: Path, cells: list[str]) -> list[str]:
     names = [name.strip() or f"column_{number}" for number, name in enumerate(cells, 1)]
     if not any(cell.strip() for cell in cells):
         raise UserError(f"{path}: the first line must name the columns")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"{path}: the column {', '.join(twice)} is there twice; rename one")
+    check_names(path, names)
     return names
+
+
+def check_names(path: Path, names: list[str]) -> None:
+    """UserError where two columns have one name: a record could keep only one of them."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise UserError(f"{path}: the column {', '.join(twice[:8])} is there twice; rename one")
 
 
 def _name(delimiter: str) -> str:
@@ -216,41 +208,14 @@ def _name(delimiter: str) -> str:
 
 
 def _parquet(path: Path) -> Records:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("reading Parquet", "parquet") from None
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=_PARQUET_BATCH, use_threads=False):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield number, _plain(record)
-    except pyarrow.ArrowException as error:
-        raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
-
-
-def _plain(value: Any) -> Any:
-    """A value of a Parquet file as JSON would hold it: dates and decimals as text, bytes as UTF-8."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, (datetime.timedelta, decimal.Decimal)):
-        return str(value)
-    return value
+    for number, record in enumerate(parquet.records(path, partial(check_names, path)), 1):
+        yield number, Unreadable(str(record)) if isinstance(record, ValueError) else record
 
 
 def _is_object(line: bytes) -> bool:
     try:
-        return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
+        return isinstance(parse_json(line), dict)
+    except ValueError:
         return False
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import orjson
 
 from longmark.records.example import Example
+from longmark.records.json_data import parse_json
 from longmark.records.row import Row
+from longmark.records.values import found
 
 ROW_COLUMNS = (
     "example_id",
@@ -49,8 +51,17 @@ def row_of(record: dict[str, Any]) -> Row:
     data = dict(record)
     for name in _ROW_JSON:
         if name in data:
-            data[name] = orjson.loads(data[name]) if data[name] else {}
+            data[name] = _parsed(name, data[name]) if data[name] else {}
     return Row.from_dict(data)
+
+
+def _parsed(name: str, cell: Any) -> Any:
+    if not isinstance(cell, str):
+        raise ValueError(f"{name}: expected JSON text, found {found(cell)}")
+    try:
+        return parse_json(cell)
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from None
 
 
 def flat_example(example: Example) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import io
 import tokenize
 from typing import Any
 
-import orjson
+from longmark.records.json_data import NotJson, parse_json
 
 _SHOWN = 40  # characters of a wrong value that a message shows
 _EXACT = 2**53  # from here on a float no longer holds every whole number
@@ -76,9 +76,11 @@ def as_list_cell(field: str, cell: Any) -> Any:
     if not trimmed.startswith("["):
         return cell
     try:
-        return orjson.loads(trimmed)
-    except orjson.JSONDecodeError:
+        return parse_json(trimmed)
+    except NotJson:
         pass
+    except ValueError as error:
+        raise Problem(f"{field}: {error}") from None
     if not (trimmed.startswith(("['", '["', "[{'", '[{"')) and trimmed.endswith("]")):
         return cell
     listed = _python_list(trimmed)

@@ -11,15 +11,14 @@ import csv
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
-
-import orjson
 
 from longmark.errors import MissingExtra, UserError
 from longmark.records import sources, tables
 from longmark.records.example import Example
+from longmark.records.json_data import NotJson
 from longmark.records.row import Row
 
 WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
@@ -51,15 +50,14 @@ def read_rows(path: str | Path) -> Iterator[Row]:
 
 
 def _jsonl_rows(path: Path) -> Iterator[Row]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield Row.from_json(line)
-            except orjson.JSONDecodeError as error:
-                if line.endswith(b"\n"):
-                    raise UserError(f"{path}:{number}: not a row: {error}") from None
-            except ValueError as error:
-                raise UserError(f"{path}:{number}: {error}") from None
+    for number, line in sources.lines(path):
+        try:
+            yield Row.from_json(line)
+        except NotJson as error:
+            if line.endswith(b"\n"):
+                raise UserError(f"{path}:{number}: not a row: {error}") from None
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: {error}") from None
 
 
 def _table_rows(path: Path, kind: str) -> Iterator[Row]:
@@ -132,18 +130,20 @@ def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], schema: C
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to write, which takes the place of `path` when the block ends well and vanishes when it does not."""
+    """A new file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
+
+    UserError where the system cannot write it, in the block too (a full disk).
+    """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        file = beside.open("xb")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
-    try:
-        with file:
+        with beside.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
         raise

@@ -8,17 +8,18 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longmark.records import Example
+from longmark.records.sources import lines
 
 
 def examples_of(folder: Path) -> Iterator[Example]:
     """The examples of a run folder in their order. None where it has no examples.jsonl; a line that cannot be read (a
-    process may have been killed in it) is passed over, for marks can be told without it."""
+    process may have been killed in it) is passed over, for marks can be told without it. UserError where the system
+    cannot read the file."""
     path = folder / "examples.jsonl"
     if not path.is_file():
         return
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                yield Example.from_json(line)
-            except ValidationError:
-                continue
+    for _, line in lines(path):
+        try:
+            yield Example.from_json(line)
+        except ValidationError:
+            continue

@@ -32,6 +32,9 @@ CREATE TABLE marks (
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
 """
 
+# SUM fails where whole numbers come to 2^63, TOTAL does not.
+_COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
+
 # How good a mark is, from 0 to 1: its place between the bounds, else the share of the metric's marks below it; turned
 # round where lower is better. Metrics without a direction do not count, unless no metric has one.
 _STANDING = """
@@ -183,8 +186,8 @@ class MarkIndex:
     def usages(self) -> Iterator[tuple[int, int, Usage]]:
         """What was paid for each (metric, system), in order of appearance."""
         query = (
-            "SELECT metric, system, SUM(calls), SUM(from_cache), SUM(prompt_tokens), SUM(cached_prompt_tokens), "
-            "SUM(completion_tokens), CASE WHEN COUNT(usd) = COUNT(*) THEN SUM(usd) END "
+            f"SELECT metric, system, {', '.join(f'CAST(TOTAL({name}) AS INTEGER)' for name in _COUNTS)}, "
+            "CASE WHEN COUNT(usd) = COUNT(*) THEN SUM(usd) END "
             "FROM marks GROUP BY metric, system ORDER BY metric, system"
         )
         return ((metric, system, Usage(*sums)) for metric, system, *sums in self._db.execute(query))

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from longmark.errors import UserError
+from longmark.records.json_data import read_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +80,7 @@ def read_manifest(run: Path) -> Manifest:
     path = run / "manifest.json"
     if not path.is_file():
         return Manifest(run, {})
-    try:
-        data = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise UserError(f"{path} is damaged ({error}); run the same command again to write it anew") from error
-    if not isinstance(data, dict):
-        raise UserError(f"{path} is damaged (no JSON object); run the same command again to write it anew")
-    return Manifest(run, data)
+    return Manifest(run, read_object(path, "run the same command again to write it anew"))
 
 
 def _object(value: Any) -> dict[str, Any]:

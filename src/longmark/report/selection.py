@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from longmark.errors import UserError
 from longmark.records import Example, Row
+from longmark.records.sources import lines
 from longmark.records.write import read_rows
 from longmark.report.index import MarkIndex, system_of
 from longmark.report.manifest import MetricFacts
@@ -146,16 +147,13 @@ def _is_cut(example: Example) -> bool:
 def _examples(path: Path) -> Iterator[Example]:
     if not path.is_file():
         return
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield Example.from_json(line)
-            except ValidationError as error:
-                if not line.endswith(b"\n"):
-                    return
-                raise UserError(
-                    f"{path}:{number} is damaged; run the same command again to write the file anew"
-                ) from error
+    for number, line in lines(path):
+        try:
+            yield Example.from_json(line)
+        except ValidationError as error:
+            if not line.endswith(b"\n"):
+                return
+            raise UserError(f"{path}:{number} is damaged; run the same command again to write the file anew") from error
 
 
 def _mark(row: Row) -> dict[str, Any]:

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from longmark.errors import BadInput, UnknownName, UserError
+from longmark.errors import BadInput, UnknownName
+from longmark.records import yaml_file
+from longmark.records.read import BAD_SHOWN
+from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
 from longmark.stats.results import DIRECTIONS, TWO_SIDED, Comparison, HypothesisResult, TukeyTest
 
 ALL, ANY = "all", "any"
+_LONGEST_SHOWN = 80  # characters of a wrong value
 _KEYS = ("name", "combine", "metrics", "pairs", "direction")
 
 
@@ -43,33 +45,18 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     """The hypotheses of a YAML file. UserError where it cannot be read; BadInput with a line `file:line: place: what`
     for each mistake in it."""
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UserError(f"--hypotheses {file}: cannot be read: {why}") from None
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        content = loader.construct_document(node) if node is not None else None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        why = getattr(error, "problem", None) or " ".join(str(error).split()) or "it nests too deeply"
-        raise BadInput([f"{file}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"]) from None
+    source = yaml_file.load(file, "--hypotheses")
+    node, content = source.root, source.content
     if node is None or not isinstance(content, list) or not content:
         raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {_kind(content)}"])
-    names = [item.get("name") for item in content if isinstance(item, dict)]
-    wrong = [
-        f"{file}:{item_node.start_mark.line + 1}: [{i}]{what}"
-        for i, (item, item_node) in enumerate(zip(content, node.value, strict=True))
-        for what in (*_repeated(item_node), *_mistakes(item))
-    ] + [
-        f"{file}: the name {name} is there twice"
-        for i, name in enumerate(names)
-        if _is_name(name) and name in names[:i]
-    ]
+    lines = [item.start_mark.line + 1 for item in node.value]
+    wrong = [(line, f"{_place(where)}: is there twice") for where, line in source.repeated]
+    wrong += [(line, f"[{i}]{what}") for i, line in enumerate(lines) for what in _mistakes(content[i])]
+    names = [_name_of(item) for item in content]
+    wrong += [(lines[i], f"[{i}].name: {names[i]} is there twice") for i in repeats(names) if names[i] is not None]
     if wrong:
-        raise BadInput(wrong)
+        told = [f"{file}:{line}: {what}" for line, what in sorted(wrong, key=lambda one: one[0])]
+        raise BadInput(told[:BAD_SHOWN], len(told))
     return tuple(
         Hypothesis(
             name=item["name"],
@@ -162,22 +149,26 @@ def _mistakes(item: Any) -> Iterator[str]:
         yield from _in_list(item["pairs"], ".pairs", "pairs of systems", "two different systems, as [a, b]", _is_pair)
 
 
-def _repeated(node: yaml.Node) -> Iterator[str]:
-    """The keys that stand twice in a table, of which YAML would silently take the last."""
-    if isinstance(node, yaml.MappingNode):
-        keys = [str(key.value) for key, _ in node.value]
-        yield from (f".{key}: is there twice" for i, key in enumerate(keys) if key in keys[:i])
+def _place(where: yaml_file.Where) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
 
 
 def _in_list(value: Any, where: str, of: str, each: str, fits: Callable[[Any], bool]) -> Iterator[str]:
     if not isinstance(value, list) or not value:
         yield f"{where}: expected a list of {of}, found {_kind(value)}"
         return
+    keys = [str(one) if fits(one) else None for one in value]
+    twice = set(repeats(keys))
     for i, one in enumerate(value):
-        if not fits(one):
+        if keys[i] is None:
             yield f"{where}[{i}]: expected {each}, found {_kind(one)}{_quotes(one)}"
-        elif one in value[:i]:
+        elif i in twice:
             yield f"{where}[{i}]: {_kind(one)} is there twice"
+
+
+def _name_of(item: Any) -> str | None:
+    name = item.get("name") if isinstance(item, dict) else None
+    return name if _is_name(name) else None
 
 
 def _is_name(value: Any) -> bool:
@@ -201,7 +192,8 @@ def _kind(value: Any) -> str:
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):
-        return f"[{', '.join(_kind(one) for one in value)}]"
+        parts = ["a list" if isinstance(one, list) else _kind(one) for one in value[:4]]
+        return f"[{', '.join(parts + ['…'] * (len(value) > 4))}]"
     if isinstance(value, str):
-        return value or "empty text"
-    return "nothing" if value is None else str(value)
+        return value[:_LONGEST_SHOWN] or "empty text"
+    return "nothing" if value is None else str(value)[:_LONGEST_SHOWN]

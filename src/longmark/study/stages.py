@@ -25,6 +25,7 @@ from longmark import __version__
 from longmark.engine.manifest import differences, environment, now
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
 from longmark.models.door import Counts
+from longmark.records.json_data import read_object
 from longmark.records.write import replacing
 from longmark.tables import Cell, Column, Table
 
@@ -167,16 +168,14 @@ class StudyFolder:
                 )
             head = {"longmark": __version__, "kind": self._kind, "created": now()}
             return {**head, "fixed": self._fixed, "environment": environment(), "stages": {}}
-        try:
-            state = orjson.loads(path.read_bytes())
-            known, stages = state["fixed"], state["stages"]
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{path} is damaged; name another --out (the call cache still has the replies)") from None
+        remedy = "name another --out (the call cache still has the replies)"
+        state = read_object(path, remedy)
+        known, stages = state.get("fixed"), state.get("stages")
+        if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+            raise UserError(f"{path} is damaged (stages is missing or of another type); {remedy}")
         if not any(stage.get("finished") for stage in stages.values()):
             return {**state, "fixed": self._fixed}  # nothing has been made of the other settings
         self._refuse(differences("", known, self._fixed), "other settings")
-        assert isinstance(state, dict)
-        assert isinstance(stages, dict)
         return state
 
     def _refuse(self, found: Iterator[str], what: str) -> None:

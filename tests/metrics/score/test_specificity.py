@@ -145,7 +145,8 @@ def test_one_judge_is_sampled(tmp_path: Path):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"samples": 0}, "at least 1"),
+        ({"samples": 0}, "from 1 to 1,000, not 0"),
+        ({"samples": 100_000_000}, "from 1 to 1,000"),
         ({"temperature": 0.0}, "temperature 0"),
         ({"temperature": -1.0}, "between 0 and 2"),
     ],

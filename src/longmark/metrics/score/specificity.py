@@ -48,6 +48,9 @@ from longmark.text.sentences import sentences
 from longmark.text.votes import Label, share_of_yes, vote, weighted_score
 from longmark.together import together
 
+MOST_SAMPLES = 1000
+"""Each claim is judged so many times: beyond it a number is a slip of the pen, not a plan."""
+
 
 @dataclass(frozen=True)
 class Params:
@@ -56,8 +59,10 @@ class Params:
     all_na: Literal["undefined", "zero"] = "undefined"
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise ValueError(f"samples counts the questions to a single judge: at least 1, not {self.samples}")
+        if not 1 <= self.samples <= MOST_SAMPLES:
+            raise ValueError(
+                f"samples counts the questions to a single judge: from 1 to {MOST_SAMPLES:,}, not {self.samples}"
+            )
         if not 0 <= self.temperature <= 2:
             raise ValueError(f"temperature is between 0 and 2, not {self.temperature:g}")
         if self.samples > 1 and self.temperature == 0:

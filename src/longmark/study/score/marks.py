@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.records import Example, Row
+from longmark.records import Row
 from longmark.records.write import read_rows
+from longmark.report.examples import examples_of
 from longmark.report.manifest import read_manifest
 
 SPECIFICITY = "score.specificity"
@@ -69,10 +70,8 @@ def read(run: Path) -> Marks:
     if not (run / "rows.jsonl").exists():
         return {}
     originals: dict[str, tuple[str, str]] = {}
-    with open(run / "examples.jsonl", "rb") as file:
-        for line in file:
-            example = Example.from_json(line)
-            originals[example.id] = (example.variant_of or example.question_id, example.variant or "")
+    for example in examples_of(run):
+        originals[example.id] = (example.variant_of or example.question_id, example.variant or "")
     found: Marks = {}
     for row in read_rows(run / "rows.jsonl"):
         found.setdefault(row.metric, []).append(_mark(row, *originals.get(row.example_id, (row.question_id, ""))))

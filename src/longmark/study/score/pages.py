@@ -19,6 +19,7 @@ import orjson
 from longmark.records import Row
 from longmark.records.write import read_rows, write_rows
 from longmark.report.html import write_report
+from longmark.report.manifest import read_manifest
 from longmark.report.markup import BY
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, answers_page, evaluator_run, proxy_run
 
@@ -67,7 +68,7 @@ def _together(runs: Sequence[_Run], folder: Path) -> Path:
     folder.mkdir()
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
     write_rows(_rows(runs), folder / "rows.jsonl")
-    manifests = [orjson.loads((run.path / "manifest.json").read_bytes()) for run in runs]
+    manifests = [read_manifest(run.path).data for run in runs]
     whole: dict[str, Any] = {**manifests[0], "system": folder.name}
     facts = [(name, run, of) for run, one in zip(runs, manifests, strict=True) for name, of in one["metrics"].items()]
     places = {name: place for place, name in enumerate(dict.fromkeys(name for name, *_ in facts))}

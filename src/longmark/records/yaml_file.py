@@ -1,0 +1,162 @@
+"""YAML files that a person writes, read within bounds. A file that goes beyond them is refused with its line.
+
+Bounded: bytes, nesting, and values once every alias is followed. A part that contains itself, a key that is no single
+value, and tags of programs are refused. A number that no person writes (`1:30`, which YAML 1.1 takes for 90, or one of
+more than 40 digits) is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from longmark.errors import BadInput
+from longmark.records import files
+
+LARGEST = 512 << 10  # bytes
+DEEPEST = 32  # levels of tables and lists
+MOST_VALUES = 20_000
+
+Where = tuple[Any, ...]
+"""A place in a file: keys and numbers from the outside in."""
+
+_LONGEST_NUMBER = 40  # characters
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """content: of the file, None where it is empty; root: its nodes, for lines; repeated: the keys that one table has
+    twice (the last one counts), each with its place and line."""
+
+    content: Any
+    root: yaml.Node | None
+    repeated: tuple[tuple[Where, int], ...]
+
+
+def load(path: Path, option: str) -> YamlFile:
+    """The only document of a file. option: the command's option that named it, for messages.
+
+    UserError where the file cannot be read; BadInput with one line, `file:line: what`, where it is not YAML or goes
+    beyond the bounds.
+    """
+    source = files.text(path, LARGEST, f"{option} {path}")
+    try:
+        loader = _Loader(source)
+        root = loader.get_single_node()
+        value = None if root is None else loader.value(root, (), set())
+    except _Refused as refused:
+        raise BadInput([f"{path}:{refused.line}: {refused}"]) from None
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        why = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"]) from None
+    return YamlFile(value, root, tuple(loader.repeated))
+
+
+def repeats(values: Sequence[Hashable]) -> Iterator[int]:
+    """The places of values that stood before in the same list."""
+    seen: set[Hashable] = set()
+    for i, value in enumerate(values):
+        if value in seen:
+            yield i
+        seen.add(value)
+
+
+class _Refused(Exception):
+    """YAML, but not for us."""
+
+    def __init__(self, mark: Any, why: str) -> None:
+        super().__init__(why)
+        self.line = mark.line + 1
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's scanner and parser; values are made of the nodes here, where they can be counted."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.repeated: list[tuple[Where, int]] = []
+        self._levels = 0
+        self._nodes = 0
+        self._values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._levels += 1
+        self._nodes += 1
+        if self._levels > DEEPEST + 1:  # a scalar stands in the innermost level
+            raise _too_deep(self.peek_event().start_mark)
+        if self._nodes > 2 * MOST_VALUES:  # each with a key
+            raise _too_many(self.peek_event().start_mark)
+        node = super().compose_node(parent, index)
+        self._levels -= 1
+        return node
+
+    def value(self, node: yaml.Node, where: Where, inside: set[int]) -> Any:
+        """What a node says. inside: ids of the nodes around it."""
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise _too_many(node.start_mark)
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        if id(node) in inside:
+            raise _Refused(node.start_mark, "contains itself by an alias; write out what is meant")
+        if len(inside) == DEEPEST:
+            raise _too_deep(node.start_mark)
+        inside.add(id(node))
+        try:
+            if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
+                return [self.value(item, (*where, i), inside) for i, item in enumerate(node.value)]
+            if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
+                return self._table(node, where, inside)
+        finally:
+            inside.discard(id(node))
+        raise _unknown_tag(node)
+
+    def _table(self, node: yaml.MappingNode, where: Where, inside: set[int]) -> dict[Any, Any]:
+        own: dict[Any, Any] = {}
+        merged: dict[Any, Any] = {}
+        names: set[str] = set()
+        for key, item in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _Refused(key.start_mark, "a key must be a single value, not a list or a table")
+            if key.tag == _TAG + "merge":
+                for part in item.value if isinstance(item, yaml.SequenceNode) else [item]:
+                    if not isinstance(part, yaml.MappingNode):
+                        raise _Refused(part.start_mark, "<< takes a table, or a list of tables")
+                    merged = {**self.value(part, where, inside), **merged}
+                continue
+            if key.value in names:
+                self.repeated.append(((*where, key.value), key.start_mark.line + 1))
+            names.add(key.value)
+            own[self._scalar(key)] = self.value(item, (*where, key.value), inside)
+        return {**merged, **own}
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        kind, text = node.tag.removeprefix(_TAG), node.value
+        odd_number = kind in ("int", "float") and (":" in text or len(text) > _LONGEST_NUMBER)
+        if kind in ("str", "value", "merge") or odd_number:
+            return text
+        make = self.yaml_constructors.get(node.tag)
+        if kind not in ("null", "bool", "int", "float", "timestamp") or make is None:
+            raise _unknown_tag(node)
+        try:
+            return make(self, node)
+        except (ValueError, OverflowError, LookupError, AttributeError):  # `!!bool maybe`, 2024-13-45
+            raise _Refused(node.start_mark, f"{text[:_LONGEST_NUMBER]} is no {kind}; put it in quotes") from None
+
+
+def _too_deep(mark: Any) -> _Refused:
+    return _Refused(mark, f"is nested more than {DEEPEST} levels deep")
+
+
+def _too_many(mark: Any) -> _Refused:
+    return _Refused(mark, f"has more than {MOST_VALUES:,} values, those of an alias counted each time")
+
+
+def _unknown_tag(node: yaml.Node) -> _Refused:
+    return _Refused(node.start_mark, f"the tag {node.tag.replace(_TAG, '!!')} is not known; remove it")
