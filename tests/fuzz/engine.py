@@ -143,7 +143,7 @@ def _note(report: Report, number: int, error: BaseException, folder: Path) -> No
     failure.count += 1
     if size < failure.size:
         made = "".join(f"\n    {path.relative_to(folder)}: {path.read_bytes()[:_SHOWN]!r}" for path in files[:_FILES])
-        failure.case, failure.size, failure.shown = number, size, f"{ascii(str(error)[:300])}{made}"
+        failure.case, failure.size, failure.shown = number, size, f"{str(error)[:300]!a}{made}"
 
 
 def _place(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from tests.fuzz import parquet
 from tests.fuzz.engine import Fuzzer
-from tests.fuzz.mutate import Raw, damaged, deep, dumps, mutated
+from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
 from longmark.engine.fit import Fit
@@ -66,47 +66,14 @@ HYPOTHESES = [
 ]
 GARDENS = Path(__file__).parents[2] / "examples" / "domain-gardens.yaml"
 
-_CSV = (b'"', b'""', b",", b";", b"\t", b"\r", b"\r\n", b"\n", b"sep=;\n", b"a," * 40_000, b'["a" "b"]', b"\x1c", b"=1")
-_JSON = (b'{"id":1,"id":2}', b"[" * 300, b"NaN", b"Infinity", b"1e999", b"\\ud800", b"\n[", b"\n\n", b"9" * 400, b"//")
-_YAML = (
-    *(
-        b"&a ",
-        b"*a",
-        b"<<: *a\n",
-        b"&s [*s]",
-        b"- ",
-        b"? ",
-        b": ",
-        b"|\n",
-        b">\n",
-        b"---\n",
-        b"...\n",
-        b"%YAML 9.9\n",
-        b"\t",
-    ),
-    *(
-        b"!!python/object:os.system ",
-        b"!!binary ",
-        b"!!set ",
-        b"!!float ",
-        b"!!int x",
-        b"!!timestamp ",
-        b".nan",
-        b"~",
-        b"{",
-    ),
-    *(
-        b"1" + b":59" * 3000,
-        b"2001-13-45",
-        b"0b" + b"1" * 9000,
-        b"[" * 2000,
-        b"- " * 2000,
-        b"? " * 900,
-        b"#",
-        b"@",
-        b"`",
-    ),
+_CSV = [*map(str.encode, each('"|""|,|;|\t|\r|\r\n|\n|sep=;\n|["a" "b"]|\x1c|=1')), b"a," * 40_000]
+_JSON = [*map(str.encode, each('{"id":1,"id":2}|NaN|Infinity|1e999|\\ud800|\n[|\n\n|//|[1,]')), b"[" * 300, b"9" * 400]
+_TAGS = each(
+    "!!python/object:a.b x|!!binary x|!!set x|!!float x|!!int x|!!timestamp x|!!omap [a: 1]|!!pairs [a]|!<x> y"
 )
+_LONG = ["1" + ":59" * 3000, "0b" + "1" * 9000, "[" * 2000, "- " * 2000, "? " * 900]
+_SIGNS = each("&a |*a|<<: *a\n|&s [*s]|- |? |: |>\n|---\n|...\n|%YAML 9.9\n|\t|.nan|~|{|#|@|`|2001-13-45")
+_YAML = [*map(str.encode, _SIGNS + _TAGS + _LONG)]
 
 
 def _bomb(width: int, levels: int) -> Raw:
@@ -116,18 +83,9 @@ def _bomb(width: int, levels: int) -> Raw:
 
 
 _NODES = [
-    *(Raw(token.decode().strip() + " x") for token in _YAML[13:19]),
-    *(_bomb(2, 5), _bomb(9, 9), _bomb(2, 40), Raw("&s [*s]"), Raw("&m {k: *m}"), Raw("{<<: {a: 1}}"), Raw("{<<: [1]}")),
-    *(Raw("1" + ":59" * 3000), Raw("2001-13-45"), Raw("2001-01-01T99:99:99Z"), Raw(".inf"), Raw("yes"), Raw("0o17")),
-    *(
-        Raw("{[1]: 2}"),
-        Raw("{? {a: b} : c}"),
-        Raw("!!omap [a: 1]"),
-        Raw("!!pairs [a]"),
-        Raw("!!set {a}"),
-        Raw("!<x> y"),
-    ),
-    *(Raw("!!binary ////"), Raw("2001-01-01"), deep(900), Raw("{{}: 1}"), Raw("{.nan: 1, .nan: 2}"), Raw("{null: 1}")),
+    *map(Raw, each("&s [*s]|&m {k: *m}|{<<: {a: 1}}|{<<: [1]}|2001-13-45|2001-01-01T99:99:99Z|.inf|yes|0o17")),
+    *map(Raw, each("{[1]: 2}|{? {a: b} : c}|!!binary ////|{{}: 1}|{.nan: 1, .nan: 2}|{null: 1}") + _TAGS),
+    *(_bomb(2, 5), _bomb(9, 9), _bomb(2, 40), Raw(_LONG[0]), deep(900)),
 ]
 
 
@@ -239,9 +197,9 @@ def _examples(kind: str) -> Any:
 
 
 FILES = [
-    Fuzzer("jsonl", 1000, _examples("jsonl")),
+    Fuzzer("jsonl", 1150, _examples("jsonl")),
     Fuzzer("json", 900, _examples("json")),
-    Fuzzer("csv", 1100, _examples("csv")),
+    Fuzzer("csv", 1200, _examples("csv")),
     Fuzzer("tsv", 700, _examples("tsv")),
     Fuzzer("parquet", 1000, _examples("parquet")),
     Fuzzer("rows", 900, _rows),

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from tests.fuzz.engine import Fuzzer
 from tests.fuzz.files import RECORDS, ROWS, document, lines
-from tests.fuzz.mutate import damaged, dumps, mutated
+from tests.fuzz.mutate import damaged, dumps
 from tests.rag.make import pdf
 
 import longmark

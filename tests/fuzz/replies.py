@@ -1,7 +1,7 @@
 """Fuzzers of what endpoints send: each case is a run of a metric whose model sends odd replies, and a run after it.
 
-Whatever comes, a run ends, in rows or in an error of ours; what is stored of it holds no number that is none and no key;
-and what it gave a value to is not asked for again.
+Whatever comes, a run ends, in rows or in an error of ours; what is stored of it holds no number that is none and no
+key; and what it gave a value to is not asked for again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.fuzz.wire import Loop, OddWire, Scene
 from longmark.engine import manifest, session
 from longmark.engine.run import make_settings, open_cache
 from longmark.errors import LongmarkError
+from longmark.metrics import docstring
 from longmark.models.budget import Budget
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
@@ -31,16 +32,18 @@ from longmark.models.http_likelihood import HttpLanguageModel
 from longmark.models.http_rerank import HttpReranker
 from longmark.models.keys import OPENAI_URL, Key
 from longmark.models.names import Given, Opener
-from longmark.records import STATUSES, Row
+from longmark.records import Row
 
 LONGEST = 3600.0  # seconds by the loop's clock: six attempts of two minutes, and what may be waited between them
 PRICED = "gpt-4o-mini"  # a model that has a price, so that what a reply says of tokens is counted in dollars
-EXAMPLES = [{**RECORDS[n], "question": f"What is {n}?", "answer": f"It is {n}.\n\n1. One.\n2. Two."} for n in range(3)]
+EXAMPLES = [{**RECORDS[0], "id": str(n), "question": f"{n}?", "answer": f"{n}:\n\n1. One.\n2. Two."} for n in range(4)]
 VARIANTS = [{**one, "variant_of": "q0", "variant": "paraphrase", "base_answer": "It is a dam."} for one in EXAMPLES]
+
+KINDS = (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
 
 _to_json = Row.to_json
 manifest.environment = cache(manifest.environment)  # what takes longer than all the rest of a small run
-manifest.docstring = cache(manifest.docstring)
+setattr(manifest, "docstring", cache(docstring))  # noqa: B010
 
 
 def _checked(row: Row) -> bytes:
@@ -62,7 +65,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 def _fuzzer(name: str, share: int, path: str, metrics: tuple[str, ...], examples: list[dict[str, Any]]) -> Fuzzer:
     def one(rng: random.Random, folder: Path) -> None:
-        Row.to_json = _checked  # type: ignore[method-assign]
+        Row.to_json = _checked  # type: ignore[assignment,method-assign]
         scene = Scene(rng, path, rng.choice((1, 1, 2, 5, 12)))
         try:
             with asyncio.Runner(loop_factory=Loop) as runner:
@@ -80,19 +83,36 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
     loop.set_exception_handler(lambda _loop, context: wrong.append(context.get("exception") or context["message"]))
     listener = await loop.create_server(lambda: OddWire(scene), "127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
-    scoring = rng.choice(("text", "expected"))
+    scoring, concurrency = rng.choice(("text", "expected")), rng.choice((1, 4))
     budget = rng.choice((Budget(), Budget(), Budget(max_tokens=9000), Budget(max_usd=0.01), Budget(max_calls=9)))
+
+    async def rows_of(name: str, given: list[dict[str, Any]], budget: Budget) -> list[Row]:
+        calls = open_cache(folder / "calls.sqlite")
+        endpoint = Endpoint(url, Key(SECRET, "FUZZ"), known=calls.known, remember=calls.remember)
+        models: list[Any] = [
+            kind(endpoint, PRICED, "m") for kind in (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
+        ]
+        endpoint.base_url = OPENAI_URL  # its addresses are made; from here on this decides what a call costs
+        try:
+            roles = Given(models[:1], None, *models[1:])
+            settings = make_settings([metric], Opener(calls), roles, params={}, scoring=scoring, seed=0, prompts=None)
+            options = session.Options(budget=budget, quiet=True, concurrency=concurrency, check_fit=False)
+            result = await session.execute(given, settings, folder / name, calls, options)
+            return list(result.rows())
+        finally:
+            calls.close()
+            await endpoint.close()
+
     began = loop.time()
-    rows = await _session(folder, "first", url, metric, scoring, examples, budget)
-    assert loop.time() - began < LONGEST
+    rows = await rows_of("first", examples, budget)
+    assert loop.time() - began < LONGEST, "the run stood still"
     assert budget.tokens >= 0
     assert budget.usd >= 0
-    stored = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    assert SECRET.encode() not in stored
+    assert SECRET.encode() not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     valued = [one for one in examples if all(row.status == "ok" for row in rows if row.example_id == one["id"])]
     if valued:
         asked = scene.asked
-        again = await _session(folder, "second", url, metric, scoring, valued, Budget())
+        again = await rows_of("second", valued, Budget())
         assert scene.asked == asked, "asked again for what is in the cache"
         values = {(row.example_id, row.metric): row.value for row in rows}
         assert all(values[row.example_id, row.metric] == row.value for row in again)
@@ -101,31 +121,11 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
         raise problem if isinstance(problem, Exception) else RuntimeError(problem)
 
 
-async def _session(
-    folder: Path, name: str, url: str, metric: str, scoring: str, examples: list[dict[str, Any]], budget: Budget
-) -> list[Row]:
-    calls = open_cache(folder / "calls.sqlite")
-    endpoint = Endpoint(url, Key(SECRET, "FUZZ"), known=calls.known, remember=calls.remember)
-    models = [kind(endpoint, PRICED, "m") for kind in (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)]
-    endpoint.base_url = OPENAI_URL  # its addresses are made; from here on this decides what a call costs
-    try:
-        given = Given(models[:1], None, *models[1:])
-        settings = make_settings([metric], Opener(calls), given, params={}, scoring=scoring, seed=0, prompts=None)
-        options = session.Options(budget=budget, quiet=True, concurrency=4, check_fit=False)
-        result = await session.execute(examples, settings, folder / name, calls, options)
-        rows = list(result.rows())
-        assert all(row.status in STATUSES for row in rows)
-        return rows
-    finally:
-        calls.close()
-        await endpoint.close()
-
-
 _JUDGED = ("ccrs.question_relevance", "ccrs.question_relevance", "score.specificity")
 REPLIES = [
-    _fuzzer("chat", 450, "/v1/chat/completions", _JUDGED, EXAMPLES),
-    _fuzzer("embeddings", 250, "/v1/embeddings", ("score.robustness",), VARIANTS),
-    _fuzzer("rerank", 250, "/v1/rerank", ("score.segment_attribution",), EXAMPLES),
-    _fuzzer("likelihood", 170, "/v1/completions", ("score.context_utilization",), EXAMPLES),
-    _fuzzer("tokenize", 80, "/tokenize", ("score.context_utilization",), EXAMPLES),
+    _fuzzer("chat", 400, "/v1/chat/completions", _JUDGED, EXAMPLES),
+    _fuzzer("embeddings", 180, "/v1/embeddings", ("score.robustness",), VARIANTS),
+    _fuzzer("rerank", 180, "/v1/rerank", ("score.segment_attribution",), EXAMPLES),
+    _fuzzer("likelihood", 140, "/v1/completions", ("score.context_utilization",), EXAMPLES),
+    _fuzzer("tokenize", 50, "/tokenize", ("score.context_utilization",), EXAMPLES),
 ]

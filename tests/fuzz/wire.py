@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 import orjson
-from tests.fuzz.mutate import NUMBERS, SECRET, TEXTS, damaged, dumps, mutated
+from tests.fuzz.mutate import NUMBERS, SECRET, damaged, dumps, each, mutated
 from tests.wire import Server, Settings, Wire
 from tests.wire_replies import Quirks, reply_for
 
@@ -42,66 +42,22 @@ class _Hasty(selectors.DefaultSelector):
         return ready
 
 
-_STATUSES = (
-    200,
-    201,
-    204,
-    206,
-    301,
-    304,
-    400,
-    401,
-    402,
-    403,
-    404,
-    408,
-    413,
-    418,
-    422,
-    429,
-    429,
-    429,
-    500,
-    502,
-    503,
-    504,
-    599,
+_STATUSES = [*map(int, each("200|201|204|206|301|304|400|401|402|403|404|408|413|418|422|429|429|500|502|503|504|599"))]
+_WAITS = each(
+    "3600|1e9|-1|nan|inf|0|0.5|soon||\u0661\u0662|1_000|+5| 7 |5, 9|0x10|1 Jan 2026|Fri, 31 Dec 9999 23:59:59 GMT|"
+    "Thu, 01 Jan 1970 00:00:00 GMT|Fri, 99 Foo 2026 99:99:99 GMT|Mon, 01 Jan 0001 00:00:00 -2359|" + "1" * 400
 )
-_WAITS = (
-    *(
-        "3600",
-        "1e9",
-        "-1",
-        "nan",
-        "inf",
-        "0",
-        "0.5",
-        "soon",
-        "",
-        "1" * 400,
-        "\u0661\u0662",
-        "1_000",
-        "+5",
-        " 7 ",
-        "5, 9",
-    ),
-    *("Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 99 Foo 2026 99:99:99 GMT"),
-    *("Mon, 01 Jan 0001 00:00:00 -2359", "Fri, 31 Dec 9999 23:59:59 -2359", "1 Jan 2026", "0x10"),
-)
-_HEADERS = (
-    *(("content-type", kind) for kind in ("text/html; charset=utf-7", "application/json; charset=nothing", "\xff", "")),
-    *(("content-length", size) for size in ("0", "5", "-1", "999999999", "abc", "1_0", "")),
-    *(("content-encoding", kind) for kind in ("gzip", "deflate", "br", "zstd", "gzip, gzip", "nothing")),
-    *(("transfer-encoding", kind) for kind in ("chunked", "gzip, chunked", "identity")),
-    *(("location", place) for place in ("http://[::1", "/elsewhere", f"http://127.0.0.1:9/?key={SECRET}")),
-    *(
-        ("connection", "close"),
-        ("x-long", "x" * 70_000),
-        ("set-cookie", "a=b"),
-        ("date", "yesterday"),
-        ("x\x00", "\x00"),
-    ),
-)
+_HEADERS = [
+    (pair.partition(": ")[0], pair.partition(": ")[2])
+    for pair in each(
+        "content-type: text/html; charset=utf-7|content-type: application/json; charset=nothing|content-type: \xff|"
+        "content-length: 0|content-length: 5|content-length: -1|content-length: 999999999|content-length: 1_0|"
+        "content-encoding: gzip|content-encoding: deflate|content-encoding: br|content-encoding: zstd|"
+        "content-encoding: gzip, gzip|content-encoding: nothing|transfer-encoding: chunked|transfer-encoding: identity|"
+        "transfer-encoding: gzip, chunked|location: http://[::1|location: /elsewhere|connection: close|date: yesterday|"
+        f"location: http://127.0.0.1:9/?key={SECRET}|x\x00: \x00|x-long: {'x' * 70_000}"
+    )
+]
 _ERRORS: list[Any] = [
     {"error": {"message": f"Wrong key {SECRET}", "type": "invalid_request_error", "param": "logprobs", "code": "a"}},
     {"error": {"message": "This model's maximum context length is 9 tokens", "code": 429, "param": None}},
@@ -126,13 +82,14 @@ class Scene:
 
     def __init__(self, rng: random.Random, path: str, odd: int) -> None:
         self.path = path
-        self.odd = odd
         self.asked = 0
         self.sent: list[bytes] = []
         self.quirks = Quirks(
             rerank=rng.choice(("jina", "cohere", "vllm", "voyage", "tei")), reply=rng.choice((None, "80"))
         )
         self._draw = rng.random()
+        self._always = rng.random() < 0.15, rng.choice((429, 429, 503)), rng.choice(_WAITS[:5])
+        self.odd = 12 if self._always[0] else odd
 
     def answer(self, path: str, body: bytes) -> tuple[bytes, str]:
         """The bytes of a reply, and what comes after them: one of `_AFTER`."""
@@ -141,6 +98,9 @@ class Scene:
         if path != self.path or self.odd <= 0:
             return _message(status, {"content-length": str(len(reply))}, reply), "keep"
         self.odd -= 1
+        same, said, wait = self._always
+        if same:  # an endpoint that wants to be left alone, for a while or for good
+            return _message(said, {"content-length": "2", "retry-after": wait}, b"{}"), "keep"
         raw, after = _odd(random.Random(f"{self._draw} {self.odd} {zlib.crc32(body)}"), status, reply)
         self.sent.append(raw[:4096])
         return raw, after
@@ -163,10 +123,7 @@ def _odd(rng: random.Random, status: int, reply: bytes) -> tuple[bytes, str]:
         case 0:  # without an end
             return _message(200, headers, body), "flood"
         case 1:
-            body = _bomb()
-            return _message(
-                200, headers | {"content-encoding": "deflate", "content-length": str(len(body))}, body
-            ), "keep"
+            headers["content-encoding"], body = "deflate", _bomb()
         case 2 | 3 | 4 | 5 | 6 | 7:
             headers["content-encoding"] = "gzip"
             body = gzip.compress(body, 1)[: rng.choice((None, -9, 20))]
@@ -193,7 +150,7 @@ _PARTS = [
     for value in ("12", 12.5, -1_000_000, 2**64, True, None)
     for other, third in ((2, 900), (-1, "1"), (NUMBERS[-1], None))
 ] + [
-    {"content": [{"token": TEXTS[1], "logprob": n, "top_logprobs": [{"token": "9", "logprob": n}] * 2}]}
+    {"content": [{"token": "yes", "logprob": n, "top_logprobs": [{"token": "yes", "logprob": n}] * 2}]}
     for n in (709.7, 1, None, "x")
 ]
 
