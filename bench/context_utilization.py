@@ -26,7 +26,7 @@ from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
 from longmark.models.door import Door, Ledger
 from longmark.models.leave_one_out import bound, order
-from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest
+from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest, Tokens
 
 QUESTION = "How did the towns along the Arrow prepare for floods?"
 TOWNS = ("Ashby", "Birchwood", "Coleford", "Dunmore", "Elmstead", "Foxley", "Garton", "Hadley", "Ilkby", "Jarrow")
@@ -68,7 +68,8 @@ def requests(count: int) -> list[LikelihoodRequest]:
 
 
 def evaluated(replies: Sequence[LikelihoodReply]) -> int:
-    return sum(reply.tokens.prompt - reply.tokens.cached_prompt for reply in replies)
+    counts = [reply.tokens or Tokens() for reply in replies]
+    return sum(one.prompt - one.cached_prompt for one in counts)
 
 
 async def planned(model: LanguageModel, asked: list[LikelihoodRequest]) -> tuple[list[LikelihoodReply], Seconds]:

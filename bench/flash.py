@@ -13,7 +13,7 @@ import resource
 import time
 
 from longmark.models import llama
-from longmark.models.protocols import ChatRequest, Message
+from longmark.models.protocols import ChatRequest, Message, Tokens
 
 FLASH = {"with": 1, "without": 0}  # LLAMA_FLASH_ATTN_TYPE_ENABLED, _DISABLED
 WRITTEN = 24  # tokens
@@ -44,7 +44,8 @@ async def main() -> None:
             cpu, wall = _cpu() - cpu, time.perf_counter() - wall
             sums[name][0] += cpu
             sums[name][1] += wall
-            tokens = f"{reply.tokens.prompt} tokens read, {reply.tokens.completion} written"
+            counts = reply.tokens or Tokens()
+            tokens = f"{counts.prompt} tokens read, {counts.completion} written"
             print(f"round {round_ + 1} {name:8} CPU {cpu:6.1f} s  wall {wall:6.1f} s  {tokens}", flush=True)
     cpu, wall = (sums["with"][i] / sums["without"][i] for i in range(2))
     print(f"with / without: CPU {cpu:.3f}, wall {wall:.3f}")

@@ -1,7 +1,7 @@
 """The command line: one thin function a verb. `longmark VERB --help` has every option.
 
 Exit codes: 0 finished, also with rows without a value; 1 a bug of longmark; 2 a mistake of the user or a refusal;
-3 `--fail-under` is not met; 4 stopped by the budget, or a metric got no value at all; 130 Ctrl-C.
+3 `--fail-under` is not met; 4 stopped by the budget or by an endpoint, or a metric got no value at all; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
-from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE
+from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str] | None) -> int:
-    from longmark.errors import BadInput, LongmarkError, MissingExtra, UserError
+    from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
 
     arguments = parser().parse_args(words)
     try:
@@ -48,6 +48,9 @@ def _run(words: Sequence[str] | None) -> int:
         traceback.print_exc()
     except MemoryError:
         return _mistake("the memory of this machine is too small for this; use a smaller input or fewer at once")
+    except (ModelError, OverBudget) as error:
+        print(f"longmark: {error}", file=sys.stderr)
+        return NO_VALUE
     except LongmarkError as error:
         print(f"longmark: {error}", file=sys.stderr)
     except Exception as error:

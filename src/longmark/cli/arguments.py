@@ -100,6 +100,9 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--concurrency", type=from_one, default=16, metavar="N", help="calls at once, at most (default: 16)"
     )
     spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="for one attempt of a call (default: 120)")
+    spend.add_argument(
+        "--max-reply-bytes", type=from_one, metavar="N", help="the largest reply that is read (default: 32 MiB)"
+    )
     spend.add_argument("--max-calls", type=from_one, metavar="N", help="requests, tries again included")
     spend.add_argument("--max-tokens", type=from_one, metavar="N", help="of prompts and replies in all")
     spend.add_argument("--max-usd", type=positive, metavar="DOLLARS")
@@ -123,5 +126,5 @@ def models_of(arguments: argparse.Namespace, cache: CallCache, given: Given, pro
     book = from_folder(folder, prompts) if folder else PromptBook()
     budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
     door = Door(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-    roles = Opener(cache, arguments.timeout).roles(given)
+    roles = Opener(cache, arguments.timeout, arguments.max_reply_bytes).roles(given)
     return Models(roles, door, Ledger(), book, domain=load(getattr(arguments, "domain", None)))

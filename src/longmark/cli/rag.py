@@ -272,7 +272,7 @@ def _with_readers(
     from longmark.errors import UserError
     from longmark.models.names import Opener
 
-    opener = Opener(cache, arguments.timeout)
+    opener = Opener(cache, arguments.timeout, arguments.max_reply_bytes)
     found = {}
     for reader in readers:
         try:

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = make_settings(
             arguments.metrics,
-            Opener(cache, arguments.timeout),
+            Opener(cache, arguments.timeout, arguments.max_reply_bytes),
             Given(arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm),
             params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
             scoring=arguments.scoring,
@@ -134,7 +134,11 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
     for verdict in verdicts:
         print(verdict.line)
     if result.stopped == "budget":
-        print("longmark: stopped by the budget; the same command with a larger one goes on", file=sys.stderr)
+        print(f"longmark: {result.budget} The same command with a larger budget resumes the run.", file=sys.stderr)
+        return NO_VALUE
+    for words in result.closed:
+        print(f"longmark: an endpoint was given up: {words}", file=sys.stderr)
+    if result.closed:
         return NO_VALUE
     if _lacks_values(result, split(arguments.metrics)):
         return NO_VALUE
@@ -165,6 +169,8 @@ def _spent(result: RunResult) -> str:
         parts.append(f"{counts.prompt_tokens:,} prompt tokens ({reused:.0%} reused)")
         parts.append(f"{counts.completion_tokens:,} completion tokens")
     parts.append(cost(counts.usd))
+    if counts.unmetered:
+        parts.append(f"{counted(counts.unmetered, 'request')} without a usable token count")
     if counts.retries:
         parts.append(f"{counts.retries} retries ({counts.rate_limited} refused with 429, {counts.faults} faults)")
     return " · ".join(parts)

@@ -79,17 +79,17 @@ class Expected:
 class Study:
     """A study with everything checked that can be checked without a call. UserError where something is wrong.
 
-    runs: the kinds of run that each generator's answers go through.
+    opener: of models; runs: the kinds of run that each generator's answers go through.
     """
 
     def __init__(
-        self, plan: Plan, cache: CallCache, how: How, timeout: float | None = None, runs: Runs = markings
+        self, plan: Plan, cache: CallCache, how: How, opener: Opener | None = None, runs: Runs = markings
     ) -> None:
         self.plan, self.how, self._cache = plan, how, cache
         self.domain: Domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants)
         self.index = rag_index.load(plan.index)
-        self._opener = Opener(cache, timeout)
+        self._opener = opener or Opener(cache)
         self._book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
         self.markings = runs(plan, self._opener)
         self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
@@ -298,7 +298,7 @@ class Study:
     def _unfinished(self, what: str, lacking: Sequence[str]) -> tuple[str, str]:
         """Why a stage is to be gone on with ("": it is not), and that in a word."""
         if self.how.budget.stopped:
-            return f"{what}: stopped by the budget; the same command with a larger one goes on", BUDGET
+            return f"{what}: {self.how.budget.stopped} The same command with a larger budget resumes the study.", BUDGET
         if lacking and not self.how.gaps:
             told = f"{what}: {counted(len(lacking), 'line')} without a reply of the model, the first: {lacking[0]}"
             return f"{told}\nThe same command asks again; --allow-gaps goes on without them", GAPS
