@@ -244,13 +244,14 @@ def serve(
     draw: int = 0,
     retry_after: float = 0.05,
     answer: Answer | None = None,
+    port: int = 0,
     **quirks: Any,
 ) -> Iterator[Server]:
     """A server in a thread of this process; `quirks` are the fields of `wire_replies.Quirks`."""
     settings = Settings(latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks), answer=answer)
     server = Server(settings)
     loop = asyncio.new_event_loop()
-    listener = loop.run_until_complete(_listen(server, 0))
+    listener = loop.run_until_complete(_listen(server, port))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
