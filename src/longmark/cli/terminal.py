@@ -96,7 +96,8 @@ def plain_streams() -> Iterator[None]:
     # there is none where the shell closed it (`>&-`)
     out, err = (cast("TextIO | None", stream) or StringIO() for stream in before)
     if out.isatty() or err.isatty() or {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
-        _mark_drawings()
+        with suppress(AttributeError):  # of a rich that is made otherwise: its sequences are shown as escapes
+            _mark_drawings()
     now = Plain(out, "standard output"), Plain(err, "standard error")
     sys.stdout, sys.stderr = cast(tuple[TextIO, TextIO], now)
     try:
