@@ -1,6 +1,6 @@
 """What the resampling statistics cost beside their peers, in one run, and whether they keep what they promise.
 
-`python -m bench.stats [costs] [levels] [coverage] [--runs 3000]`
+`python -m bench.stats [costs] [levels] [coverage] [gate] [--runs 3000]`
 
 costs: CPU seconds, the best of three runs (slow peers run once), the ratio to ours, and the memory that ours needs:
 
@@ -13,7 +13,8 @@ costs: CPU seconds, the best of three runs (slow peers run once), the ratio to o
 
 levels: how often, under the null hypothesis, each test and correction finds something at .05, beside the binomial
 99.9 % interval for the runs made. coverage: how often intervals at .95 hold the mean; in small samples the bootstrap's
-is not exact, and that is shown.
+is not exact, and that is shown. gate: how far below the mean the bound of `--fail-under` lies, beside the same capital
+split over .05, .15, … .95 evenly and Student's t, and how often each is above the true mean (.025 at most).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
+from longmark.stats import gate as bounds
 from longmark.stats.agreement import fleiss_kappa, krippendorff_alpha
 from longmark.stats.bootstrap import BCA, PERCENTILE, bootstrap_mean
 from longmark.stats.multiplicity import METHODS, NONE, adjust
@@ -213,12 +215,39 @@ def coverage(runs: int) -> None:
             said(f"BCa on values in {count} clusters, {name}", found, runs, 0.95)
 
 
-PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "coverage": coverage}
+def gate(runs: int) -> None:
+    random = np.random.default_rng(3)
+    runs = max(runs // 10, 1)
+    print(f"{runs:,} samples each; distance from the mean of the sample, and share of bounds above the true mean")
+    shapes: dict[str, tuple[float, Callable[[int], np.ndarray]]] = {
+        "all 1.00": (1.0, np.ones),
+        "half 1.00, half .90": (0.95, lambda n: random.choice([0.9, 1.0], n)),
+        "beta(8, 2)": (0.8, lambda n: random.beta(8, 2, n)),
+        "95 % 1, 5 % 0": (0.95, lambda n: random.binomial(1, 0.95, n).astype(float)),
+        "80 % 1, 20 % 0": (0.8, lambda n: random.binomial(1, 0.8, n).astype(float)),
+        "50 % 1, 50 % 0": (0.5, lambda n: random.binomial(1, 0.5, n).astype(float)),
+    }
+    ours, naive = bounds._FRACTIONS, tuple(((c + 0.5) / 10, 0.1) for c in range(10))
+    for (name, (mean, draw)), n in product(shapes.items(), (20, 50, 100, 300)):
+        found = []
+        for sample in (draw(n) for _ in range(runs)):
+            low = [sample.mean() - stats.t.ppf(0.975, n - 1) * sample.std(ddof=1) / n**0.5]
+            for bounds._FRACTIONS in (naive, ours):
+                scores = bounds.BoundedScores(0, 1)
+                for score in sample:
+                    scores.add(float(score))
+                low.append(scores.lower())
+            found.append([(sample.mean() - end, end > mean + 1e-9) for end in low])
+        parts = zip(("t", "even", "ours"), np.mean(found, axis=0), strict=True)
+        print(f"{name:20} {n:4}  " + "   ".join(f"{who} {gap:.3f} ({missed:.3f})" for who, (gap, missed) in parts))
+
+
+PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "coverage": coverage, "gate": gate}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="costs|levels|coverage", help="all of them, if none is named")
+    parser.add_argument("parts", nargs="*", metavar="costs|levels|coverage|gate", help="all of them, if none is named")
     parser.add_argument("--runs", type=int, default=3_000)
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

@@ -8,7 +8,7 @@ from string import Template
 import pytest
 from bench.hostile_answers import CONTEXT, HOSTILE, QUESTION, REFERENCE
 
-from longmark.judge import PERCENT, Unreadable
+from longmark.judge import PERCENT, Unreadable, choice
 from longmark.metrics import all_prompts
 from longmark.models.protocols import ChatReply
 from longmark.prompts import PromptBook
@@ -57,3 +57,12 @@ def test_a_judge_that_repeats_the_answer_gives_no_mark(name: str, text: str):
         return
     with pytest.raises(Unreadable):
         PERCENT.read(ChatReply(text))
+
+
+@pytest.mark.parametrize("text", [text for name, text in HOSTILE.items() if name != "yes"])
+def test_a_judge_that_repeats_the_answer_gives_no_label(text: str):
+    reader = choice(("yes", "no", "100"))
+    if text.strip().rpartition("\n")[2].removesuffix(".") in ("100", "yes"):  # a label to the letter
+        return
+    with pytest.raises(Unreadable):
+        reader.read(ChatReply(f"no, for it says: {text}"))

@@ -18,7 +18,7 @@ from tests.program import LONGEST, QR, Done, judged, records, run, start, write_
 from tests.wire import serve
 
 from longmark import cli
-from longmark.cli.terminal import Drawn, plain
+from longmark.cli.terminal import plain
 from longmark.engine.run import open_cache
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\u202e\x7f"
@@ -128,7 +128,7 @@ def paths(longmark: Command) -> Done:
 
 def bugs(longmark: Command) -> Done:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("longmark.metrics.page.listing", lambda: {}[f"key{HOSTILE}"])
+        patch.setattr("longmark.metrics.page.listing", lambda: os.environ[f"KEY{HOSTILE}"])
         done = longmark("metrics")
     assert done.code == 1
     assert "Traceback" in done.err
@@ -231,9 +231,28 @@ def on_a_terminal(*words: str | Path, home: Path) -> str:
     return b"".join(read).decode()
 
 
-def test_text_that_was_drawn_passes_and_its_pieces_are_text_again():
-    assert isinstance(Drawn("\x1b[1m") + "x", str)
-    assert type(Drawn("ab")[:1]) is str, "nothing is drawn by accident"
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminal")
+def test_a_study_on_a_terminal_shows_what_is_computed_in_one_line(tmp_path: Path):
+    script = (
+        "import sys\nfrom longmark.cli.terminal import plain_streams\nfrom longmark.cli.progress import under_way\n"
+        f"with plain_streams(), under_way() as tell: tell('part' + {HOSTILE!r})"
+    )
+    shown = on_a_terminal("python", "-c", script, home=tmp_path / "home")
+    assert shown.startswith("\r\x1b[2Kpart")
+    assert shown.endswith("\r\x1b[2K")
+    assert not FOUND.search(OWN.sub("", shown)), repr(shown)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_the_shell_closed_is_no_error(tmp_path: Path, closed: str):
+    done = run("python", "-c", CLOSED, closed, home=tmp_path / "home")
+    assert (done.code, "Traceback" in done.err) == (0, False)
+
+
+CLOSED = """
+import subprocess, sys
+sys.exit(subprocess.run(f"{sys.executable} -m longmark.cli metrics {sys.argv[1]}", shell=True).returncode)
+"""
 
 
 # What the machine cannot do --------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str] | None) -> int:
     from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
 
-    arguments = parser().parse_args(words)
     try:
+        arguments = parser().parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
         return _mistake(str(error), named=False)

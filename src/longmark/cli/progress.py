@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from longmark.cli.terminal import Drawn, plain
+from longmark.cli.terminal import drawing, plain
 
-_CLEARED = Drawn("\r\x1b[2K")
+_CLEARED = "\r\x1b[2K"
 
 
 class Stages:
@@ -44,11 +44,11 @@ def under_way() -> Iterator[Callable[[str], None]]:
     width = shutil.get_terminal_size().columns - 1
 
     def tell(part: str) -> None:
-        sys.stderr.write(Drawn(_CLEARED + plain(one_line(part))[:width]))
-        sys.stderr.flush()
+        with drawing():
+            sys.stderr.write(_CLEARED + plain(one_line(part))[:width])
+            sys.stderr.flush()
 
     try:
         yield tell
     finally:
-        sys.stderr.write(_CLEARED)
-        sys.stderr.flush()
+        tell("")

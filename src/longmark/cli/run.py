@@ -64,7 +64,7 @@ def add_to(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="'METRIC>=NUMBER'",
-        help="exit 3 where the interval's end misses it",
+        help="exit 3 where a bound on the mean (97.5 %%) misses it",
     )
     end.add_argument(
         "--max-unscored", type=share, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under"

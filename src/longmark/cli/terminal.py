@@ -3,8 +3,8 @@
 Ids, columns, documents, models and replies are foreign text, and an escape sequence in one of them could clear the
 screen, set the window's title or write over the lines before. So while a verb works, standard output and standard error
 are `Plain` streams: whoever prints (print, argparse, rich, warnings, a traceback), what is unsafe is written as its
-escape, `\\x1b`. The only text that passes as it is is `Drawn`: what rich renders, its own sequences around the texts,
-which are made safe before it.
+escape, `\\x1b`. Only what is written while `drawing` passes as it is: what rich renders, its own sequences around the
+texts, which are made safe before it.
 
 Everything printed is for people. A machine's form (CSV, JSON) is lossless and goes to a file; a verb that prints one
 writes bytes to `sys.stdout.buffer`, which this leaves alone.
@@ -17,6 +17,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from io import StringIO
 from typing import Any, TextIO, cast
 
 # C0 but line feed and tab, DEL, C1, the separators and the overrides that turn or end a line, and lone surrogates
@@ -29,10 +31,17 @@ def plain(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-class Drawn(str):
-    """Text whose control sequences are longmark's own or rich's, around foreign text that is `plain`."""
+_drawing = ContextVar("drawing", default=False)
 
-    __slots__ = ()
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """What is written meanwhile holds control sequences of longmark's own, or of rich's, around `plain` text."""
+    before = _drawing.set(True)
+    try:
+        yield
+    finally:
+        _drawing.reset(before)
 
 
 class Plain:
@@ -46,7 +55,7 @@ class Plain:
         self._stream, self._name = stream, name
 
     def write(self, text: str) -> int:
-        safe = text if isinstance(text, Drawn) else plain(text)
+        safe = text if _drawing.get() else plain(text)
         with self._told():
             try:
                 self._stream.write(safe)
@@ -84,9 +93,12 @@ class Plain:
 def plain_streams() -> Iterator[None]:
     """Standard output and standard error are `Plain`, for as long as the context lasts."""
     before = sys.stdout, sys.stderr
-    if any(stream.isatty() for stream in before) or {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
-        _mark_drawings()
-    now = Plain(before[0], "standard output"), Plain(before[1], "standard error")
+    # there is none where the shell closed it (`>&-`)
+    out, err = (cast("TextIO | None", stream) or StringIO() for stream in before)
+    if out.isatty() or err.isatty() or {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
+        with suppress(AttributeError):  # of a rich that is made otherwise: its sequences are shown as escapes
+            _mark_drawings()
+    now = Plain(out, "standard output"), Plain(err, "standard error")
     sys.stdout, sys.stderr = cast(tuple[TextIO, TextIO], now)
     try:
         yield
@@ -98,7 +110,7 @@ def plain_streams() -> Iterator[None]:
 
 
 def _mark_drawings() -> None:
-    """Every console of rich gives its stream `Drawn` text made of `plain` texts.
+    """Every console of rich writes while `drawing`, and joins its sequences with `plain` texts.
 
     rich tells nobody which sequences are its own, so this stands where it joins texts and styles. While a bar is shown,
     rich also takes what is printed and reads colours and links out of it (`FileProxy`): it gets plain text to read.
@@ -107,13 +119,17 @@ def _mark_drawings() -> None:
     from rich.file_proxy import FileProxy
     from rich.segment import Segment
 
-    join, take = getattr(Console, "_render_buffer", None), FileProxy.write
-    if join is None or getattr(join, "marks", False):  # without it sequences of rich are shown as escapes
+    join, write, take = Console._render_buffer, Console._write_buffer, FileProxy.write
+    if getattr(join, "plain", False):
         return
 
-    def drawn(console: Console, buffer: Iterable[Segment]) -> Drawn:
-        return Drawn(join(console, (one if one.control else one._replace(text=plain(one.text)) for one in buffer)))
+    def joined(console: Console, buffer: Iterable[Segment]) -> str:
+        return join(console, (one if one.control else one._replace(text=plain(one.text)) for one in buffer))
 
-    drawn.marks = True  # type: ignore[attr-defined]
-    Console._render_buffer = drawn  # type: ignore[method-assign]
-    FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign]
+    def written(console: Console) -> None:
+        with drawing():
+            write(console)
+
+    joined.plain = True  # type: ignore[attr-defined]
+    Console._render_buffer, Console._write_buffer = joined, written  # type: ignore[method-assign, assignment]
+    FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign, assignment]
