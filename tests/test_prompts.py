@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,13 @@ def test_a_folder_that_is_wrong_is_refused(tmp_path: Path, name: str, content: b
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match=message):
         from_folder(tmp_path, [Prompt("p", ("answer",), "Grade $n.")])
+
+
+def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
+    os.mkfifo(tmp_path / "p.txt")
+    (tmp_path / "system.txt").write_bytes(b"x" * (1 << 20) + b"x")
+    with pytest.raises(UserError, match=r"p\.txt is a pipe or a device.*\n.*system\.txt is larger than the 1 MiB"):
+        from_folder(tmp_path, [Prompt("p", ("answer",), "Grade it.")])
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path):

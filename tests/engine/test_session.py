@@ -291,6 +291,15 @@ def test_damaged_examples_of_an_earlier_session_are_marked_again(tmp_path: Path)
     assert len(judge.requests) == 3  # the reply was in the cache
 
 
+@pytest.mark.parametrize("change", [{"system": None}, {"sessions": 5}, {"fixed": []}])
+def test_a_damaged_manifest_is_named_with_its_part(tmp_path: Path, change: dict[str, object]):
+    marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+    path = tmp_path / "r" / "manifest.json"
+    path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | change))
+    with pytest.raises(UserError, match=rf"manifest\.json is damaged \({next(iter(change))} is missing"):
+        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+
+
 def test_what_a_killed_process_left_half_written_is_no_stranger(tmp_path: Path):
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / ".manifest.json.new").write_text("{")

@@ -127,6 +127,23 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     assert source.left_out() == "1 file of other kinds left out: 1 .docx."
 
 
+def test_a_link_to_a_file_outside_is_not_followed(tmp_path: Path):
+    docs = tmp_path / "docs"
+    (docs / "in").mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("A key.", encoding="utf-8")
+    (docs / "in" / "a.md").write_text("Ice.", encoding="utf-8")
+    (docs / "b.md").symlink_to("in/a.md")
+    (docs / "c.txt").symlink_to("../secret.txt")
+    (docs / "d.md").symlink_to("d.md")
+    (tmp_path / "linked").symlink_to("docs")
+    outside = "! is a link to a file outside the folder; copy the file into the folder"
+    for folder in (docs, tmp_path / "linked"):
+        found = read(folder)
+        assert found.pop("d.md").startswith("! ")
+        assert found == {"in/a.md": "Ice.", "b.md": "Ice.", "c.txt": outside}
+    assert read(docs / "c.txt") == {"c.txt": "A key."}  # named by the user
+
+
 def test_a_folder_that_cannot_be_listed_has_a_line(tmp_path: Path, monkeypatch):
     (tmp_path / "a.md").write_text("Ice.", encoding="utf-8")
     (tmp_path / "closed").mkdir()

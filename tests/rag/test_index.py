@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from pathlib import Path
 
 import orjson
@@ -132,6 +133,41 @@ def test_a_manifest_of_another_kind(tmp_path: Path, change, said: str):
         index.load(tmp_path / "idx")
     with pytest.raises(UserError, match="is no index; make one with: longmark rag index"):
         index.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"files": {}},
+        {"files": {"passages.jsonl": 5}},
+        {"files": {"passages.jsonl": {}, "passages.offsets": {}}},
+        {"files": {"../x": {"size": 0, "sha256": ""}}},
+        {"embedder": 5},
+        {"embedder": {}},
+        {"embedder": {"name": "e", "identity": "e"}},  # and no vectors
+    ],
+)
+def test_a_manifest_with_a_wrong_part_is_damaged(tmp_path: Path, change):
+    made(tmp_path, TEXTS)
+    manifest = tmp_path / "idx" / "index.json"
+    found = orjson.loads(manifest.read_bytes())
+    files = {**found["files"], **change["files"]} if change.get("files") else change.get("files", found["files"])
+    manifest.write_bytes(orjson.dumps(found | change | {"files": files}))
+    with pytest.raises(UserError, match=r"index\.json is damaged \((files|embedder).* is missing or of another type\)"):
+        index.load(tmp_path / "idx")
+
+
+@pytest.mark.parametrize("name", ["passages.offsets", "bm25/params.index.json", "bm25/data.csc.index.npy"])
+@pytest.mark.parametrize("content", [b"xyz", b"\xff" * 64])
+def test_files_that_no_index_has_are_a_message(tmp_path: Path, name: str, content: bytes):
+    made(tmp_path, TEXTS)
+    (tmp_path / "idx" / name).write_bytes(content)
+    manifest = tmp_path / "idx" / "index.json"
+    found = orjson.loads(manifest.read_bytes())
+    found["files"][name] = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    manifest.write_bytes(orjson.dumps(found))
+    with pytest.raises(UserError, match="index the documents again"):
+        index.load(tmp_path / "idx").passages[0]
 
 
 def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):

@@ -6,14 +6,17 @@ import datetime
 import decimal
 import json
 import os
+import time
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UserError
+from longmark.records import sources
 from longmark.records.read import Bad, Good, Reading, examples
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -44,7 +47,7 @@ def test_jsonl(tmp_path: Path) -> None:
 
 def test_jsonl_that_is_broken_in_places(tmp_path: Path) -> None:
     content = (
-        b'{"question": "caf\xe9"}\n{"question": "a", "score": NaN, "x": Infinity}\n{"question": "\\ud800"}\n'
+        b'{"question": "caf\xe9"}\n{"question": "a", "score": NaN}\n{"question": "\\ud800"}\n'
         b'{"question": "a"\n{"question": "big", "n": 123456789012345678901234567890}\n' + b"[" * 5000 + b"\n"
     )
     found = lines(written(tmp_path, "a.jsonl", content))
@@ -304,3 +307,118 @@ def test_real_files() -> None:
     assert checked[0].contexts[0].id == "000"
     assert len(checked[0].references) == 1
     assert {"response_claims", "gt_answer_claims", "metrics"} <= checked[0].meta.keys()
+
+
+def parquet(folder: Path, columns: dict[str, object]) -> Path:
+    pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+    import pyarrow.parquet
+
+    path = folder / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(list(columns.values()), names=list(columns)), path)
+    return path
+
+
+def stored(kind: str, unit: str, *values: int | None) -> Any:
+    """An array of a kind of date, time or duration from the whole numbers that Arrow keeps."""
+    pyarrow = pytest.importorskip("pyarrow")
+    made = getattr(pyarrow, kind)(*([unit] if unit else []))
+    return pyarrow.array(values, pyarrow.int32() if made.bit_width == 32 else pyarrow.int64()).view(made)
+
+
+def test_parquet_dates_beyond_python_are_text(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+
+    moment = stored("timestamp", "ns", 1_700_000_000_123_456_789, None)
+    path = parquet(
+        tmp_path,
+        {
+            "question": ["q", "r"],
+            "moment": moment,
+            "zoned": moment.cast(pyarrow.timestamp("ns", "Asia/Kolkata")),
+            "micro": stored("timestamp", "ns", 1_700_000_000_123_456_000, -1),
+            "far": stored("timestamp", "s", 10**13, None),
+            "day": stored("date32", "", 2**31 - 1, None),
+            "time": stored("time64", "ns", 1_000_000_001, None),
+            "long": stored("duration", "ns", 1_234_567_890_123, None),
+            "longest": stored("duration", "s", 2**60, None),
+            "listed": pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2], pyarrow.int32()), moment),
+            "parts": pyarrow.StructArray.from_arrays([moment], names=["at"]),
+            "map": pyarrow.array([[("k", 1)], []], pyarrow.map_(pyarrow.string(), pyarrow.timestamp("ns"))),
+        },
+    )
+    first, second = (item.example.meta for item in examples(path) if isinstance(item, Good))
+    assert first == {
+        "moment": "2023-11-14T22:13:20.123456789",
+        "zoned": "2023-11-15T03:43:20.123456789+05:30",
+        "micro": "2023-11-14T22:13:20.123456",
+        "far": "10000000000000000 (timestamp[ms])",
+        "day": "2147483647 (date32[day])",
+        "time": "00:00:01.000000001",
+        "long": "0:20:34.567890123",
+        "longest": f"{2**60} (duration[s])",
+        "listed": ["2023-11-14T22:13:20.123456789"],
+        "parts": {"at": "2023-11-14T22:13:20.123456789"},
+        "map": [["k", "1970-01-01T00:00:00.000000001"]],
+    }
+    assert second["micro"] == "1969-12-31T23:59:59.999999999"
+
+
+def test_bad_utf8_in_parquet_is_a_bad_record(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+
+    texts = pyarrow.array([b"\xff.", b"fine", b"caf\xe9"], pyarrow.binary()).view(pyarrow.string())
+    twins = pyarrow.StructArray.from_arrays([pyarrow.array([1, 2, None])] * 2, names=["n", "n"])
+    path = parquet(tmp_path, {"question": texts, "twins": [None] * 3})
+    assert lines(path) == [
+        (1, "question: is not UTF-8 (byte 0xFF); save the file as UTF-8"),
+        (2, "fine"),
+        (3, "question: is not UTF-8 (byte 0xE9); save the file as UTF-8"),
+    ]
+    assert [example.question for example in Reading(path, skip_bad=True)] == ["fine"]
+    found = lines(parquet(tmp_path, {"question": ["a", "b", "c"], "twins": twins}))
+    assert found[0][1].startswith("twins: cannot be read as struct")
+
+
+def test_a_parquet_column_twice_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+    import pyarrow.parquet
+
+    table = pyarrow.table([["q"], ["a"], ["b"]], names=["question", "answer", "answer"])
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(UserError, match="the column answer is there twice"):
+        lines(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_duplicate_keys_and_infinity_are_bad_records(tmp_path: Path, name: str) -> None:
+    bad = [
+        '{"question": "a", "question": "b"}',
+        '{"question": "a", "answer": Infinity}',
+        '{"question": "a", "x": 1e999}',
+    ]
+    records = ['{"question": "fine"}', *bad, '{"question": "a", "meta": {"x": 1, "x": 2}}']
+    content = "\n".join(records) if name.endswith("l") else f"[{', '.join(records)}]"
+    found = lines(written(tmp_path, name, content))
+    assert [line for line, _ in found] == [1, 2, 3, 4, 5]
+    assert [message.split(";")[0] for _, message in found] == [
+        "fine",
+        "has the key 'question' twice in one object",
+        "holds Infinity, which is no JSON number",
+        "holds the number '1e999', which is too large",
+        "has the key 'x' twice in one object",
+    ]
+
+
+def test_the_header_of_a_wide_table_takes_no_time(tmp_path: Path) -> None:
+    names = ",".join(f"c{i}" for i in range(20_000))
+    path = written(tmp_path, "a.csv", f"question,{names}\n" + "q" + ",1" * 20_000 + "\n")
+    began = time.process_time()
+    assert lines(path) == [(2, "q")]
+    assert time.process_time() - began < 3  # 7 s where each name is compared with all
+
+
+def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    path = written(tmp_path, "a.jsonl", '{"question": "q"}\n' + "x" * 200)
+    with pytest.raises(UserError, match=r"a\.jsonl:2: is longer"):
+        lines(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from longmark.errors import UserError
 from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.records.read import Reading
-from longmark.records.write import read_rows, write_examples, write_rows
+from longmark.records.write import read_rows, replacing, write_examples, write_rows
+from longmark.report.examples import examples_of
+from longmark.report.manifest import read_manifest
 
 SUFFIXES = ("jsonl", "csv", "tsv", "parquet")
 
@@ -167,6 +170,10 @@ def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
     assert list(read_rows(table)) == [first]
 
 
+def row_with(more: str) -> str:
+    return f'{{"example_id": "a", "metric": "m", "value": 1, {more}}}'
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -174,6 +181,19 @@ def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
         ('{"example_id": "a", "metric": "m", "value": 1, "score": 1}', "it has score"),
         ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": {"judge": "j"}}}', "a list of models"),
         ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": "j"}}', "a list of models"),
+        (row_with('"usage": {"calls": [1]}'), r"usage\.calls is a whole number from 0 to 2\^53, not a list"),
+        (row_with('"usage": {"prompt_tokens": 9223372036854775808}'), r"usage\.prompt_tokens is a whole number"),
+        (row_with('"usage": {"prompt_tokens": -1}'), r"usage\.prompt_tokens is a whole number"),
+        (row_with('"usage": {"usd": "1"}'), r"usage\.usd is an amount"),
+        (row_with('"usage": {"usd": NaN}'), "not a row: is not JSON"),
+        (row_with('"signature": {"params": [1]}'), r"signature\.params is an object, not a list"),
+        (row_with('"signature": {"seed": "x"}'), r"signature\.seed is a whole number"),
+        (row_with('"signature": {"version": 1}'), r"signature\.version is text"),
+        (row_with('"signature": {"prompts": {"p": 1}}'), r"signature\.prompts has a hash"),
+        (row_with('"signature": {"models": {"judge": ["a", 1]}}'), "a list of models, by their names"),
+        (row_with('"reason": 5'), "reason is text or null, not 5"),
+        (row_with('"metric": "n"'), "the key 'metric' twice"),
+        (row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"), "nested more than 100 levels"),
         ('{"example_id": "a", "metric": "m", "value": null}', "exactly when its status is ok"),
         ('{"example_id": "a", "metric": "m", "value": 1, "usage": {"cost": 3}}', "usage has cost; it may have calls"),
         ('{"example_id": "a", "metric": "m", "value": 1, "signature": "gpt"}', "signature is an object"),
@@ -222,3 +242,41 @@ def test_suffixes_that_cannot_be_written(tmp_path: Path) -> None:
         write_rows([], tmp_path / "no" / "rows.csv")
     (tmp_path / "rows.jsonl").write_text("")
     assert list(read_rows(tmp_path / "rows.jsonl")) == []
+
+
+def test_a_value_that_sqlite_cannot_keep_is_a_float(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"example_id": "a", "metric": "m", "value": 9223372036854775808}\n')
+    (row,) = read_rows(path)
+    assert isinstance(row.value, float)
+    assert row.value == 2.0**63
+
+
+def test_a_full_disk_is_a_message_and_leaves_the_earlier_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("earlier")
+
+    def halves() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(UserError, match=r"a\.html cannot be written: No space left"), replacing(path) as file:
+        file.writelines(halves())
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.html", "earlier")]
+
+
+def test_rows_that_the_system_cannot_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("x\n")
+    for name in ("examples.jsonl", "manifest.json"):
+        (tmp_path / name).touch()
+
+    def broken(*_args: object) -> object:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "open", broken)
+    for read in (lambda: list(read_rows(path)), lambda: list(examples_of(tmp_path)), lambda: read_manifest(tmp_path)):
+        with pytest.raises(
+            UserError, match=r"(rows\.jsonl|examples\.jsonl|manifest\.json) cannot be read: Input/output"
+        ):
+            read()

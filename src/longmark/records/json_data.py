@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -31,23 +30,33 @@ _KEY = re.compile(rb'"[ \t\r\n]*:')
 _NO_KEY = re.compile(rb'\\"[ \t\r\n]*:')
 
 
-@dataclass(frozen=True, slots=True)
 class Flaw:
-    """Stands in a parsed document for a value that JSON does not allow; message: why, on one line."""
+    """Stands in a parsed document for a value that JSON does not allow; message: why, on one line.
 
-    message: str
+    No dataclass, for orjson would write it.
+    """
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
 
 
 class NotJson(ValueError):
     """Text that is not JSON at all, as opposed to JSON that is refused."""
 
 
-def parse_json(raw: bytes | str) -> Any:
-    """A JSON value. ValueError, with a short reason, where it is none or has what the module's docstring refuses."""
+def parse_json(raw: bytes | str, *, strict: bool = False) -> Any:
+    """A JSON value. ValueError, with a short reason, where it is none or has what the module's docstring refuses.
+
+    strict: `NaN` is refused too, as in files of ours, which have none.
+    """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
+        if strict:
+            raise NotJson(f"is not JSON: {_reason(error)}") from None
         value = _with_flaws(raw, _reason(error))
         check(value)
         return value
@@ -84,7 +93,7 @@ def read_object(path: Path, remedy: str) -> dict[str, Any]:
     UserError where the file cannot be read or holds no JSON object.
     """
     try:
-        found = parse_json(files.content(path, LARGEST))
+        found = parse_json(files.content(path, LARGEST), strict=True)
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}") from None
     if not isinstance(found, dict):

@@ -102,7 +102,7 @@ class Row:
     @classmethod
     def from_json(cls, line: bytes | str) -> Row:
         """The Row of one line. ValueError where the line is torn or is no row."""
-        return cls.from_dict(parse_json(line))
+        return cls.from_dict(parse_json(line, strict=True))
 
     @classmethod
     def from_dict(cls, data: Any) -> Row:

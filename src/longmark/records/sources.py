@@ -38,6 +38,13 @@ Records = Iterator[tuple[int, Any]]
 
 def kind_of(path: Path) -> str:
     """The format of a file by its suffix. Raises UserError where there is none to read."""
+    try:
+        return _kind_of(path)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _kind_of(path: Path) -> str:
     if path.is_dir():
         raise UserError(f"{path} is a folder; name the file with the records")
     if not path.exists():

@@ -19,7 +19,7 @@ from longmark.records import files
 
 LARGEST = 512 << 10  # bytes
 DEEPEST = 32  # levels of tables and lists
-MOST_VALUES = 20_000
+MOST_VALUES = 10_000
 
 Where = tuple[Any, ...]
 """A place in a file: keys and numbers from the outside in."""

@@ -78,7 +78,7 @@ def read_manifest(run: Path) -> Manifest:
             f"{run} is no run folder: it has no rows.jsonl; give the folder that was the --out of `longmark run`"
         )
     path = run / "manifest.json"
-    if not path.is_file():
+    if not path.exists():
         return Manifest(run, {})
     return Manifest(run, read_object(path, "run the same command again to write it anew"))
 
