@@ -188,7 +188,7 @@ def test_one_value_shows_next_to_nothing(longmark: Command):
     with serve(reply="100") as server:
         done = longmark(*judged(server, "--limit", "1", "--fail-under", f"{QR}>=0.1"))
     assert done.code == 3
-    assert "1 scores cannot show 0.1 even if all are 1.00: 2 would be needed" in done.out
+    assert "1 score cannot show 0.1 even if all are 1.00: 2 would be needed" in done.out
 
 
 @pytest.mark.parametrize("condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", ""])

@@ -347,7 +347,8 @@ def _too_few(condition: Condition, scores: BoundedScores) -> str:
     if needed is None:
         return f"; no number of scores can show {condition.limit:g}, {perfect}"
     if needed > scores.n:
-        return f"; {scores.n} scores cannot show {condition.limit:g} {perfect}: {needed:,} would be needed"
+        these = f"{scores.n} score{'s' * (scores.n != 1)}"
+        return f"; {these} cannot show {condition.limit:g} {perfect}: {needed:,} would be needed"
     return ""
 
 
