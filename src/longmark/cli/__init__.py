@@ -56,6 +56,8 @@ def _run(words: Sequence[str] | None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
+        if type(error).__module__ == "sqlite3":  # of a temporary index; the disk is full, say
+            return _mistake(f"a temporary file cannot be written ({error}); TMPDIR names another place")
         traceback.print_exc()
     return BUG
 

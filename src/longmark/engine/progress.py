@@ -141,7 +141,10 @@ def _bar(progress: Progress, stream: TextIO) -> Iterator[None]:
     from rich.progress import Progress as Bars
 
     bars = Bars(
-        BarColumn(bar_width=24), TextColumn("{task.description}"), console=Console(file=stream), auto_refresh=False
+        BarColumn(bar_width=24),
+        TextColumn("{task.description}", markup=False),
+        console=Console(file=stream),
+        auto_refresh=False,
     )
     task = bars.add_task(progress.line(), total=progress.total, completed=progress.done)
     last = 0.0

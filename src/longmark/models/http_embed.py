@@ -1,8 +1,8 @@
 """Embeddings over HTTP: POST {base}/embeddings, asked for in base64 (4 bytes a number, exact float32).
 
 One call is one request; the door asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
-`float` from then on (`float-embeddings`, AskAgain); after one that refuses a batch for its size, `batch` is half of
-that for as long as the backend lives (TooManyInputs).
+`float` from then on (`float-embeddings`, AskAgain); after one that refuses a batch for its size, `batch` is at most
+half of that from then on (`batch:N`, TooManyInputs).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from longmark.errors import AskAgain, TooLong, TooManyInputs
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, EmbedReply
 
+_SIZES = tuple(2**n for n in range(12))
 BATCH = 32  # the most that text-embeddings-inference takes unless told otherwise
 
 
@@ -32,7 +33,7 @@ class HttpEmbedder:
         self.identity = f"{model}@{endpoint.base_url}"
         self.endpoint = endpoint
         self._url = endpoint.url("/embeddings")
-        self.batch = batch
+        self.batch = smallest_batch(endpoint, self.identity, batch) or batch
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         """One vector a text, out of one request. No texts: no request."""
@@ -44,7 +45,7 @@ class HttpEmbedder:
             reply = await self.endpoint.post(self._url, body)
         except Refusal as refusal:
             if len(texts) > 1 and too_many(refusal):
-                self.batch = min(self.batch, len(texts) // 2)
+                self.batch = smaller_batch(self.endpoint, self.identity, len(texts))
                 raise TooManyInputs(str(refusal), refusal.http_status) from None
             if form == "float" or not refusal.names("encoding_format", "base64"):
                 raise
@@ -61,6 +62,18 @@ class HttpEmbedder:
 
     async def close(self) -> None:
         await self.endpoint.close()
+
+
+def smallest_batch(endpoint: Endpoint, identity: str, most: int | None = None) -> int | None:
+    """The size of batches that the endpoint was found to take, if that is less than `most`."""
+    return next((n for n in _SIZES if (most is None or n < most) and endpoint.knows(identity, f"batch:{n}")), None)
+
+
+def smaller_batch(endpoint: Endpoint, identity: str, refused: int) -> int:
+    """A size for a model whose endpoint has just refused so many inputs: the next power of two from their half down."""
+    size = max(n for n in _SIZES if n <= max(1, refused // 2))
+    endpoint.learn(identity, f"batch:{size}")
+    return size
 
 
 def too_many(refusal: Refusal) -> bool:

@@ -5,7 +5,7 @@ One call is one request. The first one has `documents`; an endpoint that asks fo
 then on (`tei-rerank`, AskAgain). Raw scores are asked for where there is a switch: `use_activation: false` (vLLM; an
 endpoint that refuses it does without, `no-use-activation`) and `raw_scores: true` (TEI). Jina, Cohere and Voyage have
 none: theirs are in [0, 1]. All documents go in one request, since some models read them side by side; after an endpoint
-has refused so many, `batch` is half of that for as long as the backend lives (TooManyInputs).
+has refused so many, `batch` is at most half of that from then on (`batch:N`, TooManyInputs).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import AskAgain, TooManyInputs
 from longmark.models.http import Endpoint, Refusal, tokens_of
-from longmark.models.http_embed import too_many
+from longmark.models.http_embed import smaller_batch, smallest_batch, too_many
 from longmark.models.protocols import Capabilities, RerankReply
 
 
@@ -31,7 +31,7 @@ class HttpReranker:
         self.identity = f"{model}@{endpoint.base_url}"
         self.endpoint = endpoint
         self._url = endpoint.url("/rerank")
-        self.batch: int | None = None
+        self.batch = smallest_batch(endpoint, self.identity)
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
         """One score a document, in the order of the documents. No documents: no request."""
@@ -42,7 +42,7 @@ class HttpReranker:
             reply = await self.endpoint.post(self._url, body)
         except Refusal as refusal:
             if len(documents) > 1 and too_many(refusal):
-                self.batch = min(self.batch or len(documents), len(documents) // 2)
+                self.batch = smaller_batch(self.endpoint, self.identity, len(documents))
                 raise TooManyInputs(str(refusal), refusal.http_status) from None
             fact = _lesson(refusal, body)
             if fact is None:
