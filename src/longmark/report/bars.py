@@ -32,7 +32,7 @@ def boxes(spreads: Sequence[Distribution], label: str, places: int) -> str:
     at = _places((edges[0], edges[-1]), _MARGIN, _WIDE - _MARGIN)
     lanes = []
     for values in spreads:
-        name = f"<b>{text(values.system)}</b>" if len(spreads) > 1 else ""
+        name = f"<strong>{text(values.system)}</strong>" if len(spreads) > 1 else ""
         words = f"median {fixed(values.median, places)} · mean {fixed(values.mean, places)}"
         lane = _svg("figure", (_WIDE, _HIGH), f"{label}: {values.system}", _box(values, at))
         lanes.append(f'<p class="lane">{name}<span>{words}</span></p>{lane}')

@@ -88,7 +88,8 @@ def _drawn(document: Document, folder: Path) -> list[list[str]]:
         for figure in section.figures:
             name = next(names)
             files = rendered(figure, salt=name)
-            write_figure(files, folder, name)
+            if files:
+                write_figure(files, folder, name)
             found[-1].append(_framed(figure, inline(files["svg"]) if files else ""))
     return found
 

@@ -145,9 +145,9 @@ def rendered(figure: Figure, formats: Iterable[str] = FORMATS, salt: str = "") -
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**_STYLE, "svg.hashsalt": f"longmark {salt}"})
+        sheet = Sheet(figure)
+        figure.draw(sheet)
         for kind in formats:
-            sheet = Sheet(figure)
-            figure.draw(sheet)
             file = io.BytesIO()
             paper = PAPER if kind == "png" else "none"
             sheet.drawing.savefig(file, format=kind, dpi=_DPI, facecolor=paper, metadata=_NO_METADATA[kind])

@@ -78,14 +78,14 @@ def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0,
     shown, more = first(rows, "row")
     values = _values(shown)
     if not values:
-        return Figure(label, says, "No row has a score." if rows else NOTHING)
+        return Figure(label, says, "No row has an estimate." if rows else NOTHING)
     ends = around([*values, *known([reference])])
     numbers = [_in_words(row, ends, row.note) for row in shown]
 
     def draw(sheet: Sheet) -> None:
         axes = _lanes(sheet, [row.label for row in shown], numbers, ends)
         for i, row in enumerate(shown):
-            if reference is not None:
+            if reference is not None and finite(row.estimate) is not None:
                 axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
             _lane(sheet, axes, row, i, row.note)
 
@@ -138,7 +138,7 @@ def box_plots(
     ends = around(values)
     ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
     ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
-    numbers = [f"{fixed(box.median, _places(ends))}  n = {whole(box.n)}" for box in shown]
+    numbers = [f"{fixed(box.median, _places(ends))} · n = {whole(box.n)}" for box in shown]
 
     def draw(sheet: Sheet) -> None:
         names = [box.label for box in shown]
@@ -231,7 +231,7 @@ def _lane(sheet: Sheet, axes: Any, row: ForestRow | Ranked, place: int, why: str
     estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
     y, ends = place + _MIDDLE, axes.get_xlim()
     if estimate is None:
-        _gap(sheet, axes, y, f"no score: {why}" if why else "no score")
+        _gap(sheet, axes, y, f"no estimate: {why}" if why else "no estimate")
         return
     if low is not None or high is not None:
         axes.hlines(y, ends[0] if low is None else low, ends[1] if high is None else high, color=HUE, linewidth=1.8)
@@ -256,7 +256,7 @@ def _in_words(row: ForestRow | Ranked, ends: Ends, note: str = "") -> str:
         return ""
     low, high, places = finite(row.low), finite(row.high), _places(ends)
     interval = "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
-    return f"{fixed(row.estimate, places)}{interval}" + (f"  {fitted(note, 150, SMALL)}" if note else "")
+    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(note, 150, SMALL)}" if note else "")
 
 
 def _places(ends: Ends) -> int:
