@@ -85,7 +85,7 @@ def histograms(panels: Sequence[Panel], label: str, *, says: str = "") -> Figure
             axes.set_ylim(0, tallest)
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
-    reading = f"Bars count scores; all panels have the same axes.{more}"
+    reading = f"Bars count values; all panels have the same axes.{more}"
     return Figure(label, says, reading, draw, math.ceil(len(shown) / columns) * height)
 
 

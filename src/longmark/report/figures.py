@@ -227,7 +227,8 @@ def text_width(words: str, size: float = SIZE) -> float:
 
 def _width(char: str) -> float:
     if char.isascii():
-        return 0.4 if char in "ijlI|!'.,:; ftr()[]{}/\\-*" else 0.99 if char in "mwMWOQGD%@" else 0.68
+        wide = 0.99 if char in "mwMWOQGD%@" else 0.75 if char.isupper() else 0.64
+        return 0.42 if char in "ijlI|!'.,:; ftr()[]{}/\\-*" else wide
     if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me"):
         return 0.0
     return 1.3 if ord(char) >= 0x1F000 else 1.05 if char in "…—" or unicodedata.east_asian_width(char) in "WF" else 0.8

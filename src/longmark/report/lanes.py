@@ -177,25 +177,29 @@ def stacked(rows: Sequence[Stack], label: str, *, says: str = "") -> Figure:
     top = key_rows(names) * KEY + 4
 
     def draw(sheet: Sheet) -> None:
+        from matplotlib.patches import Rectangle
+
         numbers = [f"n = {whole(total)}" if total else "" for total in totals]
-        axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top, ticks=False)
-        full, samples = sheet.width - 2 * PAD, []
+        axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
+        full = sheet.width - 2 * PAD
         for part in range(len(names)):
             shares = [line[part] / (total or 1) for line, total in zip(counts, totals, strict=True)]
             before = [sum(line[:part]) / (total or 1) for line, total in zip(counts, totals, strict=True)]
             ys = [i + _MIDDLE for i in range(len(bars))]
-            samples.append(axes.barh(ys, shares, 0.46, before, **_fill(part)))
+            drawn = axes.barh(ys, shares, 0.46, before, **_fill(part))
+            for bar in drawn:
+                bar.set_visible(bar.get_width() > 0)
             texts = [whole(line[part]) if line[part] else "" for line in counts]
             fits = [text_width(t, SMALL) + 4 <= s * full for t, s in zip(texts, shares, strict=True)]
             shown = [t if fit else "" for t, fit in zip(texts, fits, strict=True)]
             behind = {"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
             look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
-            for text in axes.bar_label(samples[-1], shown, label_type="center", fontsize=SMALL, **look):
+            for text in axes.bar_label(drawn, shown, label_type="center", fontsize=SMALL, **look):
                 text.set_visible(bool(text.get_text()))
         for i, total in enumerate(totals):
             if not total:
                 _gap(sheet, axes, i + _MIDDLE, "nothing counted")
-        key(sheet, 0, samples, names)
+        key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
 
     reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{more}"
     return Figure(label, says, reading, draw, top + _PITCH * len(bars) + 2)
@@ -209,16 +213,15 @@ def _lanes(
     *,
     side: float = 0,
     top: float = 0,
-    ticks: bool = True,
 ) -> Any:
     """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
-    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane."""
+    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
     right = sheet.width - side
-    axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 6 if ticks else 0)
+    axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6)
     axes.set_ylim(len(names), 0)
     axes.grid(axis="x")
     axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
-    axes.spines["bottom"].set_visible(ticks)
+    axes.spines["bottom"].set_visible(not top)
     rooms = [right - text_width(number, SMALL) - 2 * PAD for number in numbers]
     for i, name in enumerate(sheet.fitted(names, rooms)):
         sheet.text(0, top + i * _PITCH + 12, name)
