@@ -51,7 +51,7 @@ BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain",
 
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
-    | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf"}
+    | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf", "matplotlib"}
 )
 NEED_ARRAYS = (
     "stats.",

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from tests.compare.runs import run_of
+from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 
 from longmark.compare import compare, document
@@ -54,7 +55,7 @@ def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_st
         note = (
             f" {left_out} 0 out beside a p above alpha: go by p (intervals rest on normal theory for so few questions)."
         )
-        assert note in differences(found.metrics)
+        assert note in differences(found.metrics)[0].says
         assert (note in finding(found.metrics[0], found)) == (systems == "xy")  # which shows the interval
     found = pair(tmp_path, 0.2)
     assert "0 out" not in finding(found.metrics[0], found)
@@ -100,7 +101,7 @@ def test_untested_is_said_to_be_untested(tmp_path):
     found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
     said = finding(found.metrics[0], found)
     assert said == "Not tested: the test needs at least 3 rows with scores of every system; there are 2."
-    assert "not tested" in differences(found.metrics)
+    assert "not tested" in drawn(differences(found.metrics))
 
 
 def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
@@ -139,10 +140,11 @@ def test_many_pairs_are_drawn_against_the_first_system(tmp_path):
     (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
     assert len(metric.pairs) == 36 > MOST_PAIRS
     first = metric.systems[0].system
-    drawn = differences([metric])
-    assert "the first system against each other one" in drawn
-    assert all(f"{first} - {one.system}" in drawn for one in metric.systems[1:])
-    assert metric.systems[1].system + " - " not in drawn
+    (figure,) = differences([metric])
+    assert "the first system against each other one" in figure.label
+    shown = drawn([figure])
+    assert all(f"{first} - {one.system}" in shown for one in metric.systems[1:])
+    assert metric.systems[1].system + " - " not in shown
 
 
 def test_a_group_with_a_hole_is_drawn_as_its_runs_of_neighbours(tmp_path):
@@ -172,8 +174,7 @@ def test_hostile_names_stay_text(tmp_path):
     write_document(document(found), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<img src=x" not in page
-    for drawn in (rankings(found.metrics), differences(found.metrics), wins(found.metrics)):
-        assert "<img" not in drawn
+    assert "<img" not in drawn([*rankings(found.metrics), *differences(found.metrics), *wins(found.metrics)])
 
 
 @pytest.mark.parametrize("count", [8, 9])
@@ -198,9 +199,9 @@ def test_the_figure_shows_the_ranks_of_the_table(tmp_path):
     systems = {f"s{i}": {RELEVANCE: [0.1 * i, 0.4, 0.2, 0.8 - 0.1 * i]} for i in range(3)}
     (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
     assert [one.rank for one in metric.systems] == ["1-3"] * 3
-    drawn = rankings([metric])
-    assert "1-3. s0" in drawn
-    assert "2. s" not in drawn
+    shown = drawn(rankings([metric]))
+    assert "1-3. s0" in shown
+    assert "2. s" not in shown
 
 
 def test_where_nothing_was_tested_it_says_why(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.program import Done, run
+from tests.report.drawn import drawn
 from tests.report.runs import HOSTILE, manifest, row, write_run
 
 from longmark.cli import main
@@ -97,6 +98,9 @@ def test_ratings_are_printed_and_written(folder: Path):
     page = _Page()
     page.feed((folder / "out" / "report.html").read_text(encoding="utf-8"))
     assert page.tags["svg"] > 6
+    figures = {path.name for path in (folder / "out" / "figures").iterdir()}
+    assert len(figures) == 3 * page.tags["figure"], "as SVG, PDF and PNG"
+    assert {f"correct-calibration-near-share-of-yes-against-score.{kind}" for kind in ("svg", "pdf", "png")} <= figures
     assert page.tags["table"] > 10
     assert [a for a in page.addresses if not a.startswith(("#", "data:"))] == []
 
@@ -169,8 +173,10 @@ def test_foreign_names_stay_text():
         {"example_id": f"e{i}", "label": HOSTILE, "value": i % 2, "rater": HOSTILE, "mode": HOSTILE} for i in range(10)
     ]
     made = document(metaeval(rows, said))
-    assert any(HOSTILE in section.figure for section in made.sections) is False
-    assert all("<img" not in section.figure for section in made.sections)
+    shown = drawn(figure for section in made.sections for figure in section.figures)
+    assert "<svg" in shown
+    assert HOSTILE not in shown
+    assert "<img" not in shown
 
 
 def test_one_answer_and_one_rater_give_reasons_everywhere():

@@ -1,6 +1,7 @@
 """What the sections of ratings and of choices share."""
 
 from tests.compare.runs import run_of
+from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
 from longmark.metaeval import metaeval
@@ -24,9 +25,9 @@ def test_pairs_of_metrics_are_counted_and_the_clearest_is_named():
 
 
 def test_the_figure_has_a_p_or_a_reason_and_never_a_p_of_zero():
-    drawn = differences_figure(PAIRS, "Difference")
-    assert all(text in drawn for text in ("p = 0.400", "p &lt; 0.001", "people agree on nothing"))
-    assert "p = 0.000" not in drawn
+    shown = drawn([differences_figure(PAIRS, "Difference")])
+    assert all(text in shown for text in ("p = 0.400", "p &lt; 0.001", "people agree on nothing"))
+    assert "p = 0.000" not in shown
 
 
 def test_the_smallest_group_is_told():
@@ -47,7 +48,7 @@ def test_what_is_shown_alike_is_told_and_the_axis_says_that_lower_is_better(tmp_
     found = metaeval(run, human, lower=[CORRECTNESS])
     (section,) = [one for one in sections(found) if one.title == "Correlation with people"]
     assert f"To these digits {CORRECTNESS} has it too." in section.says
-    assert f"{CORRECTNESS} (lower is better)" in section.figure
+    assert f"{CORRECTNESS} (lower is better)" in drawn(section.figures)
     (part,) = found.labels
     assert isinstance(part, RatingLabel)
     assert part.differences[0].first == RELEVANCE  # as given: the two differ by rounding at most

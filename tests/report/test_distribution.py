@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.report.distribution import bin_edges, distribution
-from longmark.report.figures import boxes, histogram
+from longmark.report.bars import boxes, histogram
+from longmark.report.distribution import bin_edges, distribution, tick_texts
 from longmark.report.manifest import MetricFacts
-from longmark.report.plots.scale import tick_texts
 
 UNIT = MetricFacts(0, 1, True)
 FREE = MetricFacts()

@@ -13,7 +13,7 @@ import longmark
 from longmark.errors import UserError
 from longmark.report.document import MOST_ROWS, Document, Section, write_document
 from longmark.report.html import write_report
-from longmark.report.plots import ForestRow, forest
+from longmark.report.lanes import ForestRow, forest
 from longmark.tables import Cell, Column, Range, Table
 
 COLUMNS = (
@@ -44,7 +44,7 @@ def page(tmp_path: Path, *sections: Section, **more) -> Page:
 
 def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_order(tmp_path):
     figure = forest([ForestRow("first", 0.5, 0.4, 0.6)], "A forest")
-    found = page(tmp_path, Section("Ranking", "First is ahead.", (table(note="Of all."),), figure, "A note."))
+    found = page(tmp_path, Section("Ranking", "First is ahead.", (table(note="Of all."),), (figure,), "A note."))
     order = ["Ranking", "First is ahead.", "A forest", "Means", "Of all.", "0.816", "A note.", "How it was made"]
     places = [found.text.rindex(words) for words in order]
     assert places == sorted(places)
@@ -83,7 +83,7 @@ def test_tables_beyond_the_first_are_folded_where_a_figure_stands_for_them(tmp_p
     tables = (table(), table("pairs", "Pairs"), table("wins", "Wins"))
     open_ = page(tmp_path, Section("S", "", tables))
     assert "<details>" not in open_.source
-    folded = page(tmp_path, Section("S", "", tables, forest([ForestRow("a", 1, 0, 2)], "F")))
+    folded = page(tmp_path, Section("S", "", tables, (forest([ForestRow("a", 1, 0, 2)], "F"),)))
     assert folded.source.count("<details>") == 2
     assert "<summary><bdi>Pairs</bdi> (2 rows)</summary>" in folded.source
     assert folded.source.count("<table") == 3
@@ -114,7 +114,9 @@ def test_every_section_is_in_the_contents_under_an_address_of_its_own(tmp_path):
 def test_hostile_texts_stay_texts(tmp_path):
     rows = ((HOSTILE, 0.5, Range(0, 1), 0.5, 1, HOSTILE),)
     drawn = forest([ForestRow(HOSTILE, 1, 0, 2, HOSTILE), ForestRow(HOSTILE, None, None, None, HOSTILE)], HOSTILE)
-    section = Section(HOSTILE, HOSTILE, (table("t", HOSTILE, rows, HOSTILE), table("u", HOSTILE, rows)), drawn, HOSTILE)
+    section = Section(
+        HOSTILE, HOSTILE, (table("t", HOSTILE, rows, HOSTILE), table("u", HOSTILE, rows)), (drawn,), HOSTILE
+    )
     settings = {HOSTILE: HOSTILE, "b": [HOSTILE], "c": {HOSTILE: {HOSTILE: HOSTILE}}}
     found = page(tmp_path, section, kind=HOSTILE, title=HOSTILE, lede=HOSTILE, notices=[HOSTILE], settings=settings)
     assert HOSTILE not in found.source
@@ -163,8 +165,10 @@ def test_settings_say_how_it_was_made(tmp_path):
 
 
 def test_the_same_document_gives_the_same_bytes(tmp_path):
-    first = page(tmp_path, Section("S", "s", (table(),), forest([ForestRow("a", 1, 0, 2)], "F")))
-    assert page(tmp_path, Section("S", "s", (table(),), forest([ForestRow("a", 1, 0, 2)], "F"))).source == first.source
+    first = page(tmp_path, Section("S", "s", (table(),), (forest([ForestRow("a", 1, 0, 2)], "F"),)))
+    assert (
+        page(tmp_path, Section("S", "s", (table(),), (forest([ForestRow("a", 1, 0, 2)], "F"),))).source == first.source
+    )
 
 
 def test_a_page_replaces_a_page_of_longmark_and_nothing_else(tmp_path):

@@ -74,12 +74,12 @@ def split(given: Sequence[str]) -> list[str]:
 
 
 def needs_stats(verb: str) -> None:
-    """MissingExtra where NumPy or SciPy is not installed."""
+    """MissingExtra where a package of the extra `stats` is not installed."""
     from importlib.util import find_spec
 
     from longmark.errors import MissingExtra
 
-    if find_spec("numpy") is None or find_spec("scipy") is None:
+    if any(find_spec(name) is None for name in ("numpy", "scipy", "matplotlib")):
         raise MissingExtra(f"`longmark {verb}`", "stats")
 
 

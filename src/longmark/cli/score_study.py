@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import INTERRUPTED, MODEL_NAMES, NO_VALUE, add_calls, from_one, pairs, split
+from longmark.cli.arguments import INTERRUPTED, MODEL_NAMES, NO_VALUE, add_calls, from_one, needs_stats, pairs, split
 
 if TYPE_CHECKING:
     from longmark.models.cache import CallCache
@@ -88,7 +88,7 @@ def score_study(arguments: argparse.Namespace) -> int:
     """Goes on with a study as far as it can, and writes its tables."""
     from longmark.engine.run import open_cache
 
-    _need_statistics()
+    needs_stats("score-study")
     cache = open_cache(arguments.cache)
     try:
         return _work(arguments, cache)
@@ -188,13 +188,3 @@ def _print_expected(stages: list[Expected]) -> None:
     columns = (Column("Stage"), Column("Lines to make"), Column("Calls, at most"), Column(""))
     print_table(Table("expected", "What is still to do", columns, rows), Console())
     print("Nothing was sent.")
-
-
-def _need_statistics() -> None:
-    """MissingExtra where the tables could not be made in the end: before anything is paid."""
-    from longmark.errors import MissingExtra
-
-    try:
-        import scipy  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra("longmark score-study", "stats") from None

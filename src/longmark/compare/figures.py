@@ -6,20 +6,21 @@ from collections.abc import Sequence
 
 from longmark.compare.results import MetricComparison, PairOnMetric
 from longmark.compare.words import direction, in_groups, most_won, told_apart
+from longmark.report.figures import Figure
+from longmark.report.lanes import ForestRow, Ranked, Stack, forest, groups, stacked
 from longmark.report.numbers import p_value
-from longmark.report.plots import ForestRow, Ranked, Stack, forest, groups, stacked
 
 MOST_PAIRS = 30
 """Pairs drawn for a metric; of more, those of the first system with each other one."""
 
 
-def rankings(metrics: Sequence[MetricComparison]) -> str:
+def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     """The systems of each metric, the best first, with bars over those that cannot be told apart; where neither end is
     better, their means without a ranking."""
-    return "".join(_ranking(one) for one in metrics)
+    return tuple(_ranking(one) for one in metrics)
 
 
-def _ranking(one: MetricComparison) -> str:
+def _ranking(one: MetricComparison) -> Figure:
     if one.facts.higher_is_better is None:
         means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
         label = f"{one.metric} (better end: {direction(one)})"
@@ -28,9 +29,9 @@ def _ranking(one: MetricComparison) -> str:
     return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)", says=in_groups(one))
 
 
-def differences(metrics: Sequence[MetricComparison]) -> str:
+def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     """Each pair's difference with its interval; beside it the corrected p."""
-    return "".join(
+    return tuple(
         forest(
             [
                 ForestRow(_label(p), p.difference.estimate, p.difference.low, p.difference.high, p_value(p.p))
@@ -43,9 +44,9 @@ def differences(metrics: Sequence[MetricComparison]) -> str:
     )
 
 
-def wins(metrics: Sequence[MetricComparison]) -> str:
+def wins(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     """On how many questions the first of a pair wins, ties and loses; or is higher, equal and lower."""
-    return "".join(
+    return tuple(
         stacked(
             [
                 Stack(_label(p), tuple(zip(outcomes(one), (p.won, p.ties, p.lost), strict=True)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longmark.report import plots
+from longmark.report import charts, lanes
+from longmark.report.figures import Figure
 from longmark.report.numbers import p_value
 from longmark.report.words import counted
 
@@ -34,10 +35,10 @@ class InGroup(NamedTuple):
     n: int
 
 
-def differences_figure(pairs: Sequence[PairOfMetrics], label: str) -> str:
+def differences_figure(pairs: Sequence[PairOfMetrics], label: str) -> Figure:
     """Each pair's difference with its interval, beside it p."""
     rows = [
-        plots.ForestRow(
+        lanes.ForestRow(
             f"{pair.first} − {pair.second}",
             pair.difference,
             pair.low,
@@ -46,7 +47,7 @@ def differences_figure(pairs: Sequence[PairOfMetrics], label: str) -> str:
         )
         for pair in pairs[:_DRAWN]
     ]
-    return plots.forest(rows, label, 0.0)
+    return lanes.forest(rows, label, 0.0)
 
 
 def told_apart(pairs: Sequence[PairOfMetrics], alpha: float, what: str) -> str:
@@ -66,13 +67,13 @@ def told_apart(pairs: Sequence[PairOfMetrics], alpha: float, what: str) -> str:
     )
 
 
-def groups_figure(found: Sequence[InGroup], label: str, low: float) -> str:
+def groups_figure(found: Sequence[InGroup], label: str, low: float) -> Figure:
     """A heat map, metrics by groups, from `low` to 1."""
     groups = list(dict.fromkeys((one.column, one.group) for one in found))
     metrics = list(dict.fromkeys(one.metric for one in found))
     value = {(one.column, one.group, one.metric): one.value for one in found}
     cells = [[value[column, group, metric] for column, group in groups] for metric in metrics]
-    return plots.heat_map(metrics, [group for _, group in groups], cells, label, low, 1.0, 2)
+    return charts.heat_map(metrics, [group for _, group in groups], cells, label, low, 1.0, 2)
 
 
 def columns_named(found: Sequence[InGroup]) -> str:

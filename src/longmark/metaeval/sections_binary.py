@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, shared
-from longmark.report import plots
+from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
 from longmark.tables import Column, Table
@@ -92,15 +92,15 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
                 + "; Holm over all pairs of metrics.",
             )
         )
-    forest = plots.forest(
-        [plots.ForestRow(a.metric, a.value, a.low, a.high, a.reason or f"n = {a.yes + a.no}") for a in part.aucs],
+    forest = lanes.forest(
+        [lanes.ForestRow(a.metric, a.value, a.low, a.high, a.reason or f"n = {a.yes + a.no}") for a in part.aucs],
         f"Area under the ROC curve for {part.label}",
         0.5,
     )
     known = [a for a in part.aucs if a.value is not None]
     without = reasons((a.metric, a.reason) for a in part.aucs)
     if not known:
-        return Section(f"{heading}Telling yes from no", f"No metric has an AUC.{without}", tuple(tables), forest)
+        return Section(f"{heading}Telling yes from no", f"No metric has an AUC.{without}", tuple(tables), (forest,))
     best = max(known, key=lambda a: a.value or 0.0)
     sure = sum((a.low or 0.0) > 0.5 for a in known)
     says = (
@@ -110,7 +110,7 @@ def _auc(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
     says += shared(best.value, ((a.metric, a.value) for a in known if a is not best))
     if part.undecided:
         says += f" On {counted(part.undecided, 'answer')} as many said yes as no; these have no label."
-    return Section(f"{heading}Telling yes from no", says + without, tuple(tables), forest)
+    return Section(f"{heading}Telling yes from no", says + without, tuple(tables), (forest,))
 
 
 def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
@@ -153,8 +153,8 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
     )
     known = sorted((c for c in part.calibrations if c.error is not None), key=lambda c: c.error or 0.0)
     diagrams = [
-        plots.reliability(
-            [plots.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in c.bins],
+        charts.reliability(
+            [charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in c.bins],
             f"{c.metric}: share of yes against score",
             says=f"Off by {figure(c.error)} on average, over {counted(c.n, 'answer')}.",
         )
@@ -170,4 +170,4 @@ def _calibration(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         " Read it beside the AUC: a constant can be calibrated and tell nothing; a metric can rank well and be off: "
         "its order is right then, but its values are no chances."
     )
-    return Section(f"{heading}Calibration", says + without, (whole, bins), "".join(diagrams))
+    return Section(f"{heading}Calibration", says + without, (whole, bins), tuple(diagrams))

@@ -16,7 +16,7 @@ from longmark.metaeval.parts import (
 from longmark.metaeval.preferences import ALWAYS, LONGER, Rate
 from longmark.metaeval.result import ChoiceLabel
 from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons, shared
-from longmark.report import plots
+from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
 from longmark.tables import Column, Range, Table
@@ -79,15 +79,15 @@ def _accuracy(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Sec
         "pairs on which people decided, a tie is wrong. Where both decide: neither says tie. By chance 1/3 of three "
         f"choices are right, 1/2 of two. Intervals: {_methods(part)}. Missing: an answer has no value.",
     )
-    forest = plots.forest(
+    forest = lanes.forest(
         [
-            plots.ForestRow(a.name, a.all.value, a.all.low, a.all.high, a.all.reason or f"n = {a.all.n}")
+            lanes.ForestRow(a.name, a.all.value, a.all.low, a.all.high, a.all.reason or f"n = {a.all.n}")
             for a in found.accuracies
         ],
         f"Accuracy on a, b or tie ({part.label})",
         round(1 / 3, 3),
     )
-    return Section(f"{heading}Accuracy on people's choices", _accuracy_says(part), (table,), forest)
+    return Section(f"{heading}Accuracy on people's choices", _accuracy_says(part), (table,), (forest,))
 
 
 def _methods(part: ChoiceLabel) -> str:
@@ -168,7 +168,7 @@ def _differences(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> 
         f"{heading}Which metric makes people's choice more often",
         told_apart(pairs, alpha, "accuracy"),
         (table,),
-        differences_figure(pairs, "Difference in accuracy"),
+        (differences_figure(pairs, "Difference in accuracy"),),
     )
 
 
@@ -206,7 +206,7 @@ def _groups(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Secti
     shown = [InGroup(g.column, g.group, g.name, g.all.value, g.all.n) for g in found]
     columns = columns_named(shown)
     says = f"The same accuracy among the pairs of each {columns}. {fewest(shown, 'pair')}"
-    return Section(f"{heading}By {columns}", says, (table,), groups_figure(shown, "Accuracy by group", 0.0))
+    return Section(f"{heading}By {columns}", says, (table,), (groups_figure(shown, "Accuracy by group", 0.0),))
 
 
 def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
@@ -225,7 +225,7 @@ def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section
     )
     names = list(dict.fromkeys([s.first for s in found] + [s.second for s in found]))
     value = {frozenset((s.first, s.second)): s.share.value for s in found}
-    heat = plots.heat_map(
+    heat = charts.heat_map(
         names,
         names,
         [[1.0 if one == other else value.get(frozenset((one, other))) for other in names] for one in names],
@@ -244,7 +244,7 @@ def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section
             top = max(long, key=lambda s: s.share.value or 0.0)
             other = top.first if top.second == LONGER else top.second
             says += f" {other} comes nearest to the longer answer, in {percent(top.share.value)}."
-    return Section(f"{heading}Metrics among themselves", says, (table,), heat)
+    return Section(f"{heading}Metrics among themselves", says, (table,), (heat,))
 
 
 def _position(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.scale import shown
 from longmark.metaeval.words import figure, level_name, percent, span
-from longmark.report import plots
+from longmark.report import charts
 from longmark.report.document import Section
 from longmark.report.words import counted
 from longmark.tables import Column, Table
@@ -66,7 +66,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
             )
         )
     maps = [
-        plots.heat_map(
+        charts.heat_map(
             [names[c.name] for c in each.classes],
             list(names.values()),
             [[count / sum(c.nearest) if sum(c.nearest) else None for count in c.nearest] for c in each.classes],
@@ -78,7 +78,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
         )
         for each in scaled[:_MAPS]
     ]
-    return Section(f"{heading}Error by class", _says(part), tuple(tables), "".join(maps))
+    return Section(f"{heading}Error by class", _says(part), tuple(tables), tuple(maps))
 
 
 def _note(part: RatingLabel) -> str:

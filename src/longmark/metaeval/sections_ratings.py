@@ -19,7 +19,7 @@ from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections_binary import binary_sections
 from longmark.metaeval.sections_classes import class_section
 from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, shared, span
-from longmark.report import plots
+from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
 from longmark.stats.correlation import Correlation
@@ -71,14 +71,14 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         f"declared. Kendall is tau-b. Intervals by {_jackknife(part)} on Fisher's scale. Missing: rated answers "
         "without a value.",
     )
-    forest = plots.forest(
+    forest = lanes.forest(
         [_forest_row(each.metric, each.by_kind["spearman"]) for each in part.correlations],
         f"Spearman's rho with people's {part.label}",
         0.0,
     )
     ranked = _ranked(part.correlations)
     scatters = [
-        plots.scatter(
+        charts.scatter(
             part.points[each.metric],
             f"{each.metric} and people",
             f"people's mean of {part.label}",
@@ -87,9 +87,7 @@ def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
     ]
-    return Section(
-        f"{heading}Correlation with people", _correlation_says(part, ranked), (table,), forest + "".join(scatters)
-    )
+    return Section(f"{heading}Correlation with people", _correlation_says(part, ranked), (table,), (forest, *scatters))
 
 
 def _jackknife(part: RatingLabel) -> str:
@@ -98,8 +96,8 @@ def _jackknife(part: RatingLabel) -> str:
     return "delete-one jackknife"
 
 
-def _forest_row(name: str, r: Correlation) -> plots.ForestRow:
-    return plots.ForestRow(name, r.value, r.low, r.high, r.reason if r.value is None and r.reason else f"n = {r.n}")
+def _forest_row(name: str, r: Correlation) -> lanes.ForestRow:
+    return lanes.ForestRow(name, r.value, r.low, r.high, r.reason if r.value is None and r.reason else f"n = {r.n}")
 
 
 def _ranked(found: tuple[Correlations, ...]) -> list[Correlations]:
@@ -229,7 +227,7 @@ def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> 
         f"{heading}Which metric follows people more closely",
         told_apart(pairs, alpha, "correlation"),
         (table,),
-        differences_figure(pairs, "Difference of Spearman's rho"),
+        (differences_figure(pairs, "Difference of Spearman's rho"),),
     )
 
 
@@ -265,7 +263,7 @@ def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Secti
     columns = columns_named(found)
     says = f"The same correlation among the answers of each {columns}. {fewest(found, 'answer')}"
     drawn = groups_figure(found, "Spearman's rho with people, by group", -1.0)
-    return Section(f"{heading}By {columns}", says, (table,), drawn)
+    return Section(f"{heading}By {columns}", says, (table,), (drawn,))
 
 
 def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:

@@ -6,8 +6,10 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from longmark.report.manifest import MetricFacts
+from longmark.report.numbers import fixed
 
 SHOW_POINTS = 20
 """With so many values or fewer, each is drawn as a point."""
@@ -64,6 +66,15 @@ def round_step(rough: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is not below `rough`."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """The ticks with just enough decimals to tell them apart."""
+    step = min((b - a for a, b in pairwise(ticks)), default=0.0) or 1.0
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    if any(abs(round(tick, places) - tick) > step / 50 for tick in ticks):
+        places += 1
+    return [fixed(tick, places) for tick in ticks]
 
 
 def distribution(system: str, ascending: Iterable[float], n: int, mean: float, edges: Sequence[float]) -> Distribution:

@@ -1,7 +1,7 @@
 """The page of a study-like verb: sections with a sentence, a figure and its tables, in one file that opens offline.
 
-It has the look and the rules of the report of a run (`html.py`), and no script at all. The same document gives the same
-bytes on the same machine.
+It has the look and the rules of the report of a run (`html.py`), and no script at all. Its figures are also files, in
+`figures/` beside it. The same document gives the same bytes on the same machine.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import longmark
+from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
 from longmark.report.markup import flat, line, pairs, plural, scrolling, text, upright
 from longmark.report.numbers import whole
 from longmark.report.page import head, refuse_to_destroy, template, write_page
@@ -32,20 +33,19 @@ _PHONE, _BETWEEN = 44, 3
 """Characters that a telephone is wide, and that stand between two columns: a broader table is cards there."""
 _BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
 """Where a name may go on in the next line: after a dot, a low line or a hyphen inside it."""
-_OF_THE_ARRAYS = ("numpy", "scipy")
+_OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page. title: its heading; says: what it shows, in a sentence or two, plain text; figure: of
-    `longmark.report.plots` (several may be joined), the only text that goes into the page as it is; note: how to read
-    it, plain text; points: what was found, in words, a sentence or two each, plain text; links: to pages that belong to
-    this one, (path from its folder, words)."""
+    """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; points:
+    what was found, in words, a sentence or two each; links: to pages that belong to this one, (path from its folder,
+    words). All plain text."""
 
     title: str
     says: str
     tables: Sequence[Table] = ()
-    figure: str = ""
+    figures: Sequence[Figure] = ()
     note: str = ""
     points: Sequence[str] = ()
     links: Sequence[tuple[str, str]] = ()
@@ -65,17 +65,47 @@ class Document:
 
 
 def write_document(document: Document, path: Path) -> None:
-    """Writes the page, whole or not at all.
+    """Writes each figure as `figures/NAME.svg`, `.pdf` and `.png` beside the page, then the page, whole or not at all.
 
     Errors: UserError where `path` cannot be written, does not end in .html or .htm, or is a file that is not an earlier
-    page of longmark.
+    page of longmark; MissingExtra where there is a figure to draw and matplotlib is not installed.
     """
     refuse_to_destroy(path)
-    write_page(path, _page(document))
+    names = _names([section.title for section in document.sections], {"settings", "content"})
+    drawn = _drawn(document, path.parent / "figures")
+    write_page(path, _page(document, names, drawn))
 
 
-def _page(document: Document) -> Iterator[bytes]:
-    names = _anchors(document.sections)
+def _drawn(document: Document, folder: Path) -> list[list[str]]:
+    """The figures of each section as HTML. Their files are written to the folder, named after section and label."""
+    titles = [
+        f"{section.title} {one.label.partition(' (')[0]}" for section in document.sections for one in section.figures
+    ]
+    names = iter(_names(titles, set(), 100))
+    found: list[list[str]] = []
+    for section in document.sections:
+        found.append([])
+        for figure in section.figures:
+            name = next(names)
+            files = rendered(figure, salt=name)
+            if files:
+                write_figure(files, folder, name)
+            found[-1].append(_framed(figure, inline(files["svg"]) if files else ""))
+    return found
+
+
+def _framed(figure: Figure, svg: str) -> str:
+    """A figure under its label, what it shows and how it is read. A broad one scrolls inside its own frame."""
+    parts = [f'<p class="plot-name"><strong>{text(figure.label)}</strong></p>']
+    parts += [f'<p class="finding">{text(figure.says)}</p>'] if figure.says else []
+    parts += [f'<p class="{"reading" if svg else "none"}">{text(figure.reading)}</p>'] if figure.reading else []
+    broad = figure.width > WIDTH
+    kind = "plot broad" if broad else "plot"
+    drawn = scrolling(figure.label, svg) if broad else svg
+    return f'<figure class="{kind}"><figcaption>{"".join(parts)}</figcaption>{drawn}</figure>\n'
+
+
+def _page(document: Document, names: Sequence[str], drawn: Sequence[Sequence[str]]) -> Iterator[bytes]:
     fill = {
         **head(),
         "title": line(upright(document.title)),
@@ -91,21 +121,22 @@ def _page(document: Document) -> Iterator[bytes]:
         if is_text:
             yield part.encode()
         elif part == "sections":
-            for section, name in zip(document.sections, names, strict=True):
-                yield _section(section, name).encode("utf-8", "replace")
+            for section, name, figures in zip(document.sections, names, drawn, strict=True):
+                yield _section(section, name, "".join(figures)).encode("utf-8", "replace")
         else:
             yield fill[part].encode("utf-8", "replace")
 
 
-def _anchors(sections: Sequence[Section]) -> list[str]:
-    """A name for each section's address: its title's letters and digits, numbered where two would be alike."""
+def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
+    """A name for each title, for addresses and files: its letters and digits, at most so many, numbered where two would
+    be alike. taken: names that are not given."""
     names: list[str] = []
-    for section in sections:
-        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in section.title.casefold())
-        name = "-".join(plain.split())[:60].strip("-") or "part"
-        taken = {*names, "settings", "content"}
+    for title in titles:
+        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in title.casefold())
+        name = "-".join(plain.split())[:most].strip("-") or "part"
+        others = {*names, *taken}
         names.append(
-            name if name not in taken else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in taken)
+            name if name not in others else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in others)
         )
     return names
 
@@ -115,10 +146,10 @@ def _contents(sections: Sequence[Section], names: Sequence[str]) -> str:
     return "".join([*links, '<a href="#settings">How it was made</a>'])
 
 
-def _section(section: Section, name: str) -> str:
+def _section(section: Section, name: str, figures: str) -> str:
     tables = list(section.tables)
     alone = len(tables) == 1 and tables[0].title == section.title
-    shown = tables[:1] if section.figure else tables
+    shown = tables[:1] if figures else tables
     folded = tables[len(shown) :]
     parts = [f'<section id="{name}">\n<h2>{text(section.title)}</h2>\n']
     if section.says:
@@ -128,8 +159,8 @@ def _section(section: Section, name: str) -> str:
     if section.links:
         links = (f'<li><a href="{escape(quote(path))}">{text(words)}</a></li>' for path, words in section.links)
         parts.append(f'<ul class="points">{"".join(links)}</ul>\n')
-    if section.figure:
-        parts.append(f'<div class="drawings">{section.figure}</div>\n')
+    if figures:
+        parts.append(f'<div class="drawings">{figures}</div>\n')
     parts += [_titled(table, "" if alone else f"<h3>{text(table.title)}</h3>") for table in shown]
     for table in folded:
         words = f"{text(table.title)} ({plural(len(table.rows), 'row')})"

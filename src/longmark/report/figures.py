@@ -1,60 +1,260 @@
-"""The figures of a run's report, made of the pieces in `plots`. No foreign text is raw.
+"""Figures by matplotlib: one house style, inline SVG for a page, and SVG, PDF and PNG files (extra `stats`).
 
-Every figure is 300 units wide and says in its label what it shows; the numbers stand in a table beside it.
+What is drawn stands in `charts`. Importing this module is cheap: matplotlib is imported when the first figure is drawn,
+without pyplot, and its settings are restored afterwards. The same figure gives the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
 
-from longmark.report.distribution import Distribution
-from longmark.report.numbers import fixed
-from longmark.report.plots import draw, spread
-from longmark.report.plots.names import fitted, text_width
-from longmark.report.plots.scale import Scale
-from longmark.report.plots.spread import MARGIN, box_lane, edge_axis
-from longmark.report.plots.spread import PANEL as WIDTH
-from longmark.report.summary import Cell
+from longmark.errors import MissingExtra, UserError
+from longmark.records.write import replacing
+from longmark.report.markup import upright
 
-_LANE = 46
+INK, SOFT, LINE, PAPER, HUE, PALE = "#1f1e1b", "#625f57", "#dfdbd1", "#ffffff", "#226d83", "#efece5"
+HUES = (HUE, "#d9480f", "#9a4fc4", "#6d1023", "#231f5c", "#a8894e")
+"""Each has a contrast of 3 or more with white (WCAG 1.4.11). In simulated protanopia, deuteranopia and tritanopia
+(Machado 2009) two of them are at least 19 apart in CIELAB. `figures.css` has a dark counterpart of every colour."""
+WIDTH, SIZE, SMALL = 348, 10.5, 9.5
+"""The width of a figure inside its margin and the sizes of its text, in points."""
+FORMATS = ("svg", "pdf", "png")
+_DPI, _MARGIN = 200, 6
+_FONT = "DejaVu Sans"
+"""It comes with matplotlib, so text has the same size on every machine."""
+_FAMILIES = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+_STYLE = {
+    "font.family": _FONT,
+    "font.size": SIZE,
+    "text.parse_math": False,
+    "axes.unicode_minus": False,
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "hatch.linewidth": 0.8,
+    "lines.solid_capstyle": "butt",
+    "text.color": INK,
+    "axes.edgecolor": SOFT,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "xtick.major.size": 3,
+    "ytick.major.size": 0,
+    "xtick.major.width": 0.7,
+}
+_NO_METADATA: dict[str, dict[str, None]] = {
+    "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
+    "pdf": dict.fromkeys(("Creator", "Producer", "CreationDate")),
+    "png": {"Software": None},
+}
+JOINTS = (" - ", " − ", " against ", " × ", " → ")
+"""What stands between the two names of a pair."""
+_LTR = "\u200e"
+_JOINERS = "\u200c\u200d"
+"""Not printable by themselves, but part of Persian, Hindi and emoji."""
+_TAG = re.compile(r"<[A-Za-z][^<>]*>")
+_TEXT = re.compile(r"(<text[^<>]*>)([^<]*)(?=</text>)")
+_DROPPED = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
+_UNUSED = re.compile(r'^(<g) id="[^"]*"| transform="rotate\(-0 [^"]*\)"')
+_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 
 
-def histogram(values: Distribution, label: str, tallest: int) -> str:
-    """Bars with their counts. tallest: the largest count of all histograms that are to be compared."""
-    return spread.histogram(values.edges, values.counts, label, tallest)
+class Sheet:
+    """What a figure is drawn on. Places are in points from the upper left corner, inside a margin."""
+
+    def __init__(self, figure: Figure) -> None:
+        from matplotlib.figure import Figure as Drawing
+
+        self.width, self.height = figure.width, figure.height
+        self._outer = (figure.width + 2 * _MARGIN, figure.height + 2 * _MARGIN)
+        self.drawing = Drawing(figsize=(self._outer[0] / 72, self._outer[1] / 72), facecolor="none")
+        self.full_names: dict[str, str] = {}
+        """Shortened names -> the whole ones."""
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """matplotlib's coordinates of a place."""
+        return (x + _MARGIN) / self._outer[0], 1 - (y + _MARGIN) / self._outer[1]
+
+    def panel(self, left: float, top: float, right: float, bottom: float) -> Any:
+        """matplotlib's axes in this place, with a transparent background."""
+        (x0, y0), (x1, y1) = self.at(left, bottom), self.at(right, top)
+        axes = self.drawing.add_axes((x0, y0, x1 - x0, y1 - y0))
+        axes.patch.set_visible(False)
+        return axes
+
+    def text(self, x: float, y: float, words: str, **look: Any) -> None:
+        """Text with the base line y; of foreign text, what `fitted` gives. look: matplotlib's properties of a text."""
+        if words:
+            self.drawing.text(*self.at(x, y), words, rotation_mode="anchor", **look)
+
+    def fitted(self, names: Sequence[str], rooms: Sequence[float], size: float = SIZE) -> list[str]:
+        """Names that fit and differ: those that would look alike when shortened carry their place in the list. The SVG
+        has the whole name as a tooltip."""
+        short = [fitted(name, room, size) for name, room in zip(names, rooms, strict=True)]
+        found = []
+        for place, (name, text) in enumerate(zip(names, short, strict=True), start=1):
+            if text != one_line(name) and short.count(text) > 1:
+                number = f" #{place}"
+                text = fitted(name, rooms[place - 1] - text_width(number, size), size) + number
+            found.append(_in_order(text))
+            if text != one_line(name):
+                self.full_names[found[-1]] = one_line(name)
+        return found
 
 
-def boxes(spreads: Sequence[Distribution], label: str, places: int) -> str:
-    """One lane for each system: least to greatest value, the middle half, the median, the mean as a diamond."""
-    edges = spreads[0].edges
-    at = Scale(edges[0], edges[-1], MARGIN, WIDTH - MARGIN)
-    parts = []
-    for lane, values in enumerate(spreads):
-        parts += _lane(values, at, lane * _LANE, places, named=len(spreads) > 1)
-    base = len(spreads) * _LANE
-    parts.append(edge_axis(edges, at, base))
-    return draw.svg("figure", WIDTH, base + 18, label, parts)
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a page. label: its heading and alternative text; says: what it shows; reading: how it is to be read,
+    or, where `draw` is None, why there is nothing to draw. All plain text. height, width: in points."""
+
+    label: str
+    says: str
+    reading: str
+    draw: Callable[[Sheet], None] | None = None
+    height: float = 0
+    width: float = WIDTH
 
 
-def _lane(values: Distribution, at: Scale, y: float, places: int, named: bool) -> list[str]:
-    words = f"median {fixed(values.median, places)} · mean {fixed(values.mean, places)}"
-    parts = [draw.text("lane-number", WIDTH - MARGIN, y + 12, words, "end")]
-    if named:
-        short = fitted(values.system, WIDTH - 2 * MARGIN - text_width(words) - 8)
-        parts.append(draw.name("lane", MARGIN, y + 12, values.system, short))
-    five = (values.least, values.q1, values.median, values.q3, values.greatest)
-    return [*parts, *box_lane(five, values.mean, values.points, values.n, at, y + 29)]
+def rendered(figure: Figure, formats: Iterable[str] = FORMATS, salt: str = "") -> dict[str, bytes]:
+    """The files of a figure, by format; none where it has no drawing. salt: keeps the ids of figures on one page apart.
+
+    Errors: MissingExtra where matplotlib is not installed.
+    """
+    if figure.draw is None:
+        return {}
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        raise MissingExtra("drawing figures", "stats") from None
+    files = {}
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**_STYLE, "svg.hashsalt": f"longmark {salt}"})
+        sheet = Sheet(figure)
+        figure.draw(sheet)
+        for kind in formats:
+            file = io.BytesIO()
+            paper = PAPER if kind == "png" else "none"
+            sheet.drawing.savefig(file, format=kind, dpi=_DPI, facecolor=paper, metadata=_NO_METADATA[kind])
+            files[kind] = file.getvalue()
+            if kind == "svg":
+                files[kind] = _tidied(file.getvalue().decode(), figure, sheet.full_names).encode("utf-8", "replace")
+    return files
 
 
-def interval(cell: Cell, ends: tuple[float, float], label: str) -> str:
-    """A small axis with the mean as a dot and its interval as a line."""
-    width, middle = 112, 11
-    at = Scale(*ends, 6, width - 6)
-    parts = [draw.line("rail", 6, middle, width - 6, middle)]
-    parts += [draw.line("rail", end, middle - 3, end, middle + 3) for end in (6, width - 6)]
-    if cell.interval is not None:
-        lower, upper = map(at, cell.interval)
-        parts.append(draw.rect("range", lower, middle - 5, max(upper - lower, 1), 10))
-    if cell.mean is not None:
-        parts.append(draw.circle("mean", at(cell.mean), middle, 3))
-    return draw.svg("interval", width, 22, label, parts, f' width="{width}" height="22"')
+def write_figure(files: dict[str, bytes], folder: Path, name: str) -> None:
+    """Writes `folder/name.svg`, `.pdf` and `.png`. UserError where the folder cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}); give another --out") from error
+    for kind, content in files.items():
+        with replacing(folder / f"{name}.{kind}") as file:
+            file.write(content)
+
+
+def inline(svg: bytes) -> str:
+    """An SVG file as part of an HTML page."""
+    return svg.decode().partition("?>")[2].replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "", 1)
+
+
+def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
+    """matplotlib's SVG with an alternative text, whole names as tooltips, and attributes in place of style sheets,
+    which the policy of a page forbids and which another page would apply to all its figures."""
+    body = _DROPPED.sub("", svg[svg.index("<svg") :].partition(">")[2])
+    body = _TEXT.sub(lambda found: _whole(found, full_names), _TAG.sub(_attributes, body))
+    label, says = escape(one_line(figure.label)), escape(one_line(figure.says))
+    width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
+    size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<svg class="chart" xmlns="http://www.w3.org/2000/svg" '
+        f'xmlns:xlink="http://www.w3.org/1999/xlink" {size} role="img" aria-label="{label}" '
+        f'font-family="{_FAMILIES}" stroke-linejoin="round"><desc>{says}</desc>'
+        + "\n".join(stripped for line in body.splitlines() if (stripped := line.strip()))
+        + "\n"
+    )
+
+
+def _attributes(found: re.Match[str]) -> str:
+    """A tag with `fill="#000"` for `style="fill: #000"`, without names that nothing refers to, with shorter numbers."""
+    tag, style = _UNUSED.sub(r"\1", found[0]), ""
+    before, quoted, rest = tag.partition(' style="')
+    if quoted:
+        style, _, after = rest.partition('"')
+        pairs = (pair.partition(": ")[::2] for pair in style.split("; "))
+        tag = before + "".join(f' {name}="{value}"' for name, value in pairs if name != "font-family") + after
+    return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
+
+
+def _whole(found: re.Match[str], full_names: dict[str, str]) -> str:
+    whole = full_names.get(unescape(found[2]))
+    return f"{found[1]}{found[2]}" if whole is None else f"{found[1]}<title>{escape(whole)}</title>{found[2]}"
+
+
+def one_line(foreign: str) -> str:
+    """Foreign text on one line, without control characters and without marks that turn the direction of writing."""
+    shown = (char if char.isprintable() or char in _JOINERS else " " for char in upright(foreign))
+    return " ".join("".join(shown).split())
+
+
+def _in_order(words: str) -> str:
+    """Words from left to right: a name written from right to left turns neither a rank before it nor a pair round."""
+    if not any(unicodedata.bidirectional(char) in ("R", "AL") for char in words):
+        return words
+    joint = next((joint for joint in JOINTS if words.count(joint) == 1), "")
+    return _LTR + (words.replace(joint, f" {_LTR}{joint.lstrip()}") if joint else words)
+
+
+def text_width(words: str, size: float = SIZE) -> float:
+    """An upper estimate of the width in points, by classes of characters: the fonts of a reader are not known."""
+    return size * sum(map(_width, words))
+
+
+def _width(char: str) -> float:
+    if char.isascii():
+        wide = 0.99 if char in "mwMWOQGD%@" else 0.75 if char.isupper() else 0.64
+        return 0.42 if char in "ijlI|!'.,:; ftr()[]{}/\\-*" else wide
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me"):
+        return 0.0
+    return 1.3 if ord(char) >= 0x1F000 else 1.05 if char in "…—" or unicodedata.east_asian_width(char) in "WF" else 0.8
+
+
+def fitted(whole: str, room: float, size: float = SIZE) -> str:
+    """The text, or its beginning and end around an ellipsis: what distinguishes names is often at their end. Of a pair
+    of names, as `a - b`, each is shortened by itself."""
+    words = one_line(whole)
+    if text_width(words, size) <= room:
+        return words
+    joint = next((joint for joint in JOINTS if words.count(joint) == 1), "")
+    if joint and room > 3 * text_width(joint, size):
+        first, second = words.split(joint)
+        free = room - text_width(joint, size)
+        head = fitted(first, max(free / 2, free - text_width(second, size)), size)
+        return head + joint + fitted(second, free - text_width(head, size), size)
+    least, most = 0, len(words) - 1
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if text_width(_cut(words, middle), size) <= room else (least, middle - 1)
+    return _cut(words, least)
+
+
+def _cut(words: str, kept: int) -> str:
+    head, tail = words[: (kept + 1) // 2].rstrip(), words[len(words) - kept // 2 :].lstrip()
+    while tail and unicodedata.combining(tail[0]):
+        tail = tail[1:]
+    return f"{head}…{tail}"

@@ -32,10 +32,11 @@ def check_out(out: Path | None) -> None:
 
 def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
     """Prints every section: its title, what it says, what was found, its tables. With `out` first writes
-    `out/report.html` and every table as `out/tables/NAME.csv`, `.md`, `.tex` and `.json`: who reads only the first
-    lines (`| head`) has the files all the same. printed: what is printed, where it is not the whole.
+    `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
+    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`: who reads only the first lines (`| head`) has the files all the
+    same. printed: what is printed, where it is not the whole.
 
-    UserError as `check_out`.
+    Errors: those of `check_out` and of `document.write_document`.
     """
     check_out(out)
     if out is not None:
@@ -44,7 +45,8 @@ def publish(document: Document, out: Path | None, console: Console, *, printed: 
         write_page(document, out / "report.html")
     _print(printed or document, out, console)
     if out is not None:
-        console.file.write(f"\nTables: {out / 'tables'}\nReport: {out / 'report.html'}\n")
+        figures = f"Figures: {out / 'figures'}\n" if any(section.figures for section in document.sections) else ""
+        console.file.write(f"\nTables: {out / 'tables'}\n{figures}Report: {out / 'report.html'}\n")
 
 
 def _print(document: Document, out: Path | None, console: Console) -> None:

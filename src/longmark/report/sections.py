@@ -9,13 +9,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from longmark.records import STATUSES
-from longmark.report.distribution import Distribution, bin_edges, distribution
-from longmark.report.figures import boxes, histogram, interval
+from longmark.report.bars import boxes, histogram, interval
+from longmark.report.distribution import Distribution, bin_edges, distribution, tick_texts
 from longmark.report.index import MarkIndex
 from longmark.report.manifest import Manifest, MetricFacts
 from longmark.report.markup import BY, code, listed, metric_name, plural, scrolling, text, upright
 from longmark.report.numbers import fixed, whole
-from longmark.report.plots.scale import tick_texts
 from longmark.report.selection import Selection
 from longmark.report.summary import Cell, Gap, Summary
 from longmark.report.table import how_many, interval_in_words

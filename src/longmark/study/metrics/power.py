@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from longmark.compare.reach import claims_beyond_reach
 from longmark.compare.words import hypothesis
+from longmark.report.charts import Curve, curves
 from longmark.report.document import Section
-from longmark.report.plots import Curve, curves
 from longmark.report.words import counted, listed
 from longmark.study.metrics.results import MetricProperties, MetricsStudy
 from longmark.study.metrics.words import better
@@ -106,7 +106,7 @@ def asl(study: MetricsStudy) -> Section:
             f"The curve of {_named(above, fewest)} has {counted(fewest, 'pair')} at the line or above it, that of "
             f"{_named(above, most)} {counted(most, 'pair')}."
         )
-    return Section(title, says, (table,), figure)
+    return Section(title, says, (table,), (figure,))
 
 
 def _named(above: list[tuple[int, MetricProperties]], count: int) -> str:

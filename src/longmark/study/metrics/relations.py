@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longmark.report.charts import heat_map
 from longmark.report.document import Section
+from longmark.report.figures import Figure
 from longmark.report.numbers import fixed
-from longmark.report.plots import heat_map
 from longmark.report.words import counted
 from longmark.stats.correlation import KINDS, MeanCorrelation
 from longmark.study.metrics.results import MetricPair, MetricsStudy
@@ -25,13 +26,13 @@ def correlations(study: MetricsStudy, *, by_system: bool = True) -> Section:
     tables = [_means(study, kind) for kind in KINDS]
     if by_system:
         tables.append(_by_system(study))
-    figure = "".join(_heat(study, kind) for kind in KINDS)
+    figures = [_heat(study, kind) for kind in KINDS]
     note = (
         f"Means over systems are taken through Fisher's z; intervals at {100 * study.level:.4g} % are the jackknife's, "
         "over questions. Scores are as they are: where lower is better in one metric of a pair only, agreement is a "
         "negative correlation."
     )
-    return Section(title, _says(study), tables, figure, note)
+    return Section(title, _says(study), tables, figures, note)
 
 
 def _means(study: MetricsStudy, kind: str) -> Table:
@@ -80,7 +81,7 @@ def _by_system(study: MetricsStudy) -> Table:
     return Table("correlations_by_system", "Correlations in each system", columns, rows, "n: questions.")
 
 
-def _heat(study: MetricsStudy, kind: str) -> str:
+def _heat(study: MetricsStudy, kind: str) -> Figure:
     names = [one.metric for one in study.metrics]
     found = {frozenset((pair.first, pair.second)): pair.by_kind[kind].value for pair in study.pairs}
     values = [[1.0 if a == b else found[frozenset((a, b))] for b in names] for a in names]

@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from longmark.report.charts import Curve, Panel, curves, histograms
 from longmark.report.document import Section
-from longmark.report.plots import Box, Curve, Panel, box_plots, curves, histograms
+from longmark.report.lanes import Box, box_plots
 from longmark.report.words import counted, listed
 from longmark.study.metrics.results import MetricProperties, MetricsStudy, SystemScores
 from longmark.study.metrics.words import better, percent, value
@@ -186,20 +187,13 @@ def question_means(study: MetricsStudy) -> Section:
             tuple(bins),
         ),
     )
-    figures = [
-        histograms(
-            [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some],
-            "Questions by their mean",
-            says=f"The middle half of them: {'; '.join(said[one.metric] for one in some)}." if len(scales) > 1 else "",
-        )
-        + curves(
-            [Curve(one.metric, one.question_means.quantiles) for one in some],
-            "Means over systems, sorted",
-            "share of the questions",
-            "mean over systems",
-        )
-        for some in scales.values()
-    ]
+    figures = []
+    for some in scales.values():
+        middles = f"The middle half of them: {'; '.join(said[one.metric] for one in some)}." if len(scales) > 1 else ""
+        panels = [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some]
+        lines = [Curve(one.metric, one.question_means.quantiles) for one in some]
+        figures.append(histograms(panels, "Questions by their mean", says=middles))
+        figures.append(curves(lines, "Means over systems, sorted", "share of the questions", "mean over systems"))
     many = len(study.systems) > 1
     means_of = "The mean over systems" if many else "The score"
     says = (
@@ -207,7 +201,7 @@ def question_means(study: MetricsStudy) -> Section:
         if said
         else "No question has a score of every system on a metric."
     )
-    return Section("Means over systems", says, tables, "".join(figures))
+    return Section("Means over systems", says, tables, figures)
 
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
@@ -255,13 +249,11 @@ def _distribution(one: MetricProperties, stem: str) -> Section:
     if not one.n:
         return Section(f"Distribution: {one.metric}", "No score is there.", tables)
     drawn = [scores for scores in order if scores.described.n]
-    figure = box_plots(
-        [Box(*row) for row in boxes],
-        f"{one.metric}, sorted by median",
-        one.facts.lo,
-        one.facts.hi,
-    ) + histograms([Panel(scores.system, one.edges, scores.counts) for scores in drawn], f"{one.metric} by system")
-    return Section(f"Distribution: {one.metric}", _medians(one, drawn), tables, figure)
+    figures = (
+        box_plots([Box(*row) for row in boxes], f"{one.metric}, sorted by median", one.facts.lo, one.facts.hi),
+        histograms([Panel(scores.system, one.edges, scores.counts) for scores in drawn], f"{one.metric} by system"),
+    )
+    return Section(f"Distribution: {one.metric}", _medians(one, drawn), tables, figures)
 
 
 def _medians(one: MetricProperties, order: Sequence[SystemScores]) -> str:

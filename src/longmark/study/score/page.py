@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from longmark.report.charts import scatter
 from longmark.report.document import Document, Section
+from longmark.report.figures import Figure
+from longmark.report.lanes import ForestRow, forest
 from longmark.report.markup import plural
-from longmark.report.plots import ForestRow, Point, forest, scatter
 from longmark.report.summary import FEWEST_BCA
 from longmark.study.score import people, sensitivity, tables
 from longmark.study.score.estimates import Settings, estimate
@@ -110,7 +112,7 @@ def _pairs(result: Result) -> Iterator[Section]:
         "Mean and standard deviation of each measure over the answers that have a value. Robustness needs no "
         "evaluator: the rows of a generator share it.",
         tables.table_1(found, settings),
-        figure=_specificity(result),
+        figures=_specificity(result),
         note="Specificity and relevance are an evaluator's; robustness is the cosine of an answer with the answer to a "
         "paraphrase (it should stay) or to a perturbed question (it should change).",
     )
@@ -135,12 +137,13 @@ def _answers(result: Result) -> Iterator[Section]:
     )
 
 
-def _specificity(result: Result) -> str:
+def _specificity(result: Result) -> tuple[Figure, ...]:
     rows = []
     for (generator, evaluator), marks in result.found.judged.items():
         one = estimate(marks.get(SPECIFICITY, []), result.settings, result.found.bounds_of(SPECIFICITY))
         rows.append(ForestRow(f"{generator} by {evaluator}", one.mean, one.low, one.high, f"n = {one.n} of {one.of}"))
-    return forest(rows, "Mean specificity of each generator under each evaluator", reference=None) if rows else ""
+    label = "Mean specificity of each generator under each evaluator"
+    return (forest(rows, label, reference=None),) if rows else ()
 
 
 def _robustness(result: Result) -> Iterator[Section]:
@@ -192,7 +195,7 @@ def _sensitivity(result: Result) -> Iterator[Section]:
         "Whether a proxy is as sure of an answer when it reads the facts as when it reads the whole passages: the "
         "correlation of the two over answers.",
         made,
-        figure="".join(_scattered(one) for one in first if one.pairs),
+        figures=[_scattered(one) for one in first if one.pairs],
         note=lacking,
     )
     yield Section(
@@ -202,12 +205,12 @@ def _sensitivity(result: Result) -> Iterator[Section]:
     )
 
 
-def _scattered(one: sensitivity.Consistency) -> str:
+def _scattered(one: sensitivity.Consistency) -> Figure:
     label = f"{one.proxy} on answers of {one.generator}"
     r, n = one.correlation.value, len(one.pairs)
     says = f"Correlation {r:.3f} over {n} answers." if r is not None else f"No correlation of {n} answers."
     axes = ("given the facts", "given the passages")
-    return scatter([Point(*pair) for pair in one.pairs], label, *axes, line=(1, 0), says=says)
+    return scatter(one.pairs, label, *axes, line=(1, 0), says=says)
 
 
 def _readability(result: Result) -> Iterator[Section]:

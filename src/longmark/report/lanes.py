@@ -1,0 +1,297 @@
+"""Figures that are lists on one axis: above each lane its name and its number. What all figures promise stands in
+`charts`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from longmark.report.charts import (
+    FINEST,
+    KEY,
+    NOTHING,
+    PAD,
+    REFERENCE,
+    Ends,
+    around,
+    finite,
+    first,
+    framed,
+    key,
+    key_rows,
+    known,
+)
+from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, Figure, Sheet, fitted, text_width
+from longmark.report.numbers import fixed, whole
+
+_PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
+"""From a lane to the next; the room of the axis; where in its row a lane is."""
+
+
+class ForestRow(NamedTuple):
+    """One line. estimate None: a gap, and `note` says why; low, high None: an estimate without an interval.
+
+    note: a few words at the end of the line, as `p = 0.012` or `n = 40`.
+    """
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+class Ranked(NamedTuple):
+    """One system of a ranking, as `ForestRow`. rank: stands before its name, as `1-3`; its number where none is
+    given."""
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    rank: str = ""
+
+
+class Box(NamedTuple):
+    """The values of one system. n = 0, or a number that is None, is a gap."""
+
+    label: str
+    n: int
+    least: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    greatest: float | None
+    mean: float | None
+
+
+class Stack(NamedTuple):
+    """One bar. parts: (name, count), the same names in the same order in every bar."""
+
+    label: str
+    parts: Sequence[tuple[str, int]]
+
+
+def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0, *, says: str = "") -> Figure:
+    """Estimates as dots, intervals as bars, one line each, and a dashed line at `reference` (None: no line)."""
+    shown, more = first(rows, "row")
+    values = _values(shown)
+    if not values:
+        return Figure(label, says, "No row has an estimate." if rows else NOTHING)
+    ends = around([*values, *known([reference])])
+    numbers = [_in_words(row, ends, row.note) for row in shown]
+
+    def draw(sheet: Sheet) -> None:
+        axes = _lanes(sheet, [row.label for row in shown], numbers, ends)
+        for i, row in enumerate(shown):
+            if reference is not None and finite(row.estimate) is not None:
+                axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
+            _lane(sheet, axes, row, i, row.note)
+
+    line = "" if reference is None else f"; dashed line: {reference:g}"
+    return Figure(label, says, f"Dot: the estimate; bar: its interval{line}.{more}", draw, _PITCH * len(shown) + _AXIS)
+
+
+def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str, *, says: str = "") -> Figure:
+    """A ranking, best first. bars: (first, last) places in `rows`, both included, counted from 0: systems that one bar
+    joins have no significant difference. ValueError for a bar that is not within the rows."""
+    wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
+    if wrong:
+        raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
+    shown, more = first(rows, "system")
+    values = _values(shown)
+    if not values:
+        return Figure(label, says, "No system has a score." if rows else NOTHING)
+    ends = around(values)
+    names = [f"{row.rank or i}. {row.label}" for i, row in enumerate(shown, start=1)]
+    drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
+    columns = _columns(drawn)
+    step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
+    side = step * max([0, *(column + 1 for column in columns)])
+
+    def draw(sheet: Sheet) -> None:
+        axes = _lanes(sheet, names, [_in_words(row, ends) for row in shown], ends, side=side)
+        for i, row in enumerate(shown):
+            _lane(sheet, axes, row, i)
+        if drawn:
+            beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
+            beside.set(xlim=(0, side), ylim=(len(shown), 0))
+            beside.axis("off")
+            for (top, bottom), column in zip(drawn, columns, strict=True):
+                beside.vlines((column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3)
+
+    joined = " Systems beside the same upright bar have no significant difference." if bars else ""
+    reading = f"Dot: the mean; bar through it: its interval.{joined}{more}"
+    return Figure(label, says, reading, draw, _PITCH * len(shown) + _AXIS)
+
+
+def box_plots(
+    boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None, *, says: str = ""
+) -> Figure:
+    """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
+    shown, more = first(boxes, "system")
+    fives = [_five(box) for box in shown]
+    values = [value for five in fives for value in five]
+    if not values:
+        return Figure(label, says, "No system has a score." if boxes else NOTHING)
+    ends = around(values)
+    ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
+    ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
+    numbers = [f"{fixed(box.median, _places(ends))} · n = {whole(box.n)}" for box in shown]
+
+    def draw(sheet: Sheet) -> None:
+        names = [box.label for box in shown]
+        axes = _lanes(sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends)
+        for i, (box, five) in enumerate(zip(shown, fives, strict=True)):
+            y = i + _MIDDLE
+            if not five:
+                _gap(sheet, axes, y, "no score")
+                continue
+            axes.plot([five[0], five[4]], [y, y], "-|", color=HUE, linewidth=1, markersize=6, clip_on=False)
+            axes.barh(y, five[3] - five[1], 0.4, five[1], facecolor=PALE, edgecolor=HUE, linewidth=1)
+            axes.vlines(five[2], y - 0.2, y + 0.2, color=INK, linewidth=2, clip_on=False)
+            if finite(box.mean) is not None:
+                look = {"color": INK, "markerfacecolor": PAPER, "markersize": 4.5, "clip_on": False}
+                axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
+
+    reading = "Line: least to greatest; box: the middle half; stroke and number: the median; diamond: the mean."
+    return Figure(label, says, reading + more, draw, _PITCH * len(shown) + _AXIS)
+
+
+def stacked(rows: Sequence[Stack], label: str, *, says: str = "") -> Figure:
+    """Bars of equal length, each part as wide as its share, with its count where there is room: wins, ties, losses.
+
+    ValueError where two bars have different parts.
+    """
+    bars, more = first(rows, "bar")
+    if not bars or not bars[0].parts:
+        return Figure(label, says, NOTHING)
+    names = [name for name, _ in bars[0].parts]
+    if any([name for name, _ in bar.parts] != names for bar in bars):
+        raise ValueError("stacked: the bars have different parts")
+    counts = [[count for _, count in bar.parts] for bar in bars]
+    totals = list(map(sum, counts))
+    if not any(totals):
+        return Figure(label, says, "Nothing was counted.")
+    top = key_rows(names) * KEY + 4
+
+    def draw(sheet: Sheet) -> None:
+        from matplotlib.patches import Rectangle
+
+        numbers = [f"n = {whole(total)}" if total else "" for total in totals]
+        axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
+        full = sheet.width - 2 * PAD
+        for part in range(len(names)):
+            shares = [line[part] / (total or 1) for line, total in zip(counts, totals, strict=True)]
+            before = [sum(line[:part]) / (total or 1) for line, total in zip(counts, totals, strict=True)]
+            ys = [i + _MIDDLE for i in range(len(bars))]
+            drawn = axes.barh(ys, shares, 0.46, before, **_fill(part))
+            for bar in drawn:
+                bar.set_visible(bar.get_width() > 0)
+            texts = [whole(line[part]) if line[part] else "" for line in counts]
+            fits = [text_width(t, SMALL) + 4 <= s * full for t, s in zip(texts, shares, strict=True)]
+            shown = [t if fit else "" for t, fit in zip(texts, fits, strict=True)]
+            behind = {"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
+            look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
+            for text in axes.bar_label(drawn, shown, label_type="center", fontsize=SMALL, **look):
+                text.set_visible(bool(text.get_text()))
+        for i, total in enumerate(totals):
+            if not total:
+                _gap(sheet, axes, i + _MIDDLE, "nothing counted")
+        key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
+
+    reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{more}"
+    return Figure(label, says, reading, draw, top + _PITCH * len(bars) + 2)
+
+
+def _lanes(
+    sheet: Sheet,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    ends: Ends,
+    *,
+    side: float = 0,
+    top: float = 0,
+) -> Any:
+    """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
+    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
+    right = sheet.width - side
+    axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6)
+    axes.set_ylim(len(names), 0)
+    axes.grid(axis="x")
+    axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
+    axes.spines["bottom"].set_visible(not top)
+    rooms = [right - text_width(number, SMALL) - 2 * PAD for number in numbers]
+    for i, name in enumerate(sheet.fitted(names, rooms)):
+        sheet.text(0, top + i * _PITCH + 12, name)
+        sheet.text(right, top + i * _PITCH + 12, numbers[i], ha="right", color=SOFT, fontsize=SMALL)
+    return axes
+
+
+def _lane(sheet: Sheet, axes: Any, row: ForestRow | Ranked, place: int, why: str = "") -> None:
+    """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
+    estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
+    y, ends = place + _MIDDLE, axes.get_xlim()
+    if estimate is None:
+        _gap(sheet, axes, y, f"no estimate: {why}" if why else "no estimate")
+        return
+    if low is not None or high is not None:
+        axes.hlines(y, ends[0] if low is None else low, ends[1] if high is None else high, color=HUE, linewidth=1.8)
+        stops = known([low, high])
+        axes.plot(stops, [y] * len(stops), "|", color=HUE, markersize=8, markeredgewidth=1.4, clip_on=False)
+    axes.plot(estimate, y, "o", color=INK, markersize=5.5, clip_on=False)
+
+
+def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
+    """What stands in a lane that has no value."""
+    (shown,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
+    look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
+    axes.text(axes.get_xlim()[0], y, shown, **look)
+
+
+def _values(rows: Sequence[ForestRow] | Sequence[Ranked]) -> list[float]:
+    return known(end for row in rows if finite(row.estimate) is not None for end in (row.estimate, row.low, row.high))
+
+
+def _in_words(row: ForestRow | Ranked, ends: Ends, note: str = "") -> str:
+    if finite(row.estimate) is None:
+        return ""
+    low, high, places = finite(row.low), finite(row.high), _places(ends)
+    interval = "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
+    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(note, 150, SMALL)}" if note else "")
+
+
+def _places(ends: Ends) -> int:
+    """Decimals for numbers beside an axis: three figures of its length."""
+    return min(max(0, 2 - math.floor(math.log10(max(ends[1] - ends[0], FINEST)) + 1e-9)), 9)
+
+
+def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:
+    """The first column in which a bar touches no other."""
+    columns: list[list[tuple[int, int]]] = []
+    found = []
+    for top, bottom in bars:
+        free = (i for i, taken in enumerate(columns) if all(bottom < a or b < top for a, b in taken))
+        column = next(free, len(columns))
+        columns += [[]] if column == len(columns) else []
+        columns[column].append((top, bottom))
+        found.append(column)
+    return found
+
+
+def _five(box: Box) -> list[float]:
+    """Least, quartiles and greatest; nothing where one of them is missing."""
+    five = known((box.least, box.q1, box.median, box.q3, box.greatest))
+    return five if len(five) == 5 and box.n else []
+
+
+def _fill(place: int) -> dict[str, Any]:
+    """Full, pale and hatched, then the same in the next hues."""
+    hue = HUES[(place // 3 * 2 + (place % 3 == 2)) % len(HUES)]
+    kinds: tuple[dict[str, Any], ...] = (
+        {"facecolor": hue, "edgecolor": hue},
+        {"facecolor": PALE, "edgecolor": SOFT},
+        {"facecolor": PAPER, "edgecolor": hue, "hatch": "/////"},
+    )
+    return {"linewidth": 0.7, **kinds[place % 3]}
