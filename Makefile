@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 LOCK   := requirements-dev.lock
 
-.PHONY: demo demo-full test test-embedded check format lint types unit bench lock clean
+.PHONY: demo demo-full test test-embedded test-lowest check format lint types unit bench lock clean
 
 # The environment is made again when the lock file or the project's own metadata change.
 $(VENV)/.stamp: $(LOCK) pyproject.toml
@@ -37,6 +37,14 @@ test-embedded: $(VENV)/.stamp
 	$(BIN)/longmark models install judge small embedder
 	$(BIN)/pytest -m slow
 
+# The lower bounds of pyproject.toml are versions that pass the tests: by hand, after a change of one of them.
+test-lowest: $(VENV)/.stamp
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip compile --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+		--group dev --extra parquet --extra stats --extra rag pyproject.toml -o .venv-lowest/requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python -r .venv-lowest/requirements.txt
+	PYTHONPATH=src .venv-lowest/bin/python -m pytest -m "not slow and not embedded" --ignore=tests/docs
+
 format: $(VENV)/.stamp
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
@@ -49,4 +57,4 @@ lock: $(VENV)/.stamp
 		--group dev --extra embedded --extra parquet --extra stats --extra rag pyproject.toml -o $(LOCK)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache demo demo-full
+	rm -rf $(VENV) .venv-lowest .mypy_cache .ruff_cache demo demo-full

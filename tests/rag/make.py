@@ -43,6 +43,11 @@ def pdf(pages: Sequence[str]) -> bytes:
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] {fonts} /Contents {5 + 2 * number} 0 R >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    return pdf_of(objects)
+
+
+def pdf_of(objects: Sequence[str]) -> bytes:
+    """A PDF file of these objects, numbered from 1; the first is the catalog."""
     body, places = "%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):
         places.append(len(body))

@@ -4,10 +4,11 @@ import errno
 import io
 import logging
 import os
+import time
 from pathlib import Path
 
 import pytest
-from tests.rag.make import pdf
+from tests.rag.make import pdf, pdf_of
 
 from longmark.errors import UserError
 from longmark.rag import documents
@@ -108,6 +109,28 @@ def test_records(tmp_path: Path):
     assert found["r.jsonl:10"] == "! id: expected text or a whole number"
     assert "NUL" in found["r.jsonl:11"]
     assert read(tmp_path / "r.jsonl").keys() == found.keys()
+
+
+def test_hostile_pdf_files_are_refused_in_a_moment(tmp_path: Path):
+    """What pypdf before 6.13.2 works on for ever: pages that fan out, tables that point to themselves, a bomb."""
+    fan = [f"<< /Type /Pages /Count 9 /Kids [{' '.join([f'{n + 1} 0 R'] * 10)}] >>" for n in range(2, 12)]
+    page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> >> /Contents 4 0 R >>"
+    runs = "\x81a" * (2 << 20) + "\x80"
+    bomb = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        page,
+        f"<< /Length {len(runs)} /Filter /RunLengthDecode >>\nstream\n{runs}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    loop = b"xref\n0 1\n0000000000 65535 f \ntrailer\n<< /Size 1 /Prev 9 /Root 1 0 R >>\nstartxref\n9\n%%EOF\n"
+    (tmp_path / "fan.pdf").write_bytes(pdf_of([bomb[0], *fan, "<< /Type /Page /MediaBox [0 0 9 9] >>"]))
+    (tmp_path / "loop.pdf").write_bytes(b"%PDF-1.4\n" + loop)
+    (tmp_path / "runs.pdf").write_bytes(pdf_of(bomb))
+    began = time.process_time()
+    found = read(tmp_path)
+    assert {text.split("(")[0] for text in found.values()} == {"! cannot be read as PDF "}
+    assert time.process_time() - began < 20
 
 
 def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,7 +25,6 @@ rows, examples and pages."""
 
 LARGEST = 1 << 30  # bytes of a JSON document, which is parsed whole
 
-_ORJSON_WRITES = 254  # levels
 _START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
 _KEY = re.compile(rb'"[ \t\r\n]*:')
@@ -101,10 +102,22 @@ def read_object(path: Path, remedy: str) -> dict[str, Any]:
     return found
 
 
+def _levels_that_orjson_writes() -> int:
+    """254 or 255, by its version."""
+    value: list[Any] = []
+    levels = 0
+    with suppress(orjson.JSONEncodeError):
+        while True:
+            orjson.dumps(value)
+            value, levels = [value], levels + 1
+    return levels
+
+
+_AROUND = _levels_that_orjson_writes() - DEPTH
 _writing = Lock()
 _innermost: list[Any] = [None]
 _shell: list[Any] = _innermost
-for _ in range(_ORJSON_WRITES - DEPTH - 1):
+for _ in range(_AROUND - 1):
     _shell = [_shell]
 
 
@@ -122,8 +135,7 @@ def compact(value: Any) -> bytes | None:
             return None
         finally:
             _innermost[0] = None
-    around = _ORJSON_WRITES - DEPTH
-    return written[around:-around]
+    return written[_AROUND:-_AROUND]
 
 
 def flaw(value: Any, levels: int = DEPTH) -> str | None:
@@ -155,6 +167,7 @@ def _repeats_a_key(raw: bytes, keys: int) -> bool:
 
 def _keys(value: Any, levels: int) -> int:
     """How many keys the objects of a value have. _TooDeep where it has more than `levels`."""
+    parts: Iterable[Any]
     if type(value) is dict:
         count, parts = len(value), value.values()
     elif type(value) is list:

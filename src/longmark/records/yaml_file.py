@@ -88,10 +88,11 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self._levels += 1
         self._nodes += 1
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self._levels > DEEPEST + 1:  # a scalar stands in the innermost level
-            raise _too_deep(self.peek_event().start_mark)
+            raise _too_deep(mark)
         if self._nodes > 2 * MOST_VALUES:  # each with a key
-            raise _too_many(self.peek_event().start_mark)
+            raise _too_many(mark)
         node = super().compose_node(parent, index)
         self._levels -= 1
         return node
