@@ -20,6 +20,7 @@ from tests.fuzz.mutate import damaged, dumps
 from tests.rag.make import pdf
 
 import longmark
+from longmark.compare.comparison import compare
 from longmark.metrics import all_prompts
 from longmark.prompts import from_folder
 from longmark.rag import index
@@ -91,8 +92,6 @@ def _run(rng: random.Random, folder: Path) -> object:
         case 0:
             return longmark.run(RECORDS, METRIC, out=run, retry=rng.choice(((), ("unparsable",))))
         case 1:
-            from longmark.compare.comparison import compare  # and scipy, for a second
-
             return compare([run, _made() / "other"], draws=100)
         case _:
             return write_report([run], folder / "page.html")

@@ -66,7 +66,7 @@ def _numbers(value: Any) -> Iterator[float]:
 def _fuzzer(name: str, share: int, path: str, metrics: tuple[str, ...], examples: list[dict[str, Any]]) -> Fuzzer:
     def one(rng: random.Random, folder: Path) -> None:
         Row.to_json = _checked  # type: ignore[assignment,method-assign]
-        scene = Scene(rng, path, rng.choice((1, 1, 2, 5, 12)))
+        scene = Scene(rng, path)
         try:
             with asyncio.Runner(loop_factory=Loop) as runner:
                 runner.run(_case(rng, folder, scene, rng.choice(metrics), examples))

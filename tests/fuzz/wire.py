@@ -7,6 +7,7 @@ import gzip
 import random
 import selectors
 import zlib
+from collections import Counter
 from typing import Any
 
 import orjson
@@ -77,31 +78,33 @@ def _bomb() -> bytes:
 
 
 class Scene:
-    """The server of one case. path: of the requests that get odd replies, the first `odd` of them; asked: all requests;
-    sent: the odd replies."""
+    """The server of one case. path: of the requests that get odd replies: some or all of them, each the first few times
+    that it comes (whatever the order in which they come); asked: all requests; sent: the odd replies."""
 
-    def __init__(self, rng: random.Random, path: str, odd: int) -> None:
-        self.path = path
+    def __init__(self, rng: random.Random, path: str) -> None:
         self.asked = 0
         self.sent: list[bytes] = []
         self.quirks = Quirks(
             rerank=rng.choice(("jina", "cohere", "vllm", "voyage", "tei")), reply=rng.choice((None, "80"))
         )
-        self._draw = rng.random()
-        self._always = rng.random() < 0.15, rng.choice((429, 429, 503)), rng.choice(_WAITS[:5])
-        self.odd = 12 if self._always[0] else odd
+        self._path, self._draw = path, rng.random()
+        self._times, self._share = rng.choice((1, 1, 2, 6)), rng.choice((0.3, 0.6, 1.0))
+        self._leave = rng.random() < 0.15, rng.choice((429, 429, 503)), rng.choice(_WAITS[:5])
+        self._came: Counter[bytes] = Counter()
 
     def answer(self, path: str, body: bytes) -> tuple[bytes, str]:
         """The bytes of a reply, and what comes after them: one of `_AFTER`."""
         self.asked += 1
+        self._came[body] += 1
+        rng = random.Random(f"{self._draw} {zlib.crc32(body)}")
         status, reply = reply_for(path, orjson.loads(body), body, "ok", self.quirks)
-        if path != self.path or self.odd <= 0:
+        again, said, wait = self._leave
+        if path != self._path or rng.random() > self._share or self._came[body] > (12 if again else self._times):
             return _message(status, {"content-length": str(len(reply))}, reply), "keep"
-        self.odd -= 1
-        same, said, wait = self._always
-        if same:  # an endpoint that wants to be left alone, for a while or for good
+        if again:  # an endpoint that wants to be left alone, for a while or for good
             return _message(said, {"content-length": "2", "retry-after": wait}, b"{}"), "keep"
-        raw, after = _odd(random.Random(f"{self._draw} {self.odd} {zlib.crc32(body)}"), status, reply)
+        rng = random.Random(f"{self._draw} {zlib.crc32(body)} {self._came[body]}")
+        raw, after = _odd(rng, status, reply)
         self.sent.append(raw[:4096])
         return raw, after
 
