@@ -17,7 +17,7 @@ from longmark.errors import AskAgain, TooLong, TooManyInputs
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, EmbedReply
 
-_SIZES = tuple(2**n for n in range(12))
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 BATCH = 32  # the most that text-embeddings-inference takes unless told otherwise
 
 
@@ -71,7 +71,7 @@ def smallest_batch(endpoint: Endpoint, identity: str, most: int | None = None) -
 
 def smaller_batch(endpoint: Endpoint, identity: str, refused: int) -> int:
     """A size for a model whose endpoint has just refused so many inputs: the next power of two from their half down."""
-    size = max(n for n in _SIZES if n <= max(1, refused // 2))
+    size = max(n for n in _SIZES if n == 1 or n <= refused // 2)
     endpoint.learn(identity, f"batch:{size}")
     return size
 
