@@ -39,7 +39,7 @@ test-embedded: $(VENV)/.stamp
 
 # The lower bounds of pyproject.toml are versions that pass the tests: by hand, after a change of one of them.
 test-lowest: $(VENV)/.stamp
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip compile --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
 		--group dev --extra parquet --extra stats --extra rag pyproject.toml -o .venv-lowest/requirements.txt
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python -r .venv-lowest/requirements.txt

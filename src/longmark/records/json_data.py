@@ -107,7 +107,7 @@ def _levels_that_orjson_writes() -> int:
     value: list[Any] = []
     levels = 0
     with suppress(orjson.JSONEncodeError):
-        while True:
+        while levels < 1000:
             orjson.dumps(value)
             value, levels = [value], levels + 1
     return levels
