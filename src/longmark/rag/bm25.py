@@ -13,6 +13,7 @@ from typing import Any
 
 from longmark.errors import MissingExtra
 from longmark.rag.best import best
+from longmark.rag.passages import damaged
 from longmark.rag.words import words
 
 K1, B, METHOD = 1.5, 0.75, "lucene"
@@ -48,11 +49,16 @@ class Bm25:
         return cls(_library().BM25.load(folder, mmap=True, backend="numpy", show_progress=False))
 
     def search(self, question: str, k: int) -> list[tuple[int, float]]:
-        """(passage, score) of the best k that share a word with the question, best first."""
-        known = self._index.get_tokens_ids(words(question))
-        if not known:
-            return []
-        return [(number, score) for number, score in best(self._index.get_scores_from_ids(known), k) if score > 0]
+        """(passage, score) of the best k that share a word with the question, best first. UserError where the files
+        of the index do not fit each other."""
+        try:
+            known = self._index.get_tokens_ids(words(question))
+            if not known:
+                return []
+            scores = self._index.get_scores_from_ids(known)
+        except (IndexError, TypeError, ValueError):
+            raise damaged() from None
+        return [(number, score) for number, score in best(scores, k) if score > 0]
 
 
 def _library() -> Any:

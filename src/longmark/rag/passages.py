@@ -68,10 +68,12 @@ class Passages:
         return len(self._offsets)
 
     def __getitem__(self, number: int) -> Stored:
+        if not 0 <= number < len(self):
+            raise damaged()
         start = self._offsets[number]
         end = self._offsets[number + 1] if number + 1 < len(self) else self._size
         if not start < end <= self._size:
-            raise _damaged()
+            raise damaged()
         return _stored(os.pread(self._file, end - start, start))
 
     def texts(self) -> Iterator[str]:
@@ -90,11 +92,12 @@ def _stored(line: bytes) -> Stored:
     try:
         passage = Stored(**orjson.loads(line))
     except (ValueError, TypeError):
-        raise _damaged() from None
+        raise damaged() from None
     if not all(isinstance(text, str) for text in (passage.id, passage.text, passage.document)):
-        raise _damaged()
+        raise damaged()
     return passage
 
 
-def _damaged() -> UserError:
+def damaged() -> UserError:
+    """The error of an index whose files do not fit each other."""
     return UserError("a passage of the index cannot be read; index the documents again")

@@ -6,10 +6,13 @@ A record from a file becomes an `Example` in `records.columns` (names of other t
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
+
+_HUGE = re.compile(rb"\d{19}")
 
 
 class Context(BaseModel):
@@ -73,6 +76,9 @@ class Example(BaseModel):
 
     @classmethod
     def from_json(cls, line: bytes) -> Example:
+        """The Example of one line. ValueError where it is none."""
+        if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
+            line = orjson.dumps(orjson.loads(line))
         return cls.model_validate_json(line)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -120,4 +121,6 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, (datetime.timedelta, decimal.Decimal)):
         return str(value)
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError("an infinite number")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
@@ -123,6 +124,10 @@ class Row:
         for key in ("example_id", "question_id", "system", "metric", "status"):
             if not isinstance(given[key], str):
                 raise ValueError(f"a row's {key} is text, not {found(given[key])}")
+            if not given[key].isascii() and _NOT_UNICODE.search(given[key]):
+                raise ValueError(f"a row's {key} is not UTF-8")
+        if isinstance(given["reason"], str) and _NOT_UNICODE.search(given["reason"]):
+            raise ValueError("a row's reason is not UTF-8")
         if not isinstance(given["reason"], str | None):
             raise ValueError(f"a row's reason is text or null, not {found(given['reason'])}")
         if not isinstance(given["evidence"], dict):
@@ -136,6 +141,7 @@ class Row:
 
 _EXACT = 2**53  # beyond it a float no longer holds every whole number, and SQLite cannot keep some of them at all
 _MOST_USD = 1e12
+_NOT_UNICODE = re.compile("[\ud800-\udfff]")
 _ROW_KEYS = {f.name for f in fields(Row)}
 _PART_KEYS: dict[type, list[str]] = {kind: [f.name for f in fields(kind)] for kind in (Signature, Usage)}
 _COUNTS = tuple(name for name in _PART_KEYS[Usage] if name != "usd")
