@@ -1,6 +1,6 @@
 """Embeddings over HTTP: POST {base}/embeddings, asked for in base64 (4 bytes a number, exact float32).
 
-One call is one request; the door asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
+One call is one request; the client asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
 `float` from then on (`float-embeddings`, AskAgain); after one that refuses a batch for its size, `batch` is at most
 half of that from then on (`batch:N`, TooManyInputs).
 """
@@ -17,7 +17,7 @@ from longmark.errors import AskAgain, TooLong, TooManyInputs
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, EmbedReply
 
-_SIZES = tuple(2**n for n in range(12))
+_SIZES = tuple(1 << n for n in range(12))
 BATCH = 32  # the most that text-embeddings-inference takes unless told otherwise
 
 
