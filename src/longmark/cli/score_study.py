@@ -99,7 +99,7 @@ def score_study(arguments: argparse.Namespace) -> int:
 def _work(arguments: argparse.Namespace, cache: CallCache) -> int:
     from longmark.cli.progress import Stages
     from longmark.models.budget import Budget
-    from longmark.models.names import Opener
+    from longmark.models.registry import Registry
     from longmark.study.score.experiment import carry_out, expect
     from longmark.study.score.stages import How
     from longmark.study.stages import INTERRUPT
@@ -118,8 +118,8 @@ def _work(arguments: argparse.Namespace, cache: CallCache) -> int:
     if arguments.dry_run:
         _print_expected(expect(plan, cache, how))
         return 0
-    opener = Opener(cache, arguments.timeout, arguments.max_reply_bytes)
-    outcome = carry_out(plan, cache, how, labels=arguments.labels, opener=opener)
+    registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
+    outcome = carry_out(plan, cache, how, labels=arguments.labels, registry=registry)
     if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
         print(f"Stopped. The same command goes on in {arguments.out}.", file=sys.stderr)
         return INTERRUPTED

@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from longmark import __version__
 from longmark.engine.manifest import differences, environment, now
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
-from longmark.models.door import Counts
+from longmark.models.client import Counts
 from longmark.records.json_data import read_object
 from longmark.records.write import replacing
 from longmark.tables import Cell, Column, Table

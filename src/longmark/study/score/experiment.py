@@ -14,7 +14,7 @@ from typing import Any
 
 from longmark.engine.run import finish
 from longmark.models.cache import CallCache
-from longmark.models.names import Opener
+from longmark.models.registry import Registry
 from longmark.records import sources
 from longmark.study.score.estimates import Settings
 from longmark.study.score.found import answers_of, found_in
@@ -34,13 +34,18 @@ class Outcome:
 
 
 def carry_out(
-    plan: Plan, cache: CallCache, how: How | None = None, *, labels: Path | None = None, opener: Opener | None = None
+    plan: Plan,
+    cache: CallCache,
+    how: How | None = None,
+    *,
+    labels: Path | None = None,
+    registry: Registry | None = None,
 ) -> Outcome:
     """Works on a study until it is done or cannot go on. labels: a file of people's labels.
 
     UserError and its kinds for whatever is wrong, before the first call where it can be known then.
     """
-    study = Study(plan, cache, how or How(), opener)
+    study = Study(plan, cache, how or How(), registry)
     if labels is not None:
         sources.kind_of(labels)
     stopped: StudyStopped | None = None

@@ -23,7 +23,7 @@ from longmark.domain import Domain, load
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
 from longmark.errors import UserError
-from longmark.models.names import Given, Name, Opener
+from longmark.models.registry import ModelNames, Name, Registry
 from longmark.rag.answer import FOLLOW
 from longmark.rag.generate import Generation
 from longmark.study.stages import stem
@@ -179,26 +179,26 @@ def proxy_run(proxy: Member) -> str:
 ONCE_RUN, POINTS_RUN = "once", "points"
 
 
-def markings(plan: Plan, opener: Opener) -> list[Marking]:
+def markings(plan: Plan, registry: Registry) -> list[Marking]:
     """The runs of each generator, all of them checked: UserError before the first call."""
     every = choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain))
     parameters(every, plan.params)  # a parameter that no metric of the study has
-    return [Marking(name, _settings(plan, opener, names, given)) for name, names, given in _wanted(plan)]
+    return [Marking(name, _settings(plan, registry, names, given)) for name, names, given in _wanted(plan)]
 
 
-def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], Given]]:
-    yield ONCE_RUN, ONCE, Given(embedder=plan.embedder)
+def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
+    yield ONCE_RUN, ONCE, ModelNames(embedder=plan.embedder)
     if plan.reranker is not None:
-        yield POINTS_RUN, POINTS, Given(reranker=plan.reranker)
+        yield POINTS_RUN, POINTS, ModelNames(reranker=plan.reranker)
     for evaluator in plan.evaluators:
-        yield evaluator_run(evaluator), JUDGED, Given(evaluator.models, embedder=plan.embedder)
+        yield evaluator_run(evaluator), JUDGED, ModelNames(evaluator.models, embedder=plan.embedder)
     for proxy in plan.proxies:
-        yield proxy_run(proxy), PROXIED, Given([plan.fact_finder()], lm=proxy.models[0])
+        yield proxy_run(proxy), PROXIED, ModelNames([plan.fact_finder()], lm=proxy.models[0])
 
 
-def _settings(plan: Plan, opener: Opener, names: Sequence[str], given: Given) -> Settings:
+def _settings(plan: Plan, registry: Registry, names: Sequence[str], given: ModelNames) -> Settings:
     params = {DOCUMENTS: True, **plan.params}
     own = {name: value for name, value in params.items() if name.rpartition(".")[0] in names}
     return make_settings(
-        names, opener, given, params=own, scoring="text", seed=plan.seed, prompts=plan.prompts, domain=plan.domain
+        names, registry, given, params=own, scoring="text", seed=plan.seed, prompts=plan.prompts, domain=plan.domain
     )

@@ -15,16 +15,16 @@ from pathlib import Path
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary
 from longmark.domain import PARAPHRASE, Domain, load
-from longmark.engine.fit import Fit
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.progress import counted
 from longmark.engine.session import CONCURRENCY, Options, check_budget, dry_run, execute
 from longmark.engine.settings import RETRIED, every_prompt
 from longmark.errors import UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Counts, Door, Ledger
-from longmark.models.handles import Models, Roles
-from longmark.models.names import Given, Opener, price_of
+from longmark.models.client import Client, Counts, UsageLog
+from longmark.models.handles import Backends, Models
+from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.prompts import PromptBook, from_folder
 from longmark.rag import answer as rag_answer
 from longmark.rag import index as rag_index
@@ -40,7 +40,7 @@ QUESTIONS, VARIANTS, ANSWERS, MARKS = "questions", "variants", "answers", "marks
 PARTS = (QUESTIONS, VARIANTS, ANSWERS, MARKS)
 
 
-Runs = Callable[[Plan, Opener], Sequence[Marking]]
+Runs = Callable[[Plan, Registry], Sequence[Marking]]
 
 
 @dataclass(frozen=True)
@@ -79,32 +79,32 @@ class Expected:
 class Study:
     """A study with everything checked that can be checked without a call. UserError where something is wrong.
 
-    opener: of models; runs: the kinds of run that each generator's answers go through.
+    registry: of models; runs: the kinds of run that each generator's answers go through.
     """
 
     def __init__(
-        self, plan: Plan, cache: CallCache, how: How, opener: Opener | None = None, runs: Runs = markings
+        self, plan: Plan, cache: CallCache, how: How, registry: Registry | None = None, runs: Runs = markings
     ) -> None:
         self.plan, self.how, self._cache = plan, how, cache
         self.domain: Domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants)
         self.index = rag_index.load(plan.index)
-        self._opener = opener or Opener(cache)
+        self._registry = registry or Registry(cache)
         self._book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
-        self.markings = runs(plan, self._opener)
+        self.markings = runs(plan, self._registry)
         self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
-        self._writer = self._models(Given(generator=plan.writer())) if PARAPHRASE in self.variants else None
+        self._writer = self._models(ModelNames(generator=plan.writer())) if PARAPHRASE in self.variants else None
         for models in (*self._generators.values(), *([self._writer] if self._writer else [])):
-            check_budget(models.roles, how.budget)
+            check_budget(models.backends, how.budget)
         for marking in self.markings:
-            check_budget(marking.settings.roles, how.budget)
+            check_budget(marking.settings.backends, how.budget)
         Retriever(self.index, next(iter(self._generators.values())), plan.retriever)  # whether they fit each other
         source = digest(plan.questions) if plan.questions else ""
         if plan.questions is not None and not source:
             raise UserError(f"{plan.questions}: there is no such file")
-        self._fit = Fit(self.domain)
+        self._profile_check = ProfileCheck(self.domain)
         if plan.questions is not None:
-            list(self._fit.over(self._source()))
+            list(self._profile_check.over(self._source()))
         self.fixed = plan.fixed(self.domain, self.index.hash, self.variants, source)
         self.fixed["prompts"] = self._book.hashes(every_prompt()) if plan.prompts else None
 
@@ -115,7 +115,7 @@ class Study:
         """Works on everything that is not done. Raises StudyStopped where a stage could not be finished."""
         folder.add(**self.plan.members())
         if (
-            misfit := self._fit.told(one for marking in self.markings for one in marking.settings.selected)
+            misfit := self._profile_check.told(one for marking in self.markings for one in marking.settings.selected)
         ) is not None:
             self.how.tell(misfit)
         if self._until(QUESTIONS):
@@ -312,12 +312,12 @@ class Study:
             embedder = self.plan.embedder  # a backend that was handed over is its own name
             if isinstance(embedder, str):
                 embedder = str(self.index.embedder["name"])
-        return self._models(Given(generator=generator.models[0], embedder=embedder))
+        return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
-    def _models(self, given: Given) -> Models:
-        door = Door(self._cache, concurrency=self.how.concurrency, budget=self.how.budget, price_of=price_of)
-        roles: Roles = self._opener.roles(given, ("generator", "embedder"))
-        return Models(roles, door, Ledger(), self._book, seed=self.plan.seed, domain=self.domain)
+    def _models(self, given: ModelNames) -> Models:
+        client = Client(self._cache, concurrency=self.how.concurrency, budget=self.how.budget, price_of=price_of)
+        backends: Backends = self._registry.backends(given, ("generator", "embedder"))
+        return Models(backends, client, UsageLog(), self._book, seed=self.plan.seed, domain=self.domain)
 
     def _options(self) -> Options:
         how = self.how
@@ -327,7 +327,7 @@ class Study:
             quiet=how.quiet,
             tell=how.tell,
             handle_signals=how.handle_signals,
-            check_fit=False,  # told of the questions, before anything was paid
+            check_profiles=False,  # told of the questions, before anything was paid
         )
 
 
@@ -337,7 +337,7 @@ def _lines(path: Path) -> list[Example]:
 
 
 def _counts(models: Models | None) -> Counts:
-    return models.door.counts if models is not None else Counts()
+    return models.client.counts if models is not None else Counts()
 
 
 async def _all(works: Sequence[Callable[[], Awaitable[None]]]) -> None:
@@ -355,6 +355,6 @@ async def _all(works: Sequence[Callable[[], Awaitable[None]]]) -> None:
 
 
 async def _close(models: Models | None) -> None:
-    for model in (models.roles.generator, models.roles.embedder) if models is not None else ():
+    for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
         if model is not None:
             await model.close()
