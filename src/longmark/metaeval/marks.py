@@ -131,12 +131,12 @@ def _filled(source: _Source, rows: Iterable[Row]) -> _Source:
             source.answers[key] = Answer(row.example_id, row.question_id, row.system, length)
         values, gaps = source.values.setdefault(row.metric, {}), source.gaps.setdefault(row.metric, {})
         source.made_by.setdefault(row.metric, set()).add(_made_by(row))
-        if row.value is None:
+        if row.score is None:
             values.pop(key, None)
             gaps[key] = row.status
         else:
             gaps.pop(key, None)
-            values[key] = row.value
+            values[key] = row.score
     return source
 
 

@@ -117,7 +117,7 @@ class MarkIndex:
         self._db.execute(
             "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(example, metric, system, row.value, row.status, row.reason),
+                *(example, metric, system, row.score, row.status, row.reason),
                 *(usage.calls, usage.from_cache, usage.prompt_tokens, usage.cached_prompt_tokens),
                 *(usage.completion_tokens, usage.usd),
             ),

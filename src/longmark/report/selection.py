@@ -158,5 +158,5 @@ def _examples(path: Path) -> Iterator[Example]:
 
 def _mark(row: Row) -> dict[str, Any]:
     usage = orjson.loads(orjson.dumps(row.usage))
-    kept = {"value": row.value, "status": row.status, "reason": row.reason, "evidence": row.evidence}
+    kept = {"value": row.score, "status": row.status, "reason": row.reason, "evidence": row.evidence}
     return {**kept, "usage": usage, "params": row.signature.params, "models": row.signature.models}

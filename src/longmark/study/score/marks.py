@@ -91,7 +91,7 @@ def _mark(row: Row, question: str, variant: str) -> Mark:
         example=row.example_id,
         question=question,
         variant=variant,
-        value=row.value,
+        value=row.score,
         status=row.status,
         reason=row.reason,
         votes=evidence.get("votes", {}),
