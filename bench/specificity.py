@@ -13,12 +13,13 @@ from collections import Counter
 from pathlib import Path
 
 from longmark.errors import NoScore
+from longmark.judge import numbered
+from longmark.metrics.score.specificity import Juror, label_claim
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Registry
 from longmark.prompts import PromptBook
-from longmark.text.details import labels
 
 PASSAGES = (
     "In January 2009 an ice storm left 700,000 customers in Kentucky without power; ice up to 5 cm thick broke 30,000 "
@@ -55,8 +56,8 @@ async def _print_all(models: Models) -> None:
     try:
         for claim, should in CLAIMS.items():
             try:
-                verdict = await labels(models, judge, claim, DETAILS, PASSAGES, temperature=0, sample=0)
-                got = [str(verdict.value[name].label or "left out") for name in DETAILS]
+                labels = await label_claim(models, Juror(judge, 0.0, 0), claim, DETAILS, numbered(PASSAGES))
+                got = [str(labels[name].label or "left out") for name in DETAILS]
             except NoScore as gap:
                 got = [gap.status] * len(DETAILS)
             print(f"{claim}\n  should be {', '.join(should)}\n  labelled  {', '.join(got)}", flush=True)

@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("judge", "text"),
     ("metrics", "rag", "datasets"),
     ("engine",),
+    ("testing",),
     ("study",),
     ("demo",),
     ("cli", "__main__"),

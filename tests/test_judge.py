@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,25 +12,20 @@ from pydantic import BaseModel
 
 from longmark import judge
 from longmark.errors import NoScore
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat
-from longmark.models.handles import Backends, Models
+from longmark.metric import Score
 from longmark.models.protocols import ChatReply, TokenLogprobs
-from longmark.prompts import Prompt, PromptBook
+from longmark.prompts import Prompt
+from longmark.testing import FakeChat, call
 
 PROMPT = Prompt("test.grade", ("answer",), "Grade it from 0 to 100.")
 
 
-def models_of(tmp_path: Path, *judges: FakeChat, scoring: str = "text") -> Models:
-    return Models(
-        Backends(judges=judges), Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook(), scoring
-    )
+def asked(model: FakeChat, reader: judge.Reader[Any]) -> judge.Verdict[Any]:
+    return call(lambda models: judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader), judge=model)
 
 
-def asked(tmp_path: Path, model: FakeChat, reader: judge.Reader[float]) -> judge.Verdict[float]:
-    models = models_of(tmp_path, model)
-    return asyncio.run(judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader))
+def scored(*judges: FakeChat) -> Score:
+    return call(lambda models: judge.judged_score(models, PROMPTS, {"answer": "Paris."}), judge=judges)
 
 
 def read(reader: judge.Reader[Any], text: str, **more: Any) -> Any:
@@ -169,12 +162,10 @@ def test_a_label_among_other_words_or_in_a_quotation_is_not_read(text: str):
         judge.choice(("SUPPORTS", "REFUTES", "N/A")).read(ChatReply(text))
 
 
-def test_a_quoted_label_is_asked_about_once_more_and_then_unparsable(tmp_path: Path):
+def test_a_quoted_label_is_asked_about_once_more_and_then_unparsable():
     quoting = FakeChat('REFUTES. The answer only claims "SUPPORTS"')
-    models = models_of(tmp_path, quoting)
-    reader = judge.choice(("SUPPORTS", "REFUTES"))
     with pytest.raises(NoScore) as raised:
-        asyncio.run(judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader))
+        asked(quoting, judge.choice(("SUPPORTS", "REFUTES")))
     assert (raised.value.status, len(quoting.requests)) == ("unparsable", 2)
     assert "one of SUPPORTS, REFUTES" in quoting.requests[1].messages[-1].content
 
@@ -197,9 +188,9 @@ def test_json_is_read_against_its_type():
             reader.read(ChatReply(text))
 
 
-def test_the_second_reply_counts_where_the_first_cannot_be_read(tmp_path: Path):
+def test_the_second_reply_counts_where_the_first_cannot_be_read():
     model = FakeChat(["It is a fine answer.", "70"])
-    verdict = asked(tmp_path, model, judge.PERCENT)
+    verdict = asked(model, judge.PERCENT)
     assert verdict.value == 70
     assert verdict.evidence()["unreadable_reply"] == "It is a fine answer."
     again = model.requests[1].messages
@@ -207,41 +198,41 @@ def test_the_second_reply_counts_where_the_first_cannot_be_read(tmp_path: Path):
     assert "not a single number" in again[3].content
 
 
-def test_after_two_unreadable_replies_there_is_no_score_but_the_raw_text(tmp_path: Path):
+def test_after_two_unreadable_replies_there_is_no_score_but_the_raw_text():
     with pytest.raises(NoScore) as raised:
-        asked(tmp_path, FakeChat(["fine", "quite fine"]), judge.PERCENT)
+        asked(FakeChat(["fine", "quite fine"]), judge.PERCENT)
     assert raised.value.status == "unparsable"
     assert raised.value.evidence["replies"] == ["fine", "quite fine"]
 
 
-def test_a_refusal_is_told_from_an_unreadable_reply(tmp_path: Path):
+def test_a_refusal_is_told_from_an_unreadable_reply():
     model = FakeChat(lambda _request: ChatReply("", refusal="I cannot help with that"))
     with pytest.raises(NoScore, match="cannot help") as raised:
-        asked(tmp_path, model, judge.PERCENT)
+        asked(model, judge.PERCENT)
     assert raised.value.status == "refused"
     assert len(model.requests) == 1
     filtered = FakeChat(lambda _request: ChatReply("", finish="content_filter"), name="other")
     with pytest.raises(NoScore) as raised:
-        asked(tmp_path, filtered, judge.PERCENT)
+        asked(filtered, judge.PERCENT)
     assert raised.value.status == "refused"
 
 
-def test_the_expected_value_of_yes_and_no(tmp_path: Path):
+def test_the_expected_value_of_yes_and_no():
     # p(yes) = .6, p( Yes) = .2, p(no) = .1, p(maybe) = .1: expected (.6 + .2) / (.6 + .2 + .1) = .8 / .9
     model = FakeChat(
         logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)}
     )
-    verdict = asked(tmp_path, model, judge.YES_NO)
+    verdict = asked(model, judge.YES_NO)
     assert verdict.value == pytest.approx(0.8 / 0.9)
     assert verdict.extra["mass"] == pytest.approx(0.9)
     assert model.requests[0].max_tokens == 1
     assert model.requests[0].logprobs == 20
 
 
-def test_the_expected_digit(tmp_path: Path):
+def test_the_expected_digit():
     # p(9) = .5, p(6) = .3, p(0) = .2: (9 x .5 + 6 x .3 + 0 x .2) / 9 = 6.3 / 9 = .7
     model = FakeChat(logprobs={"9": math.log(0.5), "6": math.log(0.3), "0": math.log(0.2)})
-    assert asked(tmp_path, model, judge.DIGITS).value == pytest.approx(0.7)
+    assert asked(model, judge.DIGITS).value == pytest.approx(0.7)
 
 
 @given(st.dictionaries(st.sampled_from("0123456789"), st.floats(-5, 0), min_size=1))
@@ -256,32 +247,30 @@ def test_an_expected_value_lies_between_its_ends(logprobs: dict[str, float]):
     assert min(values) - 1e-12 <= value <= max(values) + 1e-12
 
 
-def test_an_expected_value_needs_half_of_the_probability(tmp_path: Path):
+def test_an_expected_value_needs_half_of_the_probability():
     model = FakeChat(logprobs={"The": math.log(0.7), "yes": math.log(0.3)})
     with pytest.raises(NoScore) as raised:
-        asked(tmp_path, model, judge.YES_NO)
+        asked(model, judge.YES_NO)
     assert raised.value.status == "unparsable"
 
 
-def test_a_reply_without_log_probabilities_is_unsupported(tmp_path: Path):
+def test_a_reply_without_log_probabilities_is_unsupported():
     with pytest.raises(NoScore) as raised:
-        asked(tmp_path, FakeChat("yes"), judge.YES_NO)
+        asked(FakeChat("yes"), judge.YES_NO)
     assert raised.value.status == "unsupported"
 
 
-SCALE = judge.Scale(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
+PROMPTS = judge.ScorePrompts(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
 
 
-def test_several_judges_are_averaged_and_each_is_shown(tmp_path: Path):
-    models = models_of(tmp_path, FakeChat("80", name="a"), FakeChat("40", name="b"))
-    score = asyncio.run(judge.grade(models, SCALE, {"answer": "Paris."}))
+def test_several_judges_are_averaged_and_each_is_shown():
+    score = scored(FakeChat("80", name="a"), FakeChat("40", name="b"))
     assert score.value == pytest.approx(0.6)  # (.8 + .4) / 2
     assert [(one["model"], one["score"]) for one in score.evidence["judges"]] == [("a", 0.8), ("b", 0.4)]
 
 
-def test_no_grade_of_one_judge_is_no_grade_at_all(tmp_path: Path):
-    models = models_of(tmp_path, FakeChat("80", name="a"), FakeChat("well", name="b"))
+def test_no_score_of_one_judge_is_no_score_at_all():
     with pytest.raises(NoScore) as raised:
-        asyncio.run(judge.grade(models, SCALE, {"answer": "Paris."}))
+        scored(FakeChat("80", name="a"), FakeChat("well", name="b"))
     assert raised.value.status == "unparsable"
     assert [one["model"] for one in raised.value.evidence["judges"]] == ["a", "b"]

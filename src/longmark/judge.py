@@ -1,45 +1,47 @@
-"""Asks a judge and reads the verdict: fill a prompt, ask, parse strictly, ask once more, or say why there is none.
+"""Asks a judge and reads its verdict: fill a prompt, ask, parse strictly, ask once more, else raise `NoScore`.
 
-Nothing is guessed from a reply: a judge may quote the answer, and an answer may hold any verdict. A number or a label
-must be the whole reply, or stand in its last line as the readers say; a reply that was cut off is no verdict. What
-cannot be read is asked for once more, with the error; what cannot be read then raises `NoScore` with the raw text as
-evidence.
+Nothing is guessed from a reply: a judge may quote the answer, and an answer may contain any verdict. A number or a
+label must be the whole reply, or be in its last line in the form that the reader describes. A truncated reply is not a
+verdict. After an unreadable reply the judge is asked once more, with the error; if the second reply is unreadable too,
+`NoScore` carries both raw texts as evidence.
+
+`judged_metric` declares a metric whose score is one verdict: a number from 0 to 100, or an expected value over one
+token.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from longmark.errors import ModelError, NoScore
-from longmark.metric import Score
+from longmark.metric import Metric, NoParams, Score
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt
+from longmark.records import Example
 
 T = TypeVar("T")
 Structure = TypeVar("Structure", bound=BaseModel)
 
-TEMPERATURE = 0.0  # of a question that is asked once
+TEMPERATURE = 0.0  # of a prompt that is sent once
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
-_LEAST_MASS = (
-    0.5  # of the probability that must lie on the offered tokens: less, and the judge meant to say something else
-)
+_LEAST_MASS = 0.5  # of the probability, on the offered tokens: with less, the judge meant to reply something else
 
 
 class Unreadable(Exception):
-    """A reply that is no verdict; the message is told to the judge when it is asked again."""
+    """A reply that is not a verdict. The judge gets the message when it is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Generic[T]):
-    """value: what was read. model, prompt: who said it to what. replies: raw texts, the deciding one last.
-    extra: more of what it was read from (a distribution, say)."""
+    """value: what was read. model, prompt: the judge's name and the prompt's id. replies: raw texts, the one that was
+    read last. extra: more of what was read (a distribution, for example)."""
 
     value: T
     model: str
@@ -48,7 +50,7 @@ class Verdict(Generic[T]):
     extra: dict[str, Any] = field(default_factory=dict)
 
     def evidence(self) -> dict[str, Any]:
-        """As a row shows it."""
+        """The verdict in a row's evidence."""
         shown: dict[str, Any] = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1], **self.extra}
         if len(self.replies) > 1:
             shown["unreadable_reply"] = self.replies[0]
@@ -57,7 +59,7 @@ class Verdict(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Reader(Generic[T]):
-    """How a verdict is read from a reply. read raises `Unreadable`. The rest is what the call must ask for."""
+    """How a verdict is read from a reply. read raises `Unreadable`; the other fields are settings of the request."""
 
     read: Callable[[ChatReply], tuple[T, dict[str, Any]]]
     max_tokens: int
@@ -78,8 +80,8 @@ async def ask(
 ) -> Verdict[T]:
     """One verdict of one judge.
 
-    inputs, fields: as the prompt declares them. sample: which of several equal questions this is. Raises NoScore
-    (`unparsable`, `refused`, `unsupported`) and ModelError.
+    inputs, fields: as the prompt declares them. sample: the number of this request among several equal ones. Raises
+    NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
     """
     request = ChatRequest(
         messages=models.prompts.fill(prompt, inputs, fields),
@@ -90,7 +92,7 @@ async def ask(
         schema=reader.schema,
     )
     if reader.logprobs and judge.model.capabilities.logprobs == 0:
-        raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring reads.")
+        raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
     replies: list[str] = []
     while True:
         reply = await judge.chat(request)
@@ -100,21 +102,20 @@ async def ask(
             why = reply.refusal or "its content filter stopped the reply"
             raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
         if reader.logprobs and not reply.logprobs and reply.text:
-            raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring reads.", shown)
+            raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
         try:
             value, extra = reader.read(reply)
         except Unreadable as error:
             if len(replies) == 2:
-                raise NoScore(
-                    "unparsable", f"The reply of {judge.name} could not be read, twice: {error}.", shown
-                ) from None
+                reason = f"Two replies of {judge.name} could not be read: {error}."
+                raise NoScore("unparsable", reason, shown) from None
             request = _again(request, reply.text, str(error))
         else:
             return Verdict(value, judge.name, prompt.id, tuple(replies), extra)
 
 
 def _again(request: ChatRequest, text: str, error: str) -> ChatRequest:
-    """The request that asks once more. It names the error and repeats nothing of the form: the task above has it."""
+    """The request that asks once more. It names the error; the form of the reply is in the task above."""
     more = (
         Message("assistant", text or "(nothing)"),
         Message("user", f"I could not use that reply: {error}. Reply again, only in the form that the task asks for."),
@@ -133,7 +134,7 @@ _MARKS, _QUOTES = " \t\r\n*`.", "\"'“”‘’"
 
 
 def _whole(reply: ChatReply) -> str:
-    """The text of a reply without the thinking before it. Unreadable where it was cut off, is empty or only thinks."""
+    """The text of a reply without its thinking. Unreadable where it was truncated, is empty or has only thinking."""
     if reply.finish == "length":
         raise Unreadable("it was cut off before its end")
     text = _THINKING.sub("", reply.text).strip()
@@ -145,13 +146,13 @@ def _whole(reply: ChatReply) -> str:
 
 
 def _last_line(text: str) -> str:
-    """Only a line feed begins a line here: `splitlines` takes characters for ends of lines that nobody sees, and a
-    quoted answer may hold them."""
+    """Only a line feed ends a line here: `splitlines` also splits at characters that are not visible, and a quoted
+    answer may contain them."""
     return text.rpartition("\n")[2]
 
 
 def number(low: float, high: float) -> Reader[float]:
-    """Reads `N` that is the whole reply, or `score: N` in its last line; either may end in `/100`."""
+    """Reads `N` as the whole reply, or `score: N` as its last line; both may end in `/100`."""
 
     def read(reply: ChatReply) -> tuple[float, dict[str, Any]]:
         text = _whole(reply)
@@ -169,8 +170,8 @@ def number(low: float, high: float) -> Reader[float]:
 def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
     """Reads one of the labels: as the whole reply, as the last line alone, or as `label: X` in the last line.
 
-    Case does not matter, nor do spaces, asterisks, backquotes and full stops around the label; nor quotation marks,
-    except where it is the last line of several, which may be a quotation. A label anywhere else is not read.
+    Case, and spaces, asterisks, backquotes and full stops around the label, are ignored. So are quotation marks, except
+    in the last line of several, which may be a quotation. A label anywhere else is not read.
     """
     folded = {label.strip(_MARKS + _QUOTES).casefold(): label for label in labels}
 
@@ -188,7 +189,7 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
 
 
 def structure(model: type[Structure], max_tokens: int = 1024) -> Reader[Structure]:
-    """Reads a JSON object of a pydantic type; a code fence around it is allowed, anything else is not."""
+    """Reads a JSON object of a pydantic type; a code fence around it is allowed, other text is not."""
 
     def read(reply: ChatReply) -> tuple[Structure, dict[str, Any]]:
         text = _whole(reply)
@@ -205,9 +206,9 @@ def structure(model: type[Structure], max_tokens: int = 1024) -> Reader[Structur
 
 def expected(values: Mapping[str, float]) -> Reader[float]:
     """Reads the expected value over the first token of the reply: sum p(token) value(token) / sum p(token), over the
-    offered tokens (case and the space before them folded) among the most likely ones.
+    offered tokens among the most likely ones. Case and a space before a token are ignored.
 
-    Unreadable where the offered tokens hold less than half of the probability.
+    Unreadable where the offered tokens have less than half of the probability.
     """
 
     def read(reply: ChatReply) -> tuple[float, dict[str, Any]]:
@@ -234,41 +235,58 @@ DIGITS = expected({str(digit): digit / 9 for digit in range(10)})
 PERCENT = number(0, 100)
 
 
-# Grades ----------------------------------------------------------------------------------------------------------
+# Scores -----------------------------------------------------------------------------------------------------------
+
+_NUMBER_FORM = "Reply with one whole number from 0 to 100 and nothing else."
+_YES_NO_FORM = "Reply with one word, yes or no, and nothing else."
+_DIGIT_FORM = "Reply with one digit from 0 to 9 and nothing else."
+_FIELDS = {"question": "question", "answer": "answer", "context": "contexts", "reference": "references"}  # of inputs
 
 
 @dataclass(frozen=True)
-class Scale:
-    """A question with a grade for its answer: one prompt for each way of reading the grade.
-
-    text: asks for a number from 0 to 100. expected: asks for one token. tokens: which (`YES_NO` or `DIGITS`).
-    """
+class ScorePrompts:
+    """The two prompts of a judge's score: `text` asks for a number from 0 to 100, `expected` for one token, which
+    `token` reads (`YES_NO` or `DIGITS`)."""
 
     text: Prompt
     expected: Prompt
-    tokens: Reader[float]
+    token: Reader[float]
 
     @property
-    def prompts(self) -> tuple[Prompt, Prompt]:
+    def both(self) -> tuple[Prompt, Prompt]:
         return (self.text, self.expected)
 
 
-async def grade(models: Models, scale: Scale, inputs: Mapping[str, str]) -> Score:
-    """The grade in [0, 1] that the judges give: the mean where there are several, each one in the evidence.
+def score_prompts(
+    name: str, inputs: tuple[str, ...], *, number: str, yes_no: str = "", digit: str = ""
+) -> ScorePrompts:
+    """The prompts NAME and NAME.expected from a task in words for each; the form of the reply is added here.
+
+    number: the task for a number from 0 to 100. yes_no or digit, one of them: the task for the probability of yes, or
+    for a digit from 0 to 9 (its expected value is divided by 9).
+    """
+    task, form, token = (digit, _DIGIT_FORM, DIGITS) if digit else (yes_no, _YES_NO_FORM, YES_NO)
+    return ScorePrompts(
+        Prompt(name, inputs, f"{number}\n{_NUMBER_FORM}"), Prompt(f"{name}.expected", inputs, f"{task}\n{form}"), token
+    )
+
+
+async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[str, str]) -> Score:
+    """A judge's score in [0, 1]: the mean where there are several judges, with the verdict of each in the evidence.
 
     With `text` scoring the number is divided by 100; with `expected` it is the expected value over one token. Raises
-    NoScore and ModelError: where one of several judges gives no grade, there is none, since the mean of the others
+    NoScore and ModelError. If one of several judges gives no score there is no score at all: the mean of the others
     would be another metric.
     """
     by_text = models.scoring == "text"
-    prompt, reader = (scale.text, PERCENT) if by_text else (scale.expected, scale.tokens)
+    prompt, reader = (prompts.text, PERCENT) if by_text else (prompts.expected, prompts.token)
     scores: list[float] = []
     shown: list[dict[str, Any]] = []
     for judge in models.judges:
         try:
             verdict = await ask(models, judge, prompt, inputs, reader)
-        except NoScore as gap:
-            gap.evidence = {"judges": [*shown, gap.evidence]}
+        except NoScore as unscored:
+            unscored.evidence = {"judges": [*shown, unscored.evidence]}
             raise
         except ModelError as error:
             if str(error).startswith("logprobs are not supported"):
@@ -277,3 +295,76 @@ async def grade(models: Models, scale: Scale, inputs: Mapping[str, str]) -> Scor
         scores.append(verdict.value / 100 if by_text else verdict.value)
         shown.append({**verdict.evidence(), "score": scores[-1]})
     return Score(math.fsum(scores) / len(scores), {"judges": shown})
+
+
+Combine = Callable[[Score, Example, str, Any], Score]
+
+
+def judged_metric(
+    prompts: ScorePrompts,
+    *,
+    empty_answer: Score | None = None,
+    params: type = NoParams,
+    combine: Combine | None = None,
+) -> Metric:
+    """The declaration of a metric whose score is `judged_score`, in [0, 1].
+
+    It needs the fields of the example that its prompts show. If they show the reference, each reference is judged by
+    itself and the greatest score counts. Cost: one call for each judge, and each reference.
+
+    empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
+    metric's score from (the judge's score, example, reference, parameters).
+    """
+    inputs = prompts.text.inputs
+
+    async def score(example: Example, models: Models, params: Any) -> Score:
+        if is_empty(example):
+            if empty_answer is None:
+                raise NoScore("undefined", "The answer is empty.")
+            return empty_answer
+        texts = {"answer": example.answer or "", "question": example.question or ""}
+        texts["context"] = numbered(context.text for context in example.contexts)
+
+        async def against(reference: str) -> Score:
+            shown = {**texts, "reference": reference}
+            judged = await judged_score(models, prompts, {name: shown[name] for name in inputs})
+            return combine(judged, example, reference, params) if combine else judged
+
+        if "reference" not in inputs:
+            return await against("")
+        return best(example.references, [await against(reference) for reference in example.references])
+
+    def calls(example: Example, _params: Any, judges: int) -> int:
+        if is_empty(example):
+            return 0
+        return judges * (len(example.references) if "reference" in inputs else 1)
+
+    return Metric(
+        score,
+        needs=tuple(field for name, field in _FIELDS.items() if name in inputs),
+        bounds=(0, 1),
+        models=("judge",),
+        prompts=prompts.both,
+        params=params,
+        calls=calls,
+        scorings=("text", "expected"),
+    )
+
+
+def numbered(passages: Iterable[str]) -> str:
+    """Passages in one text, numbered from 1."""
+    return "\n\n".join(f"[{i}] {passage}" for i, passage in enumerate(passages, start=1))
+
+
+def is_empty(example: Example) -> bool:
+    """Whether the answer is missing, empty or blank."""
+    return not (example.answer or "").strip()
+
+
+def best(references: Sequence[str], scores: Sequence[Score]) -> Score:
+    """The greatest of the scores, the first of equal ones; of several, the evidence names its reference."""
+    first = max(range(len(scores)), key=lambda i: scores[i].value)
+    if len(scores) == 1:
+        return scores[0]
+    compared = {"reference": references[first], "scores_by_reference": [score.value for score in scores]}
+    return Score(scores[first].value, {**compared, **scores[first].evidence})

@@ -1,8 +1,8 @@
 """What a metric is: one async function and one declaration, `METRIC`, in a module of `longmark.metrics`.
 
-The module's path is the metric's name. The function gets an example, the models behind the client and the metric's
-parameters; it returns a `Score` (or, where the metric declares several `values`, a Score or NoScore for each of them)
-and raises `errors.NoScore` where there is no value. It loads, caches, retries, prints and aggregates nothing.
+The module's path is the metric's name. The function takes an example, the models of the run and the metric's
+parameters. It returns a `Score`; a metric that declares several `scores` returns a Score or a NoScore for each of them.
+It raises `errors.NoScore` where the example is unscored. It does not load, cache, retry, print or aggregate anything.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A value and the evidence for it: what a reader needs to believe the value or to dispute it (JSON types only)."""
+    """A number and its evidence: what a reader needs to accept the number or to dispute it (JSON types only)."""
 
     value: float
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """One of several values that a metric publishes from one computation. bounds: least and greatest value that can
-    occur, None where there is no limit. summary: what this one says, in a sentence for reports; "": the
-    metric's own."""
+class ScoreSpec:
+    """The declaration of one published score. bounds: the least and the greatest possible value, None where there is
+    no limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring."""
 
     bounds: Bounds
     higher_is_better: bool | None
@@ -42,7 +41,7 @@ class Value:
 
 
 Result = Score | Mapping[str, Score | NoScore]
-Values = Mapping[str, Value]
+ScoreSpecs = Mapping[str, ScoreSpec]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +54,30 @@ class Metric:
     """The declaration of a metric.
 
     score             the async function (example, models, params)
-    needs             fields of the example without which there is no value (`missing_input`)
-    bounds            least and greatest value that can occur, None where there is no limit
-    higher_is_better  None where neither end is
-    values            the values under the metric's name, where there are several, "" for the one that bears the name
-                      itself; bounds and direction are theirs then. A function of the domain where its file decides
+    needs             fields of the example without which it is unscored (`missing_input`)
+    bounds            the least and the greatest possible score, None where there is no limit
+    higher_is_better  None where neither direction is better
+    scores            several scores of one computation, by the part of the name behind the metric's own ("" for the
+                      metric's own name); they replace bounds and higher_is_better. A function of the domain where the
+                      domain's file decides which scores there are
     models            the roles it calls: judge, generator, embedder, reranker, lm
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter
-    calls             how many model calls an example takes at most (example, params, number of judges), for the
+    calls             the greatest number of model calls for an example (example, params, number of judges), for the
                       estimate before a run
-    logprobs          the top log-probabilities it needs from its judge (0: none)
-    scorings          how a judge's score can be read: `text`, `expected`; empty where there is no score to read
+    logprobs          the number of top log-probabilities it needs from its judge (0: none)
+    scorings          how a judge's score can be read: `text`, `expected`; empty where no score is read
     variants          it runs on variants of questions, not on the originals
-    by_domain         it looks for what the domain of the questions names
-    applies           whether a value (by its part of the name) is for a kind of variant (`Example.variant`); for what
-                      it is not, it gets no row
+    by_domain         its scores depend on the domain of the questions
+    applies           (part of the name, kind of variant) -> whether that score is computed for that kind of variant
+                      (`Example.variant`); where it is not, there is no row
     """
 
     score: Callable[[Example, Models, Any], Awaitable[Result]]
     needs: tuple[str, ...]
     bounds: Bounds = (None, None)
     higher_is_better: bool | None = True
-    values: Values | Callable[[Domain], Values] | None = None
+    scores: ScoreSpecs | Callable[[Domain], ScoreSpecs] | None = None
     models: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
@@ -88,18 +88,18 @@ class Metric:
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
 
-    def published(self, name: str, domain: Domain | None = None) -> dict[str, Value]:
-        """The full names of the metric's values, given the metric's own name. domain: None: the built-in one."""
-        if self.values is None:
-            return {name: Value(self.bounds, self.higher_is_better)}
-        values = self.values
-        if not isinstance(values, Mapping):
-            from longmark.domain import load  # and YAML: only where a domain is asked for
+    def published(self, name: str, domain: Domain | None = None) -> dict[str, ScoreSpec]:
+        """Full name -> declaration of each score, given the metric's own name. domain: None: the built-in one."""
+        if self.scores is None:
+            return {name: ScoreSpec(self.bounds, self.higher_is_better)}
+        specs = self.scores
+        if not isinstance(specs, Mapping):
+            from longmark.domain import load  # loads YAML, so only where a domain is needed
 
-            values = values(domain or load())
-        return {full_name(name, part): value for part, value in values.items()}
+            specs = specs(domain or load())
+        return {full_name(name, part): spec for part, spec in specs.items()}
 
 
 def full_name(name: str, part: str) -> str:
-    """The full name of a value: the metric's own name and the value's part of it, "" for the name itself."""
+    """The full name of a score: the metric's own name and the score's part, "" for the metric's own name."""
     return f"{name}.{part}" if part else name

@@ -471,7 +471,7 @@ def test_names_select_all_that_stands_under_them():
         "ccrs.question_relevance",
     ]
     (both,) = choose([FKGL, FRE])
-    assert list(both.values) == [FRE, FKGL]
+    assert list(both.scores) == [FRE, FKGL]
 
 
 def test_parameters_are_checked():

@@ -86,7 +86,7 @@ def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path
 
 def test_a_folder_counts_the_rows_to_be(tmp_path: Path):
     selected = choose(["score.robustness", "score.specificity", "score.readability"])
-    values = [value for chosen in selected for value in chosen.values]
+    values = [value for chosen in selected for value in chosen.scores]
     with RunFolder(tmp_path / "r", values) as folder:
         folder.stage(Example.model_validate(given) for given in GIVEN)
         # one original: 5 of specificity and 2 of readability; four variants with a kind: 1 each; one without: 2

@@ -1,7 +1,8 @@
-"""Names of metrics and their values: the metric's own name among them, a domain's, and which example they are for."""
+"""Names of metrics and their scores; which examples they are for; what the signatures of stored rows depend on."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from longmark import metrics
 from longmark.domain import BUILT_IN, Domain, load
 from longmark.errors import UnknownName
 from longmark.metric import full_name
+from longmark.prompts import SYSTEM
 
 SPECIFICITY = "score.specificity"
 ROBUSTNESS = "score.robustness"
@@ -25,23 +27,23 @@ def gardens(tmp_path: Path) -> Domain:
     return load(path)
 
 
-def test_a_value_can_bear_the_name_of_the_metric_itself():
+def test_a_score_can_have_the_name_of_the_metric_itself():
     assert full_name("a.b", "") == "a.b"
     assert full_name("a.b", "c") == "a.b.c"
     (chosen,) = metrics.select([SPECIFICITY])
-    assert list(chosen.values) == [
+    assert list(chosen.scores) == [
         SPECIFICITY,
         *(f"{SPECIFICITY}.{name}" for name in ("hazard", "location", "timeline", "intensity")),
     ]
     (one,) = metrics.select([f"{SPECIFICITY}.location"])
-    assert list(one.values) == [f"{SPECIFICITY}.location"]
+    assert list(one.scores) == [f"{SPECIFICITY}.location"]
 
 
 def test_a_domain_decides_its_dimensions(gardens: Domain):
     (chosen,) = metrics.select([SPECIFICITY], gardens)
-    assert list(chosen.values)[1:] == [f"{SPECIFICITY}.{name}" for name in gardens.weights]
-    assert f"{SPECIFICITY}.soil" in chosen.values
-    assert list(metrics.select([f"{SPECIFICITY}.soil"], gardens)[0].values) == [f"{SPECIFICITY}.soil"]
+    assert list(chosen.scores)[1:] == [f"{SPECIFICITY}.{name}" for name in gardens.weights]
+    assert f"{SPECIFICITY}.soil" in chosen.scores
+    assert list(metrics.select([f"{SPECIFICITY}.soil"], gardens)[0].scores) == [f"{SPECIFICITY}.soil"]
     with pytest.raises(UnknownName, match=r"score\.specificity\.soil"):
         metrics.select([f"{SPECIFICITY}.soil"])
     with pytest.raises(UnknownName):
@@ -55,11 +57,11 @@ def test_what_is_for_originals_and_what_for_which_variant():
     assert robustness.due(is_variant=True, kind="paraphrase") == [f"{ROBUSTNESS}.paraphrase"]
     for kind in ("hazard", "hazard+location", "of my own"):
         assert robustness.due(is_variant=True, kind=kind) == [f"{ROBUSTNESS}.perturbation"]
-    assert robustness.due(is_variant=True, kind=None) == list(robustness.values)
+    assert robustness.due(is_variant=True, kind=None) == list(robustness.scores)
     (one,) = metrics.select([f"{ROBUSTNESS}.paraphrase"])
     assert one.due(is_variant=True, kind="hazard") == []
     (specificity,) = metrics.select([SPECIFICITY])
-    assert specificity.due(is_variant=False, kind=None) == list(specificity.values)
+    assert specificity.due(is_variant=False, kind=None) == list(specificity.scores)
     assert specificity.due(is_variant=True, kind="paraphrase") == []
 
 
@@ -68,4 +70,66 @@ def test_every_name_that_a_metric_publishes_selects_it():
         for value in metrics.load(name).published(name):
             chosen = metrics.select([value])
             assert [one.name for one in chosen] == [name]
-            assert value in chosen[0].values
+            assert value in chosen[0].scores
+
+
+# Signatures of stored rows hold these hashes: a change of a prompt's words or inputs makes another metric.
+PROMPTS = {
+    "system": "88b0e1d3d70be522",
+    "ccrs.answer_correctness": "91c5d3b91db185a3",
+    "ccrs.answer_correctness.expected": "6f9255228fb9ce54",
+    "ccrs.contextual_coherence": "76e2c2cc5bc237d1",
+    "ccrs.contextual_coherence.expected": "5bb0ce2aa1bf63cb",
+    "ccrs.information_density": "e3e2b40a545a0317",
+    "ccrs.information_density.expected": "e4dad262e6c5ee1d",
+    "ccrs.information_recall": "e084a12288f5f9e4",
+    "ccrs.information_recall.expected": "2632168f6d539868",
+    "ccrs.question_relevance": "9def9e1ee9cfa4c9",
+    "ccrs.question_relevance.expected": "66a4053ab64d7b27",
+    "masking": "254f5cf1821ee28d",
+    "score.answer_relevance": "6e872d4af84f683a",
+    "facts": "e5f62d170bd80edd",
+    "score.context_utilization.proxy": "675faa0db5f5ef7a",
+    "claims": "a34078d96dead1cb",
+    "details": "2d662cafb0138843",
+    "score.specificity": "a468a156f8628de5",
+}
+# metric -> the parts of its scores, its parameters with their defaults, and what it needs
+DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
+    "ccrs.answer_correctness": ([""], {"weight": 0.7, "as_published": False}, ("answer", "contexts", "references")),
+    "ccrs.contextual_coherence": ([""], {}, ("answer", "contexts")),
+    "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),
+    "ccrs.information_recall": ([""], {}, ("answer", "contexts", "references")),
+    "ccrs.question_relevance": ([""], {}, ("question", "answer")),
+    "score.answer_relevance": (["masked", "plain"], {"questions": 5}, ("question", "answer")),
+    "score.context_utilization": (
+        ["absolute", "relative"],
+        {"chat": True, "max_claims": 100, "documents": False},
+        ("question", "answer", "contexts"),
+    ),
+    "score.readability": (["reading_ease", "grade_level"], {}, ("answer",)),
+    "score.robustness": (
+        ["paraphrase", "perturbation"],
+        {"long_answers": "mean"},
+        ("answer", "base_answer", "variant"),
+    ),
+    "score.segment_attribution": (["relevance", "order_changed"], {"max_points": 100}, ("question", "answer")),
+    "score.specificity": (
+        ["", "hazard", "location", "timeline", "intensity"],
+        {"samples": 3, "temperature": 0.7, "all_na": "undefined"},
+        ("answer", "contexts"),
+    ),
+}
+
+
+def test_prompts_are_those_of_stored_rows():
+    assert {prompt.id: prompt.hash for prompt in (SYSTEM, *metrics.all_prompts())} == PROMPTS
+
+
+def test_names_parameters_and_inputs_are_those_of_stored_rows():
+    assert metrics.names() == tuple(DECLARED)  # modules such as score/_labels.py are not metrics
+    for name, (parts, params, needs) in DECLARED.items():
+        metric = metrics.load(name)
+        assert list(metric.published(name)) == [full_name(name, part) for part in parts]
+        assert dataclasses.asdict(metric.params()) == params
+        assert metric.needs == needs

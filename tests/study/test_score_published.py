@@ -15,12 +15,13 @@ import pytest
 from tests.report.runs import row, write_run
 from tests.study.score_rows import WEIGHTS, found
 
+from longmark.metrics.score._labels import Label
+from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
 from longmark.records import Example
 from longmark.study.score import jury, tables
 from longmark.study.score.estimates import Settings, estimate
 from longmark.study.score.found import Found
 from longmark.study.score.marks import SPECIFICITY, read
-from longmark.text.votes import Label, share_of_yes, vote, weighted_score
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "score" / "specificity_labels.jsonl"
 LABELS: dict[object, Label] = {1: "yes", 0: "no", "n/a": "n/a"}

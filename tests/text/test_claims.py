@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
 from longmark.errors import NoScore
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat
-from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
-from longmark.prompts import PromptBook
+from longmark.testing import FakeChat, call
 from longmark.text.claims import PIECE, Fact, claim_calls, claims, fact_calls, facts
 
 
-def models(tmp_path: Path, *judges: FakeChat) -> Models:
-    return Models(Backends(judges=judges), Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook())
+def claims_of(text: str, *judges: FakeChat) -> list[str]:
+    return call(lambda models: claims(models, text), judge=judges)
+
+
+def facts_of(passages: Sequence[str], judge: FakeChat) -> list[Fact]:
+    return call(lambda models: facts(models, passages), judge=judge)
 
 
 def said(*statements: str, key: str = "claims") -> str:
     return json.dumps({key: statements})
 
 
-def test_the_first_judge_is_asked_and_sees_the_answer(tmp_path: Path):
+def test_the_first_judge_is_asked_and_sees_the_answer():
     first, second = FakeChat(said("It rained.", "The dam broke.")), FakeChat(said("no"), name="second")
-    assert asyncio.run(claims(models(tmp_path, first, second), "Rain broke the dam.")) == [
+    assert claims_of("Rain broke the dam.", first, second) == [
         "It rained.",
         "The dam broke.",
     ]
@@ -39,54 +38,54 @@ def test_the_first_judge_is_asked_and_sees_the_answer(tmp_path: Path):
     assert second.requests == []
 
 
-def test_each_statement_once_and_none_empty(tmp_path: Path):
+def test_each_statement_once_and_none_empty():
     judge = FakeChat(said("It rained.", " ", "it  Rained", "It snowed.", "It rained."))
-    assert asyncio.run(claims(models(tmp_path, judge), "…")) == ["It rained.", "It snowed."]
+    assert claims_of("…", judge) == ["It rained.", "It snowed."]
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_a_blank_text_has_none_without_a_call(tmp_path: Path, text: str):
+def test_a_blank_text_has_none_without_a_call(text: str):
     judge = FakeChat(said("invented"))
-    assert asyncio.run(claims(models(tmp_path, judge), text)) == []
-    assert asyncio.run(facts(models(tmp_path, judge), [text, text])) == []
+    assert claims_of(text, judge) == []
+    assert facts_of([text, text], judge) == []
     assert judge.requests == []
     assert claim_calls(text) == fact_calls([text]) == 0
 
 
-def test_an_answer_without_claims(tmp_path: Path):
-    assert asyncio.run(claims(models(tmp_path, FakeChat(said())), "Hello!")) == []
+def test_an_answer_without_claims():
+    assert claims_of("Hello!", FakeChat(said())) == []
 
 
-def test_a_long_text_goes_in_pieces_whose_claims_keep_their_order(tmp_path: Path):
+def test_a_long_text_goes_in_pieces_whose_claims_keep_their_order():
     def last_word(request: ChatRequest) -> str:
         piece = request.messages[1].content.split("</answer")[0].split()
         return said(f"It ends with {piece[-1]}", "They share this.")
 
     judge = FakeChat(last_word)
     text = "\n\n".join(f"Paragraph {n} has words{' and words' * 180}, the last one is end{n}" for n in range(6))
-    found = asyncio.run(claims(models(tmp_path, judge), text))
+    found = claims_of(text, judge)
     # 1,860 bytes a paragraph: two fit into 4,000, so three calls, which end with the paragraphs 1, 3 and 5
     assert len(judge.requests) == claim_calls(text) == 3
     assert found == ["It ends with end1", "They share this.", "It ends with end3", "It ends with end5"]
 
 
-def test_thirty_thousand_words(tmp_path: Path):
+def test_thirty_thousand_words():
     judge = FakeChat(lambda request: said(f"It has {len(request.messages[1].content)} characters."))
     text = " ".join(f"{n:05}" for n in range(30_000))  # 6 bytes a word with its space: 666 words a piece
-    assert asyncio.run(claims(models(tmp_path, judge), text))
+    assert claims_of(text, judge)
     assert len(judge.requests) == 46  # 30,000 / 666 = 45.05
     assert all(len(request.messages[1].content) < PIECE + 2000 for request in judge.requests)
 
 
-def test_short_passages_share_a_call_and_a_long_one_takes_several(tmp_path: Path):
+def test_short_passages_share_a_call_and_a_long_one_takes_several():
     judge = FakeChat(said("Dams hold water.", "dams hold water.", key="facts"))
-    found = asyncio.run(facts(models(tmp_path, judge), ["One passage.", "Another.", "A long one. " * 500]))
+    found = facts_of(["One passage.", "Another.", "A long one. " * 500], judge)
     assert found == [Fact("Dams hold water.", (1, 2, 3))]
     assert len(judge.requests) == fact_calls(["One passage.", "Another.", "A long one. " * 500]) == 2
     assert "One passage.\n\nAnother." in judge.requests[0].messages[1].content
 
 
-def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known(tmp_path: Path):
+def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known():
     short, long = "Dams hold water. Levees  hold\nrivers.", "Sand is dry. " * 500
     judge = FakeChat(
         lambda request: (
@@ -95,7 +94,7 @@ def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known(tmp_path: Path):
             else said("Sand is dry.", "Sand moves.", key="facts")
         )
     )
-    found = asyncio.run(facts(models(tmp_path, judge), [short, " ", "Dams hold water.", long]))
+    found = facts_of([short, " ", "Dams hold water.", long], judge)
     # The first call holds the passages 1 and 3 and the beginning of 4 (2 is blank), the second only the rest of 4:
     # a sentence of 1 is of 1; what no passage says in these words is of any that was shown; the second call has one.
     assert len(judge.requests) == 2
@@ -107,17 +106,15 @@ def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known(tmp_path: Path):
     ]
 
 
-def test_of_a_single_passage_every_fact_is_certain(tmp_path: Path):
+def test_of_a_single_passage_every_fact_is_certain():
     judge = FakeChat(said("Anything.", key="facts"))
-    assert asyncio.run(facts(models(tmp_path, judge), ["Some text."])) == [Fact("Anything.", (1,))]
+    assert facts_of(["Some text."], judge) == [Fact("Anything.", (1,))]
 
 
-def test_what_cannot_be_read_is_no_list(tmp_path: Path):
-    for n, reply in enumerate(["1. It rained.", '{"claims": "It rained."}', ChatReply(said("It"), finish="length")]):
-        folder = tmp_path / str(n)
-        folder.mkdir()
+def test_what_cannot_be_read_is_no_list():
+    for reply in ("1. It rained.", '{"claims": "It rained."}', ChatReply(said("It"), finish="length")):
         judge = FakeChat(lambda _request, reply=reply: reply)
-        with pytest.raises(NoScore) as gap:
-            asyncio.run(claims(models(folder, judge), "Rain."))
-        assert gap.value.status == "unparsable"
+        with pytest.raises(NoScore) as unscored:
+            claims_of("Rain.", judge)
+        assert unscored.value.status == "unparsable"
         assert len(judge.requests) == 2  # asked once more

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             prompts=arguments.prompts,
             domain=arguments.domain,
         )
-        values = [value for chosen in settings.selected for value in chosen.values]
+        values = [value for chosen in settings.selected for value in chosen.scores]
         conditions = parse_conditions(arguments.fail_under, values)
         options = Options(
             limit=arguments.limit,

@@ -40,7 +40,7 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
                 "summary": declared.summary or docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
             }
             for chosen in settings.selected
-            for value, declared in chosen.values.items()
+            for value, declared in chosen.scores.items()
         },
         "environment": environment(),
         "sessions": [],

@@ -108,7 +108,7 @@ async def execute(
     retry = _statuses(options.retry)
     check_budget(settings.backends, options.budget)
     _tell_unsupported(settings, options)
-    values = [value for chosen in settings.selected for value in chosen.values]
+    values = [value for chosen in settings.selected for value in chosen.scores]
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with _disk_errors(out), RunFolder(out, values) as folder:
@@ -185,7 +185,7 @@ async def dry_run(
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
     check_budget(settings.backends, options.budget)
     _tell_unsupported(settings, options)
-    values = [value for chosen in settings.selected for value in chosen.values]
+    values = [value for chosen in settings.selected for value in chosen.scores]
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
         copy = Path(scratch) / (out.name if out and out.name else "run")
         if out is not None and (out / "manifest.json").exists():

@@ -40,7 +40,7 @@ class Settings:
     def fixed(self) -> dict[str, Any]:
         """As the manifest holds them and a resumed run compares them."""
         return {
-            "metrics": sorted(value for chosen in self.selected for value in chosen.values),
+            "metrics": sorted(value for chosen in self.selected for value in chosen.scores),
             "params": {c.name: given for c in self.selected if (given := dataclasses.asdict(self.params[c.name]))},
             "models": self.models_used(),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),

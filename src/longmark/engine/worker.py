@@ -10,9 +10,9 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
-from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
+from longmark.errors import NoScore, UserError
 from longmark.judge import TEMPERATURE
-from longmark.metric import Score, full_name
+from longmark.metric import Score
 from longmark.metrics import Selected
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
@@ -20,14 +20,6 @@ from longmark.models.waiting import Stopped
 from longmark.records import Example, Row, Signature, Usage
 
 _NO_REPLY = RETRIED | {"too_long"}  # what these rows lack is a reply; those that the cache holds for them are sound
-_MISSING = {
-    "question": "The example has no question.",
-    "answer": "The example has no answer (null).",
-    "contexts": "The example has no contexts.",
-    "references": "The example has no reference answer.",
-    "profile": "The example has no profile.",
-    "base_answer": "The example has no base answer.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,41 +107,20 @@ class WorkerPool:
         example, chosen = task.example, task.chosen
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh)
         settings = self._settings
-        results: dict[str, Score | NoScore]
-        try:
-            self._check(example, chosen)
-            models = Models(
-                settings.backends,
-                self._client,
-                usage_log,
-                settings.prompts,
-                settings.scoring,
-                settings.seed,
-                settings.domain,
-            )
-            result = await chosen.metric.score(example, models, settings.params[chosen.name])
-            if isinstance(result, Score):
-                results = {chosen.name: result}
-            else:
-                results = {full_name(chosen.name, part): one for part, one in result.items()}
-        except NoScore as gap:
-            results = dict.fromkeys(task.wanted, gap)
-        except OverBudget as error:
-            results = dict.fromkeys(task.wanted, NoScore("over_budget", str(error)))
-        except TooLong as error:
-            results = dict.fromkeys(task.wanted, NoScore("too_long", str(error)))
-        except ModelError as error:
-            results = dict.fromkeys(task.wanted, NoScore("model_error", str(error)))
+        models = Models(
+            settings.backends,
+            self._client,
+            usage_log,
+            settings.prompts,
+            settings.scoring,
+            settings.seed,
+            settings.domain,
+        )
+        results = await chosen.score(example, models, settings.params[chosen.name], task.wanted)
         return [
             self._row(example, chosen, value, results[value], usage_log.usage if i == 0 else Usage())
             for i, value in enumerate(task.wanted)
         ]
-
-    def _check(self, example: Example, chosen: Selected) -> None:
-        lacking = [name for name in chosen.metric.needs if _lacks(example, name)]
-        if lacking:
-            reason = " ".join(_MISSING.get(name, f"The example has no {name}.") for name in lacking)
-            raise NoScore("missing_input", reason)
 
     def _row(self, example: Example, chosen: Selected, value: str, result: Score | NoScore, usage: Usage) -> Row:
         gap = result if isinstance(result, NoScore) else None
@@ -179,12 +150,3 @@ class WorkerPool:
             prompts=settings.prompts.hashes(settings.prompts_of(chosen.metric)),
             seed=settings.seed,
         )
-
-
-def _lacks(example: Example, name: str) -> bool:
-    """Whether a field is missing: None, or no passages or references. An empty answer is there; a question, say, that
-    is empty or blank is not."""
-    value = getattr(example, name)
-    if name in ("answer", "base_answer"):
-        return value is None
-    return value is None or value == () or (isinstance(value, str) and not value.strip())

@@ -1,7 +1,8 @@
-"""The metrics, one module each; a folder is a family. There is no list of them to keep: the modules are the list.
+"""The metrics, one module each; a folder is a family. The modules are the list of metrics: there is no other.
 
-A name on the command line selects all that stands under it: `ccrs` a family, `score.readability` a metric with two
-values, `score.readability.grade_level` one of them.
+A module whose name begins with an underscore belongs to the metrics beside it and is no metric. A name on the command
+line selects everything under it: `ccrs` a family, `score.readability` a metric with two scores,
+`score.readability.grade_level` one of them.
 """
 
 from __future__ import annotations
@@ -13,39 +14,84 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from longmark.errors import UnknownName
-from longmark.metric import Metric, Value
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName
+from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.prompts import Prompt
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
+    from longmark.models.handles import Models
+    from longmark.records import Example
+
+_MISSING = {
+    "question": "The example has no question.",
+    "answer": "The example has no answer (null).",
+    "contexts": "The example has no contexts.",
+    "references": "The example has no reference answer.",
+    "profile": "The example has no profile.",
+    "base_answer": "The example has no base answer.",
+}
 
 
 @dataclass(frozen=True)
 class Selected:
-    """A metric that was asked for. values: the full names wanted, in the order of the declaration."""
+    """A metric that was asked for. scores: full name -> declaration of those wanted, in the order of the metric's."""
 
     name: str
     metric: Metric
-    values: dict[str, Value]
+    scores: dict[str, ScoreSpec]
 
     def due(self, *, is_variant: bool, kind: str | None) -> list[str]:
-        """The values that are for an example: an original, or a variant of a kind."""
+        """The full names of the scores to compute for an example: an original, or a variant of a kind."""
         if is_variant != self.metric.variants:
             return []
         if not is_variant:
-            return list(self.values)
-        return [value for value in self.values if self.metric.applies(value[len(self.name) + 1 :], kind)]
+            return list(self.scores)
+        return [name for name in self.scores if self.metric.applies(name[len(self.name) + 1 :], kind)]
+
+    async def score(
+        self, example: Example, models: Models, params: Any, wanted: Sequence[str]
+    ) -> dict[str, Score | NoScore]:
+        """Full name -> score of an example, for every name wanted. Missing inputs and the failures that a row can state
+        (ModelError, OverBudget) are NoScore."""
+        failed: NoScore
+        try:
+            missing = [name for name in self.metric.needs if _is_missing(example, name)]
+            if missing:
+                reason = " ".join(_MISSING.get(name, f"The example has no {name}.") for name in missing)
+                raise NoScore("missing_input", reason)
+            result = await self.metric.score(example, models, params)
+            if isinstance(result, Score):
+                result = {"": result}
+            found = {full_name(self.name, part): one for part, one in result.items()}
+            return {name: found[name] for name in wanted}
+        except NoScore as unscored:
+            failed = unscored
+        except OverBudget as error:
+            failed = NoScore("over_budget", str(error))
+        except TooLong as error:
+            failed = NoScore("too_long", str(error))
+        except ModelError as error:
+            failed = NoScore("model_error", str(error))
+        return dict.fromkeys(wanted, failed)
+
+
+def _is_missing(example: Example, name: str) -> bool:
+    """Whether a field is None or has no entries. A blank answer is there; any other blank text is missing."""
+    value = getattr(example, name)
+    if name in ("answer", "base_answer"):
+        return value is None
+    return value is None or value == () or (isinstance(value, str) and not value.strip())
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all metrics, sorted. No metric is imported for it."""
+    """The names of all metrics, sorted. Imports no metric."""
     root = Path(__file__).parent
     modules = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py"))
-    return tuple(sorted(".".join(m.parts) for m in modules if len(m.parts) > 1 and m.name != "__init__"))
+    return tuple(sorted(".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")))
 
 
 def load(name: str) -> Metric:
@@ -66,18 +112,18 @@ def docstring(name: str) -> str:
 def select(wanted: Sequence[str], domain: Domain | None = None) -> list[Selected]:
     """What the names select, each metric once, in the order asked for. UnknownName for a name that selects nothing.
 
-    domain: whose dimensions have values; None: the built-in one.
+    domain: whose dimensions have scores; None: the built-in one.
     """
-    found: dict[str, dict[str, Value]] = {}
+    found: dict[str, set[str]] = {}
     for name in wanted:
         hits = list(_under(name, domain))
         if not hits:
             raise UnknownName("metric", name, _all_names(domain), "See: longmark metrics")
-        for metric, value in hits:
-            found.setdefault(metric, {})[value] = load(metric).published(metric, domain)[value]
+        for metric, score in hits:
+            found.setdefault(metric, set()).add(score)
     return [
-        Selected(name, load(name), {v: d for v, d in load(name).published(name, domain).items() if v in values})
-        for name, values in found.items()
+        Selected(name, load(name), {s: spec for s, spec in load(name).published(name, domain).items() if s in scores})
+        for name, scores in found.items()
     ]
 
 
@@ -87,16 +133,16 @@ def all_prompts() -> list[Prompt]:
 
 
 def _under(name: str, domain: Domain | None) -> Iterator[tuple[str, str]]:
-    """(metric, value) for all that stands under a name."""
+    """(metric, score) for everything under a name."""
     for metric in names():
         if metric == name or metric.startswith(f"{name}."):
-            yield from ((metric, value) for value in load(metric).published(metric, domain))
+            yield from ((metric, score) for score in load(metric).published(metric, domain))
         elif name.startswith(f"{metric}.") and name in load(metric).published(metric, domain):
             yield metric, name
 
 
 def _all_names(domain: Domain | None) -> list[str]:
-    """Everything that can be asked for: families, metrics and their values."""
+    """Everything that can be asked for: families, metrics and their scores."""
     families = {name.rsplit(".", 1)[0] for name in names()}
-    values = {value for name in names() for value in load(name).published(name, domain)}
-    return sorted(families | set(names()) | values)
+    scores = {score for name in names() for score in load(name).published(name, domain)}
+    return sorted(families | set(names()) | scores)

@@ -1,20 +1,19 @@
-"""The page of a metric, from its docstring and its declaration: what `longmark metrics NAME` prints, and the docs."""
+"""The page of a metric from its docstring and its declaration: for `longmark metrics NAME` and docs/metrics.md."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from longmark.metric import Value
+from longmark.metric import ScoreSpec
 from longmark.metrics import docstring, load, names, select
 
 
 def listing() -> str:
-    """One line for each metric and value: name, range, direction, what it asks."""
+    """One line for each score: full name, range, the first paragraph of the metric's docstring."""
     lines = []
     for name in names():
         title = docstring(name).split("\n\n")[0].replace("\n", " ")
-        for value, declared in load(name).published(name).items():
-            lines.append((value, bounds(declared), title))
+        lines += [(score, bounds(spec), title) for score, spec in load(name).published(name).items()]
     width, middle = max(len(line[0]) for line in lines), max(len(line[1]) for line in lines)
     return "\n".join(f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines)
 
@@ -32,12 +31,12 @@ def _page(name: str) -> str:
 
 
 def facts(name: str) -> list[tuple[str, str]]:
-    """What a metric's declaration says, as (label, fact): needs, each value's range and direction, models, scoring,
-    prompts, parameters."""
+    """The declaration of a metric as (label, fact): needs, each score's range and direction, models, scoring, prompts,
+    parameters."""
     metric = load(name)
     found = [
         ("needs", ", ".join(metric.needs)),
-        *((value, f"{bounds(declared)}, {direction(declared)}") for value, declared in metric.published(name).items()),
+        *((score, f"{bounds(spec)}, {direction(spec)}") for score, spec in metric.published(name).items()),
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
     if metric.scorings:
@@ -53,16 +52,16 @@ def facts(name: str) -> list[tuple[str, str]]:
     return found
 
 
-def bounds(value: Value) -> str:
-    """`[0, 1]`; an end without limit as infinity."""
-    low, high = value.bounds
+def bounds(spec: ScoreSpec) -> str:
+    """`[0, 1]`; no limit is infinity."""
+    low, high = spec.bounds
     left = "(-inf" if low is None else f"[{low:g}"
     right = "inf)" if high is None else f"{high:g}]"
     return f"{left}, {right}"
 
 
-def direction(value: Value) -> str:
-    """Which end is the good one, in words."""
-    if value.higher_is_better is None:
-        return "neither end is better"
-    return "higher is better" if value.higher_is_better else "lower is better"
+def direction(spec: ScoreSpec) -> str:
+    """Which direction is better, in words."""
+    if spec.higher_is_better is None:
+        return "neither direction is better"
+    return "higher is better" if spec.higher_is_better else "lower is better"

@@ -1,1 +1,1 @@
-"""Steps on texts that several metrics share."""
+"""Steps on texts that several families of metrics share."""

@@ -1,7 +1,7 @@
-"""The blocks of an answer: paragraphs, headings, list items and table rows, without their Markdown marks.
+"""The blocks of an answer: paragraphs, headings, list items and table rows, without their Markdown syntax.
 
 A line break ends a block only where a reader would stop: at a heading, a list item, a table row or a blank line, and
-between short lines (a list without marks). A line that was only wrapped goes on with the block before it.
+between short lines (a list without markers). A wrapped line continues the block before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•◦▪‣●○·–—]|\(?\d{1,3}[.)]|\(?[A-
 _TABLE_ROW = re.compile(r"\s*\|(.*)\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:-]*$")
 
-# Lists whose line breaks were lost: `…: - first. - second` and `….  2. Second` and `… - **Second** …`.
+# Lists that lost their line breaks: `…: - first. - second` and `….  2. Second` and `… - **Second** …`.
 _INLINE_ITEM = re.compile(
     r"(?<=[.!?:;])\s+(?:[-*•]\s+|\(?\d{1,2}[.)]\s+(?=[\"“(*]{0,3}[A-Z]))|\s{2,}[-*•]\s+(?=\S)|\s+•\s+"
     r"|(?:^|\s)<?-\s+(?=\*\*)"
@@ -36,21 +36,19 @@ _EMPHASIS = re.compile(
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~>])")
 
 WRAPPED = 50
-"""Characters from which on a line without an end mark counts as wrapped, not as a line of a list; half of it where the
+"""A line of at least so many characters without end punctuation is wrapped, not a line of a list; half of it where the
 next line begins in lower case."""
 
 _ENDS = tuple(".!?:;。！？")
 
 
 def blocks(text: str) -> list[str]:
-    """The blocks of a text in their order, white space folded, marks gone; empty ones are left out."""
+    """The blocks of a text in their order, with single spaces and without Markdown syntax; empty ones are left out."""
     found = []
-    text = _WIDE_GAP.sub(
-        "  ", _LINE_END.sub("\n", text)
-    )  # two spaces can stand for a lost line break; more add nothing
+    text = _WIDE_GAP.sub("  ", _LINE_END.sub("\n", text))  # two spaces can be a lost line break; more add nothing
     for raw in _raw_blocks(text):
         for part in _INLINE_ITEM.split(raw):
-            block = " ".join(_without_marks(part).split())
+            block = " ".join(_without_syntax(part).split())
             if block:
                 found.append(block)
     return found
@@ -62,7 +60,7 @@ def _raw_blocks(text: str) -> Iterator[str]:
         line = _QUOTE.sub("", line, count=1) if line.lstrip().startswith(">") else line
         alone = _line_alone(line)
         item = _ITEM.match(line) if alone is None else None
-        if open_lines and (alone is not None or item or not _goes_on(open_lines[-1], line)):
+        if open_lines and (alone is not None or item or not _continues(open_lines[-1], line)):
             yield " ".join(open_lines)
             open_lines = []
         if alone:
@@ -76,7 +74,7 @@ def _raw_blocks(text: str) -> Iterator[str]:
 
 
 def _line_alone(line: str) -> str | None:
-    """The text of a line that is a block of its own ("" for one that only draws), None for any other line."""
+    """The text of a line that is a block of its own ("" for a rule, say), None for any other line."""
     if not line.strip() or _FENCE.match(line) or _RULE.match(line):
         return ""
     if heading := _HEADING.match(line):
@@ -88,8 +86,8 @@ def _line_alone(line: str) -> str | None:
     return None
 
 
-def _goes_on(before: str, line: str) -> bool:
-    """Whether a plain line goes on with the sentence of the line before it."""
+def _continues(before: str, line: str) -> bool:
+    """Whether a plain line continues the sentence of the line before it."""
     before = before.rstrip()
     if before[-1:] in _ENDS:
         return False
@@ -98,7 +96,7 @@ def _goes_on(before: str, line: str) -> bool:
     return len(before) >= WRAPPED
 
 
-def _without_marks(text: str) -> str:
+def _without_syntax(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     text = _FOOTNOTE.sub("", text)
     text = _TAG.sub("", text)

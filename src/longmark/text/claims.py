@@ -1,9 +1,9 @@
-"""The claims of an answer, and the facts of passages: what several metrics judge or weigh one by one.
+"""The claims of an answer and the facts of passages, which several metrics judge one by one.
 
-A claim is one statement that can be read by itself (SCORE, appendix B.1); a fact is one that a passage states (SCORE,
-section 3.4). The first judge finds both, in the language of the text. A long text goes to it in pieces, and what two
-pieces have in common is folded by wording alone, case and spacing aside; within one piece the judge is asked to name
-each fact once. Several passages may share a call, so which of them states a fact is known only in part (`Fact`).
+A claim is one statement that is understood by itself (SCORE, appendix B.1); a fact is one that a passage states (SCORE,
+section 3.4). The first judge finds both, in the language of the text. It gets a long text in pieces. Statements of two
+pieces are merged where their wording is the same except for case and spacing; within one piece the judge is asked to
+name each fact once. Several passages may share a call, so the source of a fact is known only in part (`Fact`).
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ Reply with a JSON object and nothing else, {"facts": ["...", "..."]}; where ther
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A statement that the judge drew from passages. passages: their numbers, from 1: of the passages that it was shown
-    when it named the fact, those in which it stands as a sentence, word for word, else all. A single number is certain;
-    of several it is one or more."""
+    """A statement that the judge found in passages. passages: numbers, from 1, of the passages that it can come from:
+    those in the judge's prompt that have it as a sentence, word for word, else all in the prompt. A single number is
+    certain; of several, at least one is right."""
 
     text: str
     passages: tuple[int, ...]
 
 
-_CLOSED = ConfigDict(json_schema_extra={"additionalProperties": False})  # what strict schemas ask for
+_CLOSED = ConfigDict(json_schema_extra={"additionalProperties": False})  # strict schemas need it
 
 
 class _Claims(BaseModel):
@@ -72,7 +72,7 @@ class _Facts(BaseModel):
 
 
 async def claims(models: Models, text: str) -> list[str]:
-    """The claims of an answer in their order, each once; none of an answer that makes none.
+    """The claims of an answer in their order, each once; an empty list where it makes none.
 
     Raises NoScore (`unparsable`, `refused`) where the judge's list cannot be read, and ModelError.
     """
@@ -110,7 +110,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
 
 
 class _Shown:
-    """Where each passage stands in the text that is shown, and what it says."""
+    """The position of each passage in the text of the prompt, and its sentences."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         self._spans: list[tuple[int, int]] = []
@@ -122,7 +122,7 @@ class _Shown:
         self._sentences = [{_folded(sentence) for sentence in sentences(passage)} for passage in passages]
 
     def sources(self, fact: str, start: int, end: int) -> list[int]:
-        """The passages that a fact can come from which the judge found in this part of the text."""
+        """The passages that a fact found in this part of the text can come from."""
         there = [i for i, span in enumerate(self._spans) if max(start, span[0]) < min(end, span[1])]
         word_for_word = [i for i in there if _folded(fact) in self._sentences[i]]
         return [i + 1 for i in word_for_word or there]
@@ -136,22 +136,22 @@ def _joined(passages: Sequence[str]) -> str:
 
 
 def claim_calls(text: str) -> int:
-    """Calls that `claims` takes for a text, without those that ask once more."""
+    """The number of calls of `claims` for a text, without second attempts."""
     return len(pieces(text, PIECE))
 
 
 def fact_calls(passages: Sequence[str]) -> int:
-    """Calls that `facts` takes for passages, without those that ask once more."""
+    """The number of calls of `facts` for passages, without second attempts."""
     return len(pieces(_joined(passages), PIECE))
 
 
 def _room(piece: str) -> int:
-    """Tokens for a list of what a text says: a few times its own, so that a judge that repeats itself ends soon."""
+    """Tokens for a list of a text's statements: a few times its own, so that a judge that repeats itself ends soon."""
     return min(_MOST_TOKENS, 256 + utf8_size(piece))
 
 
 def _each_once(statements: Iterable[str]) -> list[str]:
-    """The statements without empty ones and without those that only repeat an earlier one."""
+    """The statements without empty ones and repetitions."""
     first: dict[str, str] = {}
     for statement in statements:
         spaced = " ".join(statement.split())
@@ -161,5 +161,5 @@ def _each_once(statements: Iterable[str]) -> list[str]:
 
 
 def _folded(statement: str) -> str:
-    """The wording alone."""
+    """The wording without case, spacing and the final full stop."""
     return " ".join(statement.split()).casefold().rstrip(".。")

@@ -1,11 +1,11 @@
-"""Cuts a long text into pieces that a model can take: between paragraphs, else lines, sentences, words, characters."""
+"""Splits a long text into pieces that fit a call: between paragraphs, else lines, sentences, words, characters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 
-# Where a text may be cut, the best places first; a cut is made after the match.
+# Where a text may be split, the best places first; the split is after the match.
 _CUTS = (
     re.compile(r"\n\s*\n"),
     re.compile(r"\n"),
@@ -21,10 +21,10 @@ def utf8_size(text: str) -> int:
 
 
 def pieces(text: str, size: int, measure: Callable[[str], int] = utf8_size) -> list[str]:
-    """The text in order, cut into pieces of at most `size`, each filled as far as it goes; none of a blank text.
+    """The text in order, split into pieces of at most `size`, each as long as possible; none for a blank text.
 
-    White space at a cut is dropped, nothing else. measure: the size of a text; that of two texts joined may be no more
-    than the sum of theirs. A single character greater than `size` stands alone.
+    Only white space at a split is dropped. measure: the size of a text; the size of two texts joined must not be more
+    than the sum of theirs. A single character greater than `size` is a piece.
     """
     found: list[str] = []
     room = 0
@@ -39,7 +39,7 @@ def pieces(text: str, size: int, measure: Callable[[str], int] = utf8_size) -> l
 
 
 def _parts(text: str, size: int, measure: Callable[[str], int], level: int) -> Iterator[tuple[str, int]]:
-    """The parts of a text with their sizes: each as great as fits, cut no finer than it must be."""
+    """The parts of a text with their sizes, split no finer than necessary."""
     total = measure(text)
     if total <= size or level == len(_CUTS):
         yield text, total

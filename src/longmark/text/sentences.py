@@ -1,7 +1,7 @@
 """The sentences of an answer, and their words.
 
 Made for answers of language models: list items, headings and table rows are sentences, with or without a full stop.
-English abbreviations are known; full stops of Chinese, Japanese, Hindi, Arabic and Urdu end a sentence too.
+It knows English abbreviations, and the full stops of Chinese, Japanese, Hindi, Arabic and Urdu.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
-_IN_SIGHT = 60  # characters beside a mark that decide whether it ends a sentence
+_IN_SIGHT = 60  # characters on each side of a punctuation mark that decide whether it ends a sentence
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in their order, without Markdown marks; only those that hold a letter or a digit."""
+    """The sentences of a text in their order, without Markdown syntax; only those with a letter or a digit."""
     return [sentence for block in blocks(text) for sentence in split_block(block)]
 
 
@@ -63,10 +63,10 @@ def split_block(block: str) -> list[str]:
 
 
 def words(sentence: str) -> list[str]:
-    """The words of a sentence: what stands between white space or dashes and holds a letter or a digit.
+    """The words of a sentence: the texts between white space or dashes that have a letter or a digit.
 
-    `well-known`, `don't` and `3.5` are one word each (Flesch 1948 counts so); web addresses and bracketed citation
-    numbers are none.
+    `well-known`, `don't` and `3.5` are one word each (as Flesch 1948 counts); web addresses and bracketed citation
+    numbers are not words.
     """
     found = _BETWEEN_WORDS.split(_CITATION.sub(" ", sentence))
     return [word for word in found if _has_word(word) and not _ADDRESS.search(word)]

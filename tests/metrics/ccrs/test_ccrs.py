@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.metric import Score
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat
-from longmark.models.handles import Backends, Models
-from longmark.prompts import PromptBook
+from longmark.metrics.ccrs.answer_correctness import Params, answer_correctness
 from longmark.records import Context, Example
+from longmark.testing import FakeChat, Scored, score_sync
 
 EXAMPLE = Example(
     id="1",
@@ -35,26 +29,17 @@ SHOWN = {
 }
 
 
-def marked(tmp_path: Path, name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any) -> Score:
-    metric = metrics.load(name)
-    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Backends(judges=(judge,)), client, UsageLog(), PromptBook(), scoring)
-    result = asyncio.run(_scored(metric, example, models, metric.params(**params)))
-    assert isinstance(result, Score)
-    return result
-
-
-async def _scored(metric: Any, example: Example, models: Models, params: Any) -> Any:
-    return await metric.score(example, models, params)
+def scored(name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any) -> Scored:
+    return score_sync(name, example, params, judge=judge, scoring=scoring)[name]
 
 
 @pytest.mark.parametrize("name", SHOWN)
 @pytest.mark.parametrize("scoring", ["text", "expected"])
-def test_the_judge_sees_its_inputs_and_only_them(tmp_path: Path, name: str, scoring: str):
+def test_the_judge_sees_its_inputs_and_only_them(name: str, scoring: str):
     judge = FakeChat("80", logprobs=None) if scoring == "text" else FakeChat(logprobs={"yes": -0.1, "8": -2.5})
     if scoring == "expected" and name in ("ccrs.information_density", "ccrs.information_recall"):
         judge = FakeChat(logprobs={"8": -0.1, "2": -2.5})
-    marked(tmp_path, name, EXAMPLE, judge, scoring)
+    scored(name, EXAMPLE, judge, scoring)
     (request,) = judge.requests
     text = request.messages[1].content
     shown = tuple(part for part in ("context", "answer", "reference", "question") if f"<{part} " in text)
@@ -67,41 +52,47 @@ def test_the_judge_sees_its_inputs_and_only_them(tmp_path: Path, name: str, scor
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name != "ccrs.answer_correctness"])
-def test_a_grade_is_a_hundredth_of_the_number(tmp_path: Path, name: str):
-    assert marked(tmp_path, name, EXAMPLE, FakeChat("85")).value == pytest.approx(0.85)
+def test_a_score_is_a_hundredth_of_the_number(name: str):
+    assert scored(name, EXAMPLE, FakeChat("85")).value == pytest.approx(0.85)
 
 
-def test_answer_correctness_adds_exact_match(tmp_path: Path):
+def test_the_equation_of_answer_correctness():
+    # .7 x 1 + .3 x .5 = .85; (.7 x 1 + .3 x .5) with EM / 100 = .007 + .15 = .157
+    assert answer_correctness(1, 0.5, Params()) == pytest.approx(0.85)
+    assert answer_correctness(1, 0.5, Params(as_published=True)) == pytest.approx(0.157)
+
+
+def test_answer_correctness_adds_exact_match():
     name, exact = "ccrs.answer_correctness", EXAMPLE.model_copy(update={"answer": "Paris"})
     # .7 x 0 + .3 x .85 = .255; .7 x 1 + .3 x .85 = .955
-    assert marked(tmp_path, name, EXAMPLE, FakeChat("85")).value == pytest.approx(0.255)
-    assert marked(tmp_path, name, exact, FakeChat("85")).value == pytest.approx(0.955)
+    assert scored(name, EXAMPLE, FakeChat("85")).value == pytest.approx(0.255)
+    assert scored(name, exact, FakeChat("85")).value == pytest.approx(0.955)
     # raw equality: another case is another string
     folded = EXAMPLE.model_copy(update={"answer": "paris"})
-    assert marked(tmp_path, name, folded, FakeChat("85")).evidence["exact_match"] == 0
+    assert scored(name, folded, FakeChat("85")).evidence["exact_match"] == 0
 
 
-def test_answer_correctness_as_in_the_published_tables(tmp_path: Path):
+def test_answer_correctness_as_in_the_published_tables():
     # tables 5 and 6: the greatest value in all six systems is 30.7 % = (.7 x 1 + .3 x 100) / 100
     exact = EXAMPLE.model_copy(update={"answer": "Paris"})
-    value = marked(tmp_path, "ccrs.answer_correctness", exact, FakeChat("100"), as_published=True).value
+    value = scored("ccrs.answer_correctness", exact, FakeChat("100"), as_published=True).value
     assert value == pytest.approx(0.307)
-    assert marked(tmp_path, "ccrs.answer_correctness", exact, FakeChat("100")).value == pytest.approx(1.0)
+    assert scored("ccrs.answer_correctness", exact, FakeChat("100")).value == pytest.approx(1.0)
 
 
-def test_another_weight(tmp_path: Path):
+def test_another_weight():
     # .5 x 0 + .5 x .8 = .4
-    value = marked(tmp_path, "ccrs.answer_correctness", EXAMPLE, FakeChat("80"), weight=0.5).value
+    value = scored("ccrs.answer_correctness", EXAMPLE, FakeChat("80"), weight=0.5).value
     assert value == pytest.approx(0.4)
     with pytest.raises(ValueError, match="from 0 to 1"):
         metrics.load("ccrs.answer_correctness").params(weight=1.5)
 
 
 @pytest.mark.parametrize("name", ["ccrs.answer_correctness", "ccrs.information_recall"])
-def test_the_best_of_several_references_counts(tmp_path: Path, name: str):
+def test_the_best_of_several_references_counts(name: str):
     several = EXAMPLE.model_copy(update={"references": ("Lyon", "Paris", "It is Paris.")})
     judge = FakeChat(["10", "90", "60"])
-    score = marked(tmp_path, name, several, judge)
+    score = scored(name, several, judge)
     if name == "ccrs.answer_correctness":  # .3 x .1, .3 x .9, .7 + .3 x .6
         assert score.evidence["scores_by_reference"] == pytest.approx([0.03, 0.27, 0.88])
         assert score.evidence["reference"] == "It is Paris."
@@ -114,10 +105,10 @@ def test_the_best_of_several_references_counts(tmp_path: Path, name: str):
 
 @pytest.mark.parametrize("name", SHOWN)
 @pytest.mark.parametrize("answer", ["", "  \n\t "])
-def test_an_empty_answer_is_0_without_a_call(tmp_path: Path, name: str, answer: str):
+def test_an_empty_answer_is_0_without_a_call(name: str, answer: str):
     judge = FakeChat("85")
     empty = EXAMPLE.model_copy(update={"answer": answer})
-    score = marked(tmp_path, name, empty, judge)
+    score = scored(name, empty, judge)
     assert score.value == 0
     assert "empty" in score.evidence["rule"]
     assert judge.requests == []
@@ -126,13 +117,14 @@ def test_an_empty_answer_is_0_without_a_call(tmp_path: Path, name: str, answer: 
 
 @settings(max_examples=30)
 @given(name=st.sampled_from(sorted(SHOWN)), number=st.integers(0, 100), exact=st.booleans())
-def test_values_keep_their_bounds(tmp_path_factory: pytest.TempPathFactory, name: str, number: int, exact: bool):
+def test_values_keep_their_bounds(name: str, number: int, exact: bool):
     example = EXAMPLE.model_copy(update={"answer": "Paris"}) if exact else EXAMPLE
-    value = marked(tmp_path_factory.mktemp("c"), name, example, FakeChat(str(number))).value
+    value = scored(name, example, FakeChat(str(number))).value
+    assert value is not None
     assert 0 <= value <= 1
 
 
-def test_the_text_prompt_and_the_expected_prompt_are_two(tmp_path: Path):
+def test_the_text_prompt_and_the_expected_prompt_are_two():
     for name in SHOWN:
         ids = [prompt.id for prompt in metrics.load(name).prompts]
         assert ids == [name, f"{name}.expected"]

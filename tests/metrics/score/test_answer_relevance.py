@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from longmark import metrics
 from longmark.domain import Domain, load
-from longmark.errors import NoScore
-from longmark.metric import Score
-from longmark.metrics.score.answer_relevance import Params
+from longmark.metrics.score.answer_relevance import Params, relevance
 from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat, FakeEmbedder
-from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatRequest, EmbedReply
-from longmark.prompts import PromptBook
 from longmark.records import Example
+from longmark.testing import FakeChat, FakeEmbedder, Scored, score_sync
 
-METRIC = metrics.load("score.answer_relevance")
+NAME = "score.answer_relevance"
+METRIC = metrics.load(NAME)
 PROFILE = {"hazard": "ice storm", "infrastructure": "electrical grid"}
 EXAMPLE = Example(
     id="1",
@@ -56,35 +49,26 @@ def judge(*questions: str, named: dict[str, list[str]] = NAMED, plain: Sequence[
 
 
 def scored(
-    tmp_path: Path,
-    model: Any,
-    embedder: Any = None,
+    model: FakeChat | str,
+    embedder: FakeEmbedder | str | None = None,
     example: Example = EXAMPLE,
     domain: Domain | None = None,
     **params: Any,
-) -> dict[str, Score | NoScore]:
-    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    backends = Backends(judges=(model,), embedder=embedder or Known())
-    models = Models(backends, client, UsageLog(), PromptBook(), domain=domain or load())
-
-    async def main() -> Any:
-        return await METRIC.score(example, models, METRIC.params(**params))
-
-    result: Any = asyncio.run(main())
-    return dict(result)
+) -> dict[str, Scored]:
+    found = score_sync(NAME, example, params, judge=model, embedder=embedder or Known(), domain=domain)
+    return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
 
-def value(one: Score | NoScore) -> float:
-    assert isinstance(one, Score)
-    return one.value
+def test_the_equation():
+    assert relevance([0.6, 0.8, 0.0]) == pytest.approx(1.4 / 3)
 
 
-def test_by_hand(tmp_path: Path):
+def test_by_hand():
     model, embedder = judge("q3", "q4", "q0", plain=["q3", "q3", "q3"]), Known()
-    found = scored(tmp_path, model, embedder, questions=3)
+    found = scored(model, embedder, questions=3)
     # masked: cosines .6, .8 and 0, mean 1.4/3; plain: .6 three times
-    assert value(found["masked"]) == pytest.approx(1.4 / 3)
-    assert value(found["plain"]) == pytest.approx(0.6)
+    assert found["masked"].value == pytest.approx(1.4 / 3)
+    assert found["plain"].value == pytest.approx(0.6)
     evidence = found["masked"].evidence
     assert [one["question"] for one in evidence["questions"]] == ["q3", "q4", "q0"]
     assert [one["cosine"] for one in evidence["questions"]] == pytest.approx([0.6, 0.8, 0.0])
@@ -98,9 +82,9 @@ def test_by_hand(tmp_path: Path):
     assert embedder.requests[0] == ("How do ice storms harm the grid?", "q3", "q4", "q0")
 
 
-def test_questions_are_made_from_the_masked_answer_and_without_the_question(tmp_path: Path):
+def test_questions_are_made_from_the_masked_answer_and_without_the_question():
     model = judge("a", "b", "c", "d", "e")
-    scored(tmp_path, model)
+    scored(model)
     _masking, masked, plain = [request.messages[1].content for request in model.requests]
     assert "[HAZARD] break lines of the [INFRASTRUCTURE]." in masked
     assert "electrical grid" not in masked
@@ -109,66 +93,58 @@ def test_questions_are_made_from_the_masked_answer_and_without_the_question(tmp_
     assert "exactly 5 questions" in plain
 
 
-def test_more_questions_than_asked_for_are_left_out_and_fewer_are_no_value(tmp_path: Path):
-    found = scored(tmp_path, judge("q3", "q3", "q0", "q0"), questions=2)
-    assert value(found["plain"]) == pytest.approx(0.6)
-    found = scored(tmp_path, judge("q3", " "), questions=2)
+def test_more_questions_than_asked_for_are_left_out_and_fewer_are_unscored():
+    found = scored(judge("q3", "q3", "q0", "q0"), questions=2)
+    assert found["plain"].value == pytest.approx(0.6)
+    found = scored(judge("q3", " "), questions=2)
     for one in found.values():
-        assert isinstance(one, NoScore)
         assert one.status == "unparsable"
 
 
 @pytest.mark.parametrize("profile", [None, {}, {"location": "Richland, SC"}])
-def test_without_a_profile_the_plain_value_is_left(tmp_path: Path, profile: dict[str, Any] | None):
+def test_without_a_profile_the_plain_score_is_left(profile: dict[str, Any] | None):
     model = judge("q3")
-    found = scored(tmp_path, model, example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)
+    found = scored(model, example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)
     masked = found["masked"]
-    assert isinstance(masked, NoScore)
     assert masked.status == "missing_input"
-    assert "hazard, profession, concern, infrastructure" in masked.reason
-    assert value(found["plain"]) == pytest.approx(0.6)
+    assert "hazard, profession, concern, infrastructure" in str(masked.reason)
+    assert found["plain"].value == pytest.approx(0.6)
     assert len(model.requests) == 1
 
 
-def test_a_slot_that_is_there_without_a_text_is_named(tmp_path: Path):
+def test_a_slot_that_is_there_without_a_text_is_named():
     profile = {"hazard": "", "profession": 5, "concern": ["é"], "location": "Richland, SC"}
-    masked = scored(tmp_path, judge("q3"), example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)[
-        "masked"
-    ]
-    assert isinstance(masked, NoScore)
+    masked = scored(judge("q3"), example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)["masked"]
     assert (masked.status, masked.reason) == (
         "missing_input",
-        "What the profile has of the slots that are masked is empty or no text: "
+        "The profile's values of the masked slots are empty or not text: "
         'hazard is "", profession is 5, concern is ["é"].',
     )
 
 
-def test_a_masking_that_cannot_be_read_leaves_the_plain_value(tmp_path: Path):
-    found = scored(tmp_path, judge("q3", named={"weather": ["ice"]}), questions=1)
-    assert isinstance(found["masked"], NoScore)
+def test_a_masking_that_cannot_be_read_leaves_the_plain_score():
+    found = scored(judge("q3", named={"weather": ["ice"]}), questions=1)
     assert found["masked"].status == "unparsable"
-    assert value(found["plain"]) == pytest.approx(0.6)
+    assert found["plain"].value == pytest.approx(0.6)
 
 
-def test_a_domain_that_masks_nothing(tmp_path: Path):
+def test_a_domain_that_masks_nothing():
     bare = load().model_copy(update={"masks": ()})
-    found = scored(tmp_path, judge("q3"), domain=bare, questions=1)
-    assert isinstance(found["masked"], NoScore)
+    found = scored(judge("q3"), domain=bare, questions=1)
     assert found["masked"].status == "undefined"
-    assert value(found["plain"]) == pytest.approx(0.6)
+    assert found["plain"].value == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("answer", ["", " \n"])
-def test_an_empty_answer_is_undefined(tmp_path: Path, answer: str):
+def test_an_empty_answer_is_undefined(answer: str):
     model = judge("q3")
-    with pytest.raises(NoScore) as gap:
-        scored(tmp_path, model, example=EXAMPLE.model_copy(update={"answer": answer}))
-    assert gap.value.status == "undefined"
+    found = scored(model, example=EXAMPLE.model_copy(update={"answer": answer}))
+    assert {one.status for one in found.values()} == {"undefined"}
     assert model.requests == []
     assert METRIC.calls(EXAMPLE.model_copy(update={"answer": ""}), Params(), 1) <= 2
 
 
-def test_thirty_thousand_words(tmp_path: Path):
+def test_thirty_thousand_words():
     answer = " ".join(f"{n:05}" for n in range(30_000))
 
     def reply(request: ChatRequest) -> str:
@@ -180,8 +156,8 @@ def test_thirty_thousand_words(tmp_path: Path):
 
     example = EXAMPLE.model_copy(update={"answer": answer})
     model = FakeChat(reply)
-    found = scored(tmp_path, model, example=example, questions=1)
-    assert value(found["plain"]) == value(found["masked"]) == pytest.approx(0.6)
+    found = scored(model, example=example, questions=1)
+    assert found["plain"].value == found["masked"].value == pytest.approx(0.6)
     # 6 bytes a word: 2,000 words fill a piece of 12,000; 666 words a piece that is looked through for phrases.
     # Nothing was hidden, so the calls for questions are the same ones
     assert len(found["plain"].evidence["questions"]) == len(found["masked"].evidence["questions"]) == 15
@@ -200,21 +176,8 @@ def test_a_number_of_questions_that_makes_no_sense(questions: int):
 @pytest.mark.skipif(
     not (catalogue.is_installed("embedder") and catalogue.is_installed("judge")), reason="longmark models install"
 )
-def test_the_whole_way_on_the_embedded_models(tmp_path: Path):
-    from longmark.models.llama import LlamaCpp
-    from longmark.models.minilm import MiniLM
-
-    model = LlamaCpp.embedded("judge")
-    client = Client(CallCache(tmp_path / "c.sqlite"))
-    models = Models(Backends(judges=(model,), embedder=MiniLM()), client, UsageLog(), PromptBook())
-
-    async def main() -> Any:
-        try:
-            return await METRIC.score(EXAMPLE, models, Params(questions=2))
-        finally:
-            await model.close()
-
-    found = asyncio.run(main())
-    assert 0.2 < value(found["plain"]) <= 1
-    assert 0.1 < value(found["masked"]) <= 1
+def test_the_whole_way_on_the_embedded_models():
+    found = scored("embedded", "embedded", questions=2)
+    assert 0.2 < (found["plain"].value or 0) <= 1
+    assert 0.1 < (found["masked"].value or 0) <= 1
     assert "electrical grid" not in found["masked"].evidence["masked_answer"]

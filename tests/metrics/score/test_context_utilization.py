@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.errors import NoScore, RequestRefused
-from longmark.metric import Score
+from longmark.errors import RequestRefused
+from longmark.metrics.score.context_utilization import utilization
 from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat, FakeLanguageModel
-from longmark.models.handles import Backends, Models
-from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest
-from longmark.models.registry import Registry
-from longmark.prompts import PromptBook
+from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.records import Context, Example
+from longmark.testing import FakeChat, FakeLanguageModel, Options, Scored, score_sync
 
 NAME = "score.context_utilization"
 FACTS = ["The ash fell.", "The birch stood.", "The cedar burnt."]
@@ -35,37 +30,34 @@ def by_set(prompt: str, _word: str) -> float:
     return -1.0 + sum(weight for word, weight in WEIGHT.items() if word in prompt)
 
 
-def marked(
-    folder: Path, lm: LanguageModel, found: list[str] | None = None, answer: str = "It fell down.", **params: Any
-) -> dict[str, Score | NoScore]:
-    metric = metrics.load(NAME)
+def scored(
+    lm: FakeLanguageModel | str,
+    found: list[str] | None = None,
+    answer: str = "It fell down.",
+    cache: Path | None = None,
+    **params: Any,
+) -> dict[str, Scored]:
     example = Example(id="1", question="Which tree fell?", answer=answer, contexts=(Context(text="Many trees."),))
     judge = FakeChat(json.dumps({"facts": FACTS if found is None else found}), name=f"{found}")
-
-    async def use() -> Any:
-        try:
-            backends = Backends(judges=(judge,), lm=lm)
-            models = Models(backends, Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook())
-            return await metric.score(example, models, metric.params(**params))
-        finally:
-            await lm.close()
-
-    result = asyncio.run(use())
-    assert isinstance(result, dict)
-    return result
+    options: Options = {"judge": judge, "lm": lm}
+    if cache:
+        options["cache"] = cache
+    scores = score_sync(NAME, example, params, **options)
+    return {name.removeprefix(f"{NAME}."): one for name, one in scores.items()}
 
 
-def value(result: Score | NoScore) -> Score:
-    assert isinstance(result, Score)
-    return result
+def unscored(found: dict[str, Scored]) -> tuple[str, str]:
+    """The status and reason of both scores."""
+    ((status, reason),) = {(one.status, str(one.reason)) for one in found.values()}
+    return status, reason
 
 
-def test_worked_by_hand(tmp_path: Path) -> None:
+def test_worked_by_hand() -> None:
     lm = FakeLanguageModel(by_set, entropy=True)
-    found = marked(tmp_path, lm)
+    found = scored(lm)
     # log f(C) = -1 + .3 - .2 + 0 = -.9. Without the ash -1.2, without the birch -.7, without the cedar -.9.
     # f: .40657, .30119, .49659, .40657. delta: .10538, -.09002, 0. Mean: .01536 / 3 = .00512; / .40657 = .01259
-    absolute, relative = value(found["absolute"]), value(found["relative"])
+    absolute, relative = found["absolute"], found["relative"]
     assert absolute.value == pytest.approx(0.00512, abs=1e-5)
     assert relative.value == pytest.approx(0.01259, abs=1e-5)
     shown = absolute.evidence
@@ -85,23 +77,23 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     assert all(request.chat for request in lm.requests)
 
 
-def test_f_is_the_geometric_mean_over_tokens(tmp_path: Path) -> None:
+def test_f_is_the_geometric_mean_over_tokens() -> None:
     probabilities = {"It": 0.5, "fell": 0.25, "down.": 0.125}
     lm = FakeLanguageModel(lambda _prompt, word: math.log(probabilities[word]))
     # (1/2 x 1/4 x 1/8) ** (1/3) = (1/64) ** (1/3) = 1/4; nothing changes it
-    found = marked(tmp_path, lm)
-    assert value(found["absolute"]).evidence["confidence"] == pytest.approx(0.25)
-    assert value(found["absolute"]).value == 0
-    assert value(found["relative"]).evidence["most_needed"] is None
-    assert value(found["relative"]).evidence["most_distracting"] is None
-    assert value(found["absolute"]).evidence["entropy"] is None  # this proxy gives none
+    found = scored(lm)
+    assert found["absolute"].evidence["confidence"] == pytest.approx(0.25)
+    assert found["absolute"].value == 0
+    assert found["relative"].evidence["most_needed"] is None
+    assert found["relative"].evidence["most_distracting"] is None
+    assert found["absolute"].evidence["entropy"] is None  # this proxy gives none
 
 
-def test_one_fact_leaves_the_question(tmp_path: Path) -> None:
+def test_one_fact_leaves_the_question() -> None:
     lm = FakeLanguageModel(by_set)
-    found = marked(tmp_path, lm, FACTS[:1])
+    found = scored(lm, FACTS[:1])
     # f(q, C) = exp(-.7) = .49659, f(q) = exp(-1) = .36788
-    assert value(found["absolute"]).value == pytest.approx(0.49659 - 0.36788, abs=1e-5)
+    assert found["absolute"].value == pytest.approx(0.49659 - 0.36788, abs=1e-5)
     assert "- " not in lm.requests[1].prompt
 
 
@@ -113,20 +105,20 @@ def test_no_value_where_there_is_nothing_to_leave_out_or_to_say(
     tmp_path: Path, facts: list[str], answer: str, said: str
 ) -> None:
     lm = FakeLanguageModel(by_set)
-    with pytest.raises(NoScore, match=said) as gap:
-        marked(tmp_path, lm, facts, answer)
-    assert gap.value.status == "undefined"
+    status, reason = unscored(scored(lm, facts, answer))
+    assert status == "undefined"
+    assert said in reason
     assert lm.requests == []
 
 
-def test_limits_and_parameters(tmp_path: Path) -> None:
-    with pytest.raises(NoScore, match=r"3 facts; at most 2 .*max_claims"):
-        marked(tmp_path, FakeLanguageModel(by_set), max_claims=2)
+def test_limits_and_parameters() -> None:
+    _, reason = unscored(scored(FakeLanguageModel(by_set), max_claims=2))
+    assert re.search(r"3 facts; at most 2 .*max_claims", reason)
     plain = FakeLanguageModel(by_set)
-    marked(tmp_path, plain, chat=False)
+    scored(plain, chat=False)
     assert all(not r.chat and r.prompt.endswith("\nAnswer:") and r.text[0] == " " for r in plain.requests)
     with_passages = FakeLanguageModel(by_set, name="passages")
-    shown = value(marked(tmp_path, with_passages, documents=True)["absolute"]).evidence
+    shown = scored(with_passages, documents=True)["absolute"].evidence
     assert with_passages.requests[-1].prompt.endswith("- Many trees.\n")
     assert shown["given_the_passages"] == {"confidence": pytest.approx(math.exp(-1)), "entropy": None}
     with pytest.raises(ValueError, match="at least 1"):
@@ -134,49 +126,53 @@ def test_limits_and_parameters(tmp_path: Path) -> None:
 
 
 def test_each_set_is_cached_by_itself(tmp_path: Path) -> None:
-    lm = FakeLanguageModel(by_set)
-    marked(tmp_path, lm)
+    lm, cache = FakeLanguageModel(by_set), tmp_path / "calls.sqlite"
+    scored(lm, cache=cache)
     assert len(lm.requests) == 4
     # one fact more: only the sets that hold it are new, and the one without it was the whole before
-    marked(tmp_path, lm, [*FACTS, "The dogwood stood."])
+    scored(lm, [*FACTS, "The dogwood stood."], cache=cache)
     assert len(lm.requests) == 4 + 4
 
 
-def test_a_proxy_that_cannot(tmp_path: Path) -> None:
+def test_a_proxy_that_cannot() -> None:
     def refuse(_prompt: str, _word: str) -> float:
         raise RequestRefused("prompt logprobs are not supported by this server")
 
-    with pytest.raises(NoScore, match="not supported") as gap:
-        marked(tmp_path, FakeLanguageModel(refuse))
-    assert gap.value.status == "unsupported"
+    status, reason = unscored(scored(FakeLanguageModel(refuse)))
+    assert status == "unsupported"
+    assert "not supported" in reason
 
     class Restless(FakeLanguageModel):
         async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
             count = 1 + request.prompt.count("- ")
             return LikelihoodReply((-1.0,) * count, ("x",) * count)
 
-    with pytest.raises(NoScore, match="other tokens"):
-        marked(tmp_path, Restless(name="restless"))
-    never = marked(tmp_path, FakeLanguageModel(lambda _p, _w: -math.inf, name="never"))
-    assert value(never["absolute"]).value == 0
-    assert isinstance(never["relative"], NoScore)
+    assert "other tokens" in unscored(scored(Restless(name="restless")))[1]
+    never = scored(FakeLanguageModel(lambda _p, _w: -1000.0, name="never"))  # exp(-1000) is 0 in floating point
+    assert never["absolute"].value == 0
+    assert never["relative"].status == "undefined"
+
+
+def test_the_equation() -> None:
+    # f(C) = .5, without the facts .4, .6 and .5: deltas .1, -.1, 0; with .4, .3, .5: .1, .2, 0, mean .1, relative .2
+    assert utilization(0.5, [0.4, 0.6, 0.5]).deltas == pytest.approx((0.1, -0.1, 0.0))
+    found = utilization(0.5, [0.4, 0.3, 0.5])
+    assert found.absolute == pytest.approx(0.1)
+    assert found.relative == pytest.approx(0.2)
+    assert utilization(0.0, [0.0]).relative is None
 
 
 @settings(max_examples=30)
 @given(words=st.permutations(sorted(WEIGHT)), count=st.integers(1, 5))
-def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(
-    tmp_path_factory: pytest.TempPathFactory, words: list[str], count: int
-) -> None:
-    some, folder = words[:count], tmp_path_factory.mktemp("c")
+def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(words: list[str], count: int) -> None:
+    some = words[:count]
     found, other = (
-        marked(folder, FakeLanguageModel(by_set), [f"The {word} stood." for word in words])
-        for words in (some, sorted(some))
+        scored(FakeLanguageModel(by_set), [f"The {word} stood." for word in words]) for words in (some, sorted(some))
     )
     for part in ("absolute", "relative"):
-        assert value(found[part]).value == pytest.approx(value(other[part]).value)
+        assert found[part].value == pytest.approx(other[part].value)
     deltas, others = (
-        {claim["claim"]: claim["delta"] for claim in value(one["absolute"]).evidence["claims"]}
-        for one in (found, other)
+        {claim["claim"]: claim["delta"] for claim in one["absolute"].evidence["claims"]} for one in (found, other)
     )
     assert deltas == pytest.approx(others)
 
@@ -184,14 +180,13 @@ def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
-def test_on_the_small_model_the_fact_that_holds_the_answer_is_needed_most(tmp_path: Path) -> None:
+def test_on_the_small_model_the_fact_that_holds_the_answer_is_needed_most() -> None:
     facts = ["Ants live in colonies.", "The levee at Kestrel Point was raised to 4.7 metres.", "Rain is water."]
-    found = marked(
-        tmp_path,
-        Registry().open("lm", "embedded:small"),
+    found = scored(
+        "embedded:small",
         facts,
         "The levee at Kestrel Point was raised to 4.7 metres.",
     )
-    shown = value(found["absolute"]).evidence
+    shown = found["absolute"].evidence
     assert shown["most_needed"] == facts[1]
-    assert value(found["relative"]).value > 0
+    assert (found["relative"].value or 0) > 0

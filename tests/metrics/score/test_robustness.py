@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.errors import NoScore
-from longmark.metric import Score
 from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeEmbedder
-from longmark.models.handles import Backends, Models
 from longmark.models.protocols import Embedder, EmbedReply
-from longmark.prompts import PromptBook
 from longmark.records import Example
+from longmark.testing import FakeEmbedder, Scored, score_sync
 
-METRIC = metrics.load("score.robustness")
+NAME = "score.robustness"
 
 
 class Known(FakeEmbedder):
@@ -33,22 +25,16 @@ class Known(FakeEmbedder):
 
 
 def scored(
-    tmp_path: Path, variant: str, answer: str, base_answer: str, embedder: Embedder | None = None, **params: Any
-) -> dict[str, Score]:
-    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Backends(embedder=embedder or FakeEmbedder()), client, UsageLog(), PromptBook())
+    variant: str, answer: str, base_answer: str, embedder: Embedder | None = None, **params: Any
+) -> dict[str, Scored]:
     example = Example(id="1", variant_of="q", variant=variant, answer=answer, base_answer=base_answer)
-
-    async def main() -> Any:
-        return await METRIC.score(example, models, METRIC.params(**params))
-
-    result: Any = asyncio.run(main())
-    return dict(result)
+    found = score_sync(NAME, example, params, embedder=embedder or FakeEmbedder())
+    return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
 
-def test_the_cosine_of_the_two_answers(tmp_path: Path):
+def test_the_cosine_of_the_two_answers():
     embedder = Known()
-    found = scored(tmp_path, "paraphrase", "other", "base", embedder)
+    found = scored("paraphrase", "other", "base", embedder)
     # (3 x 4 + 4 x 3) / (5 x 5) = 24/25
     assert {part: one.value for part, one in found.items()} == {"paraphrase": pytest.approx(0.96)}
     assert embedder.requests == [("other", "base")]
@@ -58,33 +44,33 @@ def test_the_cosine_of_the_two_answers(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["hazard", "location", "hazard+location", "profession", "one of my own"])
-def test_every_other_kind_is_a_perturbation(tmp_path: Path, kind: str):
-    found = scored(tmp_path, kind, "other", "base", Known())
+def test_every_other_kind_is_a_perturbation(kind: str):
+    found = scored(kind, "other", "base", Known())
     assert list(found) == ["perturbation"]
     assert found["perturbation"].evidence["variant"] == kind
 
 
 def test_the_directions():
-    values = METRIC.published("score.robustness")
+    values = metrics.load(NAME).published(NAME)
     assert values["score.robustness.paraphrase"].higher_is_better is True
     assert values["score.robustness.perturbation"].higher_is_better is False
 
 
 @settings(max_examples=25)
 @given(answer=st.text("ab c", min_size=1).filter(str.strip), other=st.text("cd e", min_size=1).filter(str.strip))
-def test_alike_is_1_and_either_may_be_the_base(tmp_path_factory: pytest.TempPathFactory, answer: str, other: str):
-    tmp_path = tmp_path_factory.mktemp("c")
-    assert scored(tmp_path, "paraphrase", answer, answer)["paraphrase"].value == 1
-    one, swapped = (scored(tmp_path, "hazard", *pair) for pair in ((answer, other), (other, answer)))
-    assert -1 <= one["perturbation"].value <= 1
+def test_alike_is_1_and_either_may_be_the_base(answer: str, other: str):
+    assert scored("paraphrase", answer, answer)["paraphrase"].value == 1
+    one, swapped = (scored("hazard", *pair) for pair in ((answer, other), (other, answer)))
+    assert abs(one["perturbation"].value or 0) <= 1
     assert one["perturbation"].value == swapped["perturbation"].value
 
 
-def test_long_answers_by_the_mean_or_cut(tmp_path: Path):
+def test_long_answers_by_the_mean_or_cut():
     long = "flood " * 2000 + "drought " * 2000
-    mean = scored(tmp_path, "paraphrase", long, "flood")["paraphrase"]
-    cut = scored(tmp_path, "paraphrase", long, "flood", long_answers="cut")["paraphrase"]
+    mean = scored("paraphrase", long, "flood")["paraphrase"]
+    cut = scored("paraphrase", long, "flood", long_answers="cut")["paraphrase"]
     assert cut.value == 1  # its beginning is all floods
+    assert mean.value is not None
     assert mean.value < 0.9
     assert len(mean.evidence["answer"]["mean_of_chunks"]) > 30
     assert cut.evidence["answer"]["cut_at"] <= 256
@@ -92,29 +78,31 @@ def test_long_answers_by_the_mean_or_cut(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("answer", "base"), [("", "base"), ("answer", " \n"), ("", "")])
-def test_an_empty_answer_is_undefined(tmp_path: Path, answer: str, base: str):
-    with pytest.raises(NoScore, match="is empty") as gap:
-        scored(tmp_path, "paraphrase", answer, base)
-    assert gap.value.status == "undefined"
+def test_an_empty_answer_is_undefined(answer: str, base: str):
+    (unscored,) = scored("paraphrase", answer, base).values()
+    assert unscored.status == "undefined"
+    assert "is empty" in str(unscored.reason)
 
 
 @pytest.mark.embedded
 @pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
-def test_on_the_embedded_embedder(tmp_path: Path):
+def test_on_the_embedded_embedder():
+    from longmark.metrics.score._similarity import MOST_TOKENS
     from longmark.models.minilm import MAX_TOKENS, MiniLM
-    from longmark.text.similarity import MOST_TOKENS
 
     assert MOST_TOKENS == MAX_TOKENS
     model = MiniLM()
     base = "Ice storms break power lines. Clear trees beside the line and keep spare poles."
     close = "Power lines are broken by ice storms, so clear nearby trees and store spare poles."
     far = "Drought lowers the river, so the plant needs a second source of cooling water."
-    near = scored(tmp_path, "paraphrase", close, base, model)["paraphrase"].value
-    other = scored(tmp_path, "hazard", far, base, model)["perturbation"].value
+    near = scored("paraphrase", close, base, model)["paraphrase"].value
+    other = scored("hazard", far, base, model)["perturbation"].value
+    assert near is not None
+    assert other is not None
     assert near > 0.8
     assert other < 0.5
     long = "\n\n".join(f"{n}. {base if n % 2 else far}" for n in range(40))
-    mean = scored(tmp_path, "paraphrase", long, base, model)["paraphrase"]
+    mean = scored("paraphrase", long, base, model)["paraphrase"]
     sizes = mean.evidence["answer"]["mean_of_chunks"]
     assert max(sizes) <= MAX_TOKENS
     # no token is lost or added by the cuts, but for the two markers that each chunk has

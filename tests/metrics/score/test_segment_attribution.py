@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.errors import NoScore
-from longmark.metric import Score
 from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeReranker
-from longmark.models.handles import Backends, Models
-from longmark.models.protocols import Reranker
-from longmark.models.registry import Registry
-from longmark.prompts import PromptBook
 from longmark.records import Example
+from longmark.testing import FakeReranker, Scored, score_sync
 
 NAME = "score.segment_attribution"
 # What each point is worth to the reranker, whatever stands beside it
@@ -33,34 +23,16 @@ def by_worth(_query: str, document: str) -> float:
     return 3.0 + sum(worth for word, worth in WORTH.items() if word in document)
 
 
-def marked(folder: Path, answer: str, reranker: Reranker, **params: Any) -> dict[str, Score | NoScore]:
-    metric = metrics.load(NAME)
-    example = Example(id="1", question="Which trees?", answer=answer)
-
-    async def use() -> Any:
-        try:
-            models = Models(
-                Backends(reranker=reranker), Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook()
-            )
-            return await metric.score(example, models, metric.params(**params))
-        finally:
-            await reranker.close()
-
-    found = asyncio.run(use())
-    assert isinstance(found, dict)
-    return found
+def scored(answer: str, reranker: FakeReranker | str, **params: Any) -> dict[str, Scored]:
+    found = score_sync(NAME, Example(id="1", question="Which trees?", answer=answer), params, reranker=reranker)
+    return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
 
-def value(result: Score | NoScore) -> Score:
-    assert isinstance(result, Score)
-    return result
-
-
-def test_worked_by_hand(tmp_path: Path) -> None:
+def test_worked_by_hand() -> None:
     reranker = FakeReranker(by_worth)
-    found = marked(tmp_path, ANSWER, reranker)
+    found = scored(ANSWER, reranker)
     # R(q, a) = 3 + .5 - 1 + 2 = 4.5; without the ash 4, without the birch 5.5, without the cedar 2.5
-    relevance, changed = value(found["relevance"]), value(found["order_changed"])
+    relevance, changed = found["relevance"], found["order_changed"]
     assert relevance.value == pytest.approx(4.5)
     assert [point["delta"] for point in relevance.evidence["points"]] == pytest.approx([0.5, -1.0, 2.0])
     # by delta: cedar 2, ash .5, birch -1
@@ -81,54 +53,53 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     )
 
 
-def test_an_answer_in_order_is_unchanged_and_equal_points_keep_their_places(tmp_path: Path) -> None:
-    found = marked(tmp_path, "- A cedar.\n- A stone.\n- A rock.\n- A birch.", FakeReranker(by_worth))
-    assert value(found["order_changed"]).value == 0
-    assert value(found["order_changed"]).evidence["without_effect"] == [2, 3]
+def test_an_answer_in_order_is_unchanged_and_equal_points_keep_their_places() -> None:
+    found = scored("- A cedar.\n- A stone.\n- A rock.\n- A birch.", FakeReranker(by_worth))
+    assert found["order_changed"].value == 0
+    assert found["order_changed"].evidence["without_effect"] == [2, 3]
     noisy = FakeReranker(lambda q, d: by_worth(q, d) + (1e-8 if "stone" in d else 0.0), name="noisy")
-    other = marked(tmp_path, "- A cedar.\n- A rock.\n- A stone.\n- A birch.", noisy)
-    assert value(other["order_changed"]).value == 0
+    other = scored("- A cedar.\n- A rock.\n- A stone.\n- A birch.", noisy)
+    assert other["order_changed"].value == 0
 
 
 @pytest.mark.parametrize("answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%", "See:\n\n- An ash."])
-def test_one_point_has_a_relevance_and_no_order(tmp_path: Path, answer: str) -> None:
+def test_one_point_has_a_relevance_and_no_order(answer: str) -> None:
     reranker = FakeReranker(by_worth)
-    found = marked(tmp_path, answer, reranker)
-    assert value(found["relevance"]).value == pytest.approx(3.5)
-    assert isinstance(found["order_changed"], NoScore)
+    found = scored(answer, reranker)
+    assert found["relevance"].value == pytest.approx(3.5)
     assert found["order_changed"].status == "undefined"
-    assert "one point" in found["order_changed"].reason
+    assert "one point" in str(found["order_changed"].reason)
     assert len(reranker.requests[0][1]) == 1
 
 
 @pytest.mark.parametrize("answer", ["", "  \n "])
-def test_an_empty_answer_has_neither(tmp_path: Path, answer: str) -> None:
+def test_an_empty_answer_has_neither(answer: str) -> None:
     reranker = FakeReranker(by_worth)
-    with pytest.raises(NoScore, match="The answer is empty"):
-        marked(tmp_path, answer, reranker)
+    assert {(one.status, one.reason) for one in scored(answer, reranker).values()} == {
+        ("undefined", "The answer is empty.")
+    }
     assert reranker.requests == []
     assert metrics.load(NAME).calls(Example(answer=answer), None, 1) == 0
 
 
-def test_very_long_answers(tmp_path: Path) -> None:
+def test_very_long_answers() -> None:
     points = "\n".join(f"{i}. {'An ash tree grows slowly here. ' * 50}" for i in range(1, 101))  # 30,000 words
-    found = marked(tmp_path, points, FakeReranker(by_worth))
-    assert value(found["order_changed"]).value == 0
+    found = scored(points, FakeReranker(by_worth))
+    assert found["order_changed"].value == 0
     many = "\n".join(f"- point {i}" for i in range(101))
-    gap = marked(tmp_path, many, FakeReranker(by_worth))["order_changed"]
-    assert isinstance(gap, NoScore)
-    assert "101 points; at most 100" in gap.reason
-    assert gap.evidence == {"intro": None, "count": 101, "closing": None}
-    texts = value(marked(tmp_path, many, FakeReranker(by_worth))["relevance"]).evidence["points"]
+    unscored = scored(many, FakeReranker(by_worth))["order_changed"]
+    assert "101 points; at most 100" in str(unscored.reason)
+    assert unscored.evidence == {"intro": None, "count": 101, "closing": None}
+    texts = scored(many, FakeReranker(by_worth))["relevance"].evidence["points"]
     assert [point["point"] for point in texts] == list(range(1, 102))
-    assert value(marked(tmp_path, many, FakeReranker(by_worth), max_points=101)["order_changed"]).value == 0
+    assert scored(many, FakeReranker(by_worth), max_points=101)["order_changed"].value == 0
     with pytest.raises(ValueError, match="at least 2"):
         metrics.load(NAME).params(max_points=1)
 
 
-def test_other_languages(tmp_path: Path) -> None:
-    found = marked(tmp_path, "樹木:\n\n1. 灰樹。\n2. cedar。", FakeReranker(by_worth))
-    assert value(found["order_changed"]).evidence["rewritten_answer"] == "樹木:\n\n1. cedar。\n2. 灰樹。"
+def test_other_languages() -> None:
+    found = scored("樹木:\n\n1. 灰樹。\n2. cedar。", FakeReranker(by_worth))
+    assert found["order_changed"].evidence["rewritten_answer"] == "樹木:\n\n1. cedar。\n2. 灰樹。"
 
 
 @pytest.mark.parametrize(
@@ -140,22 +111,19 @@ def test_other_languages(tmp_path: Path) -> None:
         ("Trees: 1. An ash. 2. A birch. 3. A cedar.", "Trees: 1. A cedar. 2. An ash. 3. A birch."),
     ],
 )
-def test_points_in_other_forms_have_an_order(tmp_path: Path, answer: str, rewritten: str) -> None:
-    changed = value(marked(tmp_path, answer, FakeReranker(by_worth))["order_changed"])
+def test_points_in_other_forms_have_an_order(answer: str, rewritten: str) -> None:
+    changed = scored(answer, FakeReranker(by_worth))["order_changed"]
     assert changed.value == 1
     assert changed.evidence["rewritten_answer"] == rewritten
 
 
 @settings(max_examples=40)
 @given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n", "1、{}", "・{}"]))
-def test_reordering_by_delta_is_idempotent(
-    tmp_path_factory: pytest.TempPathFactory, words: list[str], form: str
-) -> None:
+def test_reordering_by_delta_is_idempotent(words: list[str], form: str) -> None:
     lines = [form.format(word).replace("1", str(i)) for i, word in enumerate(words, start=1)]
-    folder = tmp_path_factory.mktemp("c")
-    first = value(marked(folder, "\n".join(lines), FakeReranker(by_worth))["order_changed"])
+    first = scored("\n".join(lines), FakeReranker(by_worth))["order_changed"]
     rewritten = first.evidence["rewritten_answer"]
-    again = value(marked(folder, rewritten, FakeReranker(by_worth))["order_changed"])
+    again = scored(rewritten, FakeReranker(by_worth))["order_changed"]
     assert again.value == 0
     assert again.evidence["rewritten_answer"] == rewritten
     assert first.value == float(words != sorted(WORTH, key=lambda word: -WORTH[word]))
@@ -164,11 +132,11 @@ def test_reordering_by_delta_is_idempotent(
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
-def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not(tmp_path: Path) -> None:
+def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not() -> None:
     answer = (
         "- Football is played by two teams of eleven.\n- Oaks, beeches and maples are trees that lose their leaves."
     )
-    found = marked(tmp_path, answer, Registry().open("reranker", "embedded"))
-    off_topic, on_topic = (point["delta"] for point in value(found["relevance"]).evidence["points"])
+    found = scored(answer, "embedded")
+    off_topic, on_topic = (point["delta"] for point in found["relevance"].evidence["points"])
     assert on_topic > off_topic
-    assert value(found["order_changed"]).value == 1
+    assert found["order_changed"].value == 1

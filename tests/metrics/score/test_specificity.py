@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -13,18 +12,13 @@ import pytest
 
 from longmark import metrics
 from longmark.domain import BUILT_IN, Domain, load
-from longmark.errors import NoScore
-from longmark.metric import Score
 from longmark.metrics.score.specificity import Params
 from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat
-from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
-from longmark.prompts import PromptBook
 from longmark.records import Context, Example
+from longmark.testing import FakeChat, Scored, score_sync
 
+NAME = "score.specificity"
 NAMES = ("hazard", "location", "timeline", "intensity")
 EXAMPLE = Example(
     id="1",
@@ -61,42 +55,28 @@ def judge(
 
 
 def scored(
-    tmp_path: Path,
-    *judges: FakeChat,
-    example: Example = EXAMPLE,
-    domain: Domain | None = None,
-    seed: int = 0,
-    **params: Any,
-) -> dict[str, Score | NoScore]:
-    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Backends(judges=judges), client, UsageLog(), PromptBook(), seed=seed, domain=domain or load())
-    metric = metrics.load("score.specificity")
-
-    async def main() -> Any:
-        return await metric.score(example, models, metric.params(**params))
-
-    result = asyncio.run(main())
-    assert isinstance(result, dict)
-    return result
+    *judges: FakeChat | str, example: Example = EXAMPLE, domain: Domain | None = None, seed: int = 0, **params: Any
+) -> dict[str, Scored]:
+    found = score_sync(NAME, example, params, judge=judges, seed=seed, domain=domain)
+    return {name.removeprefix(NAME).removeprefix("."): one for name, one in found.items()}
 
 
-def value(found: dict[str, Score | NoScore], part: str = "") -> float:
-    one = found[part]
-    assert isinstance(one, Score)
-    return one.value
+def unscored(found: dict[str, Scored]) -> str:
+    """The status of all scores."""
+    (status,) = {one.status for one in found.values()}
+    return status
 
 
-def test_three_judges_by_hand(tmp_path: Path):
-    found = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+def test_three_judges_by_hand():
+    found = scored(judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
     # claim 1: hazard yes yes no -> yes; location yes no no -> no. claim 2: hazard n/a no yes -> n/a (three-way tie);
     # timeline yes no yes -> yes. claim 3: all n/a.
     # means: hazard 1/1, location 0/1, timeline 1/1, intensity none; (.6 x 1 + .2 x 0 + .1 x 1) / (.6 + .2 + .1) = 7/9
-    assert value(found) == pytest.approx(7 / 9)
-    assert value(found, "hazard") == 1
-    assert value(found, "location") == 0
-    assert value(found, "timeline") == 1
+    assert found[""].value == pytest.approx(7 / 9)
+    assert found["hazard"].value == 1
+    assert found["location"].value == 0
+    assert found["timeline"].value == 1
     intensity = found["intensity"]
-    assert isinstance(intensity, NoScore)
     assert intensity.status == "undefined"
     assert intensity.evidence["votes"] == {"yes": 0, "no": 0, "n/a": 3}
     evidence = found[""].evidence
@@ -116,29 +96,29 @@ def test_three_judges_by_hand(tmp_path: Path):
     json.dumps(evidence)  # JSON types only
 
 
-def test_claims_and_details_come_from_the_first_judge_and_each_is_asked_once(tmp_path: Path):
+def test_claims_and_details_come_from_the_first_judge_and_each_is_asked_once():
     first, second = judge(FIRST, "a"), judge(SECOND, "b")
-    scored(tmp_path, first, second)
+    scored(first, second)
     assert len(first.requests) == 2 + len(CLAIMS)
     assert len(second.requests) == len(CLAIMS)
     assert {request.temperature for request in first.requests + second.requests} == {0.0}
 
 
-def test_one_judge_is_sampled(tmp_path: Path):
+def test_one_judge_is_sampled():
     by_sample = [FIRST, SECOND, THIRD]
     one = judge(lambda request: by_sample[request.sample % 3])
-    found = scored(tmp_path, one)
-    assert value(found) == pytest.approx(7 / 9)  # as with three judges
+    found = scored(one)
+    assert found[""].value == pytest.approx(7 / 9)  # as with three judges
     labelling = [request for request in one.requests if "<claim " in request.messages[1].content]
     assert sorted(request.sample for request in labelling) == sorted([0, 1, 2] * len(CLAIMS))
     assert {request.temperature for request in labelling} == {0.7}
     again = judge(FIRST)
-    scored(tmp_path, again, seed=2, samples=5, temperature=1.2)
+    scored(again, seed=2, samples=5, temperature=1.2)
     labelling = [request for request in again.requests if "<claim " in request.messages[1].content]
     assert {request.sample for request in labelling} == {10, 11, 12, 13, 14}
     assert {request.temperature for request in labelling} == {1.2}
     single = judge(FIRST)
-    scored(tmp_path, single, samples=1)
+    scored(single, samples=1)
     assert {request.temperature for request in single.requests} == {0.0}
 
 
@@ -157,40 +137,38 @@ def test_parameters_that_make_no_sense(params: dict[str, Any], message: str):
     assert Params(samples=1, temperature=0.0).all_na == "undefined"
 
 
-def test_all_na_is_undefined_or_by_option_zero(tmp_path: Path):
-    found = scored(tmp_path, judge({}))
-    assert all(isinstance(one, NoScore) and one.status == "undefined" for one in found.values())
+def test_all_na_is_undefined_or_by_option_zero():
+    found = scored(judge({}))
+    assert unscored(found) == "undefined"
     assert len(found[""].evidence["claims"]) == 3  # shown though there is no value
-    zero = scored(tmp_path, judge({}), all_na="zero")
-    assert value(zero) == 0.0
-    assert all(isinstance(zero[name], NoScore) for name in NAMES)
-    assert value(scored(tmp_path, judge({CLAIMS[0]: ("no",) * 4}), all_na="zero")) == 0.0
+    zero = scored(judge({}), all_na="zero")
+    assert zero[""].value == 0.0
+    assert all(zero[name].status == "undefined" for name in NAMES)
+    assert scored(judge({CLAIMS[0]: ("no",) * 4}), all_na="zero")[""].value == 0.0
     assert "rule" in zero[""].evidence
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", "Hello!"])
-def test_an_answer_without_claims_is_undefined(tmp_path: Path, answer: str):
+def test_an_answer_without_claims_is_undefined(answer: str):
     silent = FakeChat(json.dumps({"claims": []}))
-    with pytest.raises(NoScore) as gap:
-        scored(tmp_path, silent, example=EXAMPLE.model_copy(update={"answer": answer}))
-    assert gap.value.status == "undefined"
+    assert unscored(scored(silent, example=EXAMPLE.model_copy(update={"answer": answer}))) == "undefined"
     assert len(silent.requests) == (1 if answer.strip() else 0)
 
 
-def test_a_label_that_is_left_out_counts_as_na_and_is_counted(tmp_path: Path):
+def test_a_label_that_is_left_out_counts_as_na_and_is_counted():
     half: Labels = dict.fromkeys(CLAIMS, ("yes", "no"))
-    found = scored(tmp_path, judge(half), samples=1)
+    found = scored(judge(half), samples=1)
     # hazard 3/3, location 0/3, nothing else: (.6 x 1 + .2 x 0) / .8 = .75
-    assert value(found) == pytest.approx(0.75)
+    assert found[""].value == pytest.approx(0.75)
     assert found[""].evidence["labels_left_out"] == 6
     assert found[""].evidence["claims"][0]["dimensions"]["timeline"]["labels"] == [None]
 
 
-def test_an_odd_label_of_one_judge_costs_that_label_alone(tmp_path: Path):
+def test_an_odd_label_of_one_judge_costs_that_label_alone():
     odd: Labels = {CLAIMS[0]: ("yes", "perhaps", "not applicable", "n/a"), CLAIMS[1]: FIRST[CLAIMS[1]]}
-    found = scored(tmp_path, judge(odd, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+    found = scored(judge(odd, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
     # the location of claim 1 is n/a no no -> no, as before: 7/9 (test_three_judges_by_hand)
-    assert value(found) == pytest.approx(7 / 9)
+    assert found[""].value == pytest.approx(7 / 9)
     evidence = found[""].evidence
     assert evidence["labels_left_out"] == 1
     assert evidence["said_for_a_label"] == {"perhaps": 1}
@@ -201,25 +179,21 @@ def test_an_odd_label_of_one_judge_costs_that_label_alone(tmp_path: Path):
     assert "said" not in evidence["claims"][0]["dimensions"]["hazard"]
     assert evidence["claims"][0]["dimensions"]["timeline"]["labels"][0] == "n/a"
     # alone, the odd label is n/a in the vote: hazard 1/1, timeline 1/1
-    alone = scored(tmp_path, judge(odd), samples=1)
-    assert value(alone) == 1
-    assert isinstance(alone["location"], NoScore)
+    alone = scored(judge(odd), samples=1)
+    assert alone[""].value == 1
+    assert alone["location"].status == "undefined"
     json.dumps(evidence)
 
 
-def test_a_reply_without_labels_is_no_vote(tmp_path: Path):
-    with pytest.raises(NoScore) as gap:
-        scored(tmp_path, judge({CLAIMS[1]: ()}), samples=1)
-    assert gap.value.status == "unparsable"
+def test_a_reply_without_labels_is_no_vote():
+    assert unscored(scored(judge({CLAIMS[1]: ()}), samples=1)) == "unparsable"
 
 
-def test_a_judge_that_repeats_the_majority_changes_nothing(tmp_path: Path):
+def test_a_judge_that_repeats_the_majority_changes_nothing():
     majority: Labels = {CLAIMS[0]: ("yes", "no", "n/a", "n/a"), CLAIMS[1]: ("n/a", "n/a", "yes", "n/a")}
-    three = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
-    four = scored(tmp_path, judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"), judge(majority, "d"))
-    assert {part: getattr(one, "value", None) for part, one in three.items()} == {
-        part: getattr(one, "value", None) for part, one in four.items()
-    }
+    three = scored(judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
+    four = scored(judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"), judge(majority, "d"))
+    assert {part: one.value for part, one in three.items()} == {part: one.value for part, one in four.items()}
 
 
 def test_another_domain_has_other_dimensions(tmp_path: Path):
@@ -227,14 +201,14 @@ def test_another_domain_has_other_dimensions(tmp_path: Path):
     text = BUILT_IN.read_text(encoding="utf-8").replace("  - name: intensity\n", "  - name: severity\n")
     path.write_text(text.replace("weight: 0.6", "weight: 3.0"), encoding="utf-8")
     names = ("hazard", "location", "timeline", "severity")
-    found = scored(tmp_path, judge(FIRST, names=names), domain=load(path), samples=1)
+    found = scored(judge(FIRST, names=names), domain=load(path), samples=1)
     assert list(found) == ["", *names]
     # hazard 1/1, location 1/1, timeline 1/1
-    assert value(found) == 1
+    assert found[""].value == 1
     assert found[""].evidence["weights"]["hazard"] == 3.0
 
 
-def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces(tmp_path: Path):
+def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces():
     many = [f"Claim number {n} speaks of an ice storm{' and of ice' * 30}." for n in range(40)]
 
     def answer(request: ChatRequest) -> str:
@@ -250,12 +224,12 @@ def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces(tmp_path: Path):
         assert f"hazard: number {number[1]}\n" in asked  # those of the claim itself
         return json.dumps(dict.fromkeys(NAMES, "yes"))
 
-    found = scored(tmp_path, FakeChat(answer), samples=1)
-    assert value(found) == 1
+    found = scored(FakeChat(answer), samples=1)
+    assert found[""].value == 1
     assert found[""].evidence["details"]["hazard"] == [f"number {n}" for n in range(40)]
 
 
-def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand(tmp_path: Path):
+def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand():
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
         if "<claims " in asked:
@@ -271,9 +245,9 @@ def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand(tmp_path:
         }
         return json.dumps(marks)
 
-    found = scored(tmp_path, FakeChat(answer), samples=1)
+    found = scored(FakeChat(answer), samples=1)
     # the claim has no 2009, and the passages no Ohio: hazard 1/1 by .6, location 0/1 by .2
-    assert value(found) == pytest.approx(0.6 / 0.8)
+    assert found[""].value == pytest.approx(0.6 / 0.8)
     evidence = found[""].evidence
     assert evidence["labels_set_by_words"] == 3
     shown = evidence["claims"][0]["dimensions"]
@@ -288,17 +262,17 @@ def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand(tmp_path:
     assert "given" not in shown["hazard"]
 
 
-def test_thirty_thousand_words_and_another_language(tmp_path: Path):
+def test_thirty_thousand_words_and_another_language():
     long = EXAMPLE.model_copy(update={"answer": " ".join(f"{n:05}" for n in range(30_000))})
-    assert value(scored(tmp_path, judge(FIRST), example=long, samples=1)) == 1
+    assert scored(judge(FIRST), example=long, samples=1)[""].value == 1
     chinese = EXAMPLE.model_copy(update={"answer": "冰暴袭击了里奇兰县。"})
-    assert value(scored(tmp_path, judge(FIRST), example=chinese, samples=1)) == 1
+    assert scored(judge(FIRST), example=chinese, samples=1)[""].value == 1
 
 
-def test_a_cut_off_reply_is_a_reason(tmp_path: Path):
-    with pytest.raises(NoScore) as gap:
-        scored(tmp_path, FakeChat(lambda _request: ChatReply('{"claims": ["An ice', finish="length")))
-    assert gap.value.status == "unparsable"
+def test_a_cut_off_reply_is_a_reason():
+    assert (
+        unscored(scored(FakeChat(lambda _request: ChatReply('{"claims": ["An ice', finish="length")))) == "unparsable"
+    )
 
 
 def test_calls_are_estimated_by_sentences():
@@ -313,9 +287,9 @@ DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_la
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the label data of SCORE is not beside the project")
-def test_the_whole_metric_on_answers_of_the_authors(tmp_path: Path):
+def test_the_whole_metric_on_answers_of_the_authors():
     """Their judges' labels, said by three fakes, give their scores and means: the first 8 answers and 3 that have no
-    score (all 700 by the vote alone: tests/text/test_votes.py)."""
+    score (all 700 by the vote alone: test_votes.py)."""
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     chosen = rows[:8] + [row for row in rows if set(row["dimension_averages"]) == {"n/a"} and row["consensus"]][:3]
     label = {0: "no", 1: "yes", "n/a": "n/a"}
@@ -334,36 +308,22 @@ def test_the_whole_metric_on_answers_of_the_authors(tmp_path: Path):
             return json.dumps({name: label[x] for name, x in zip(NAMES, said, strict=True)})
 
         judges = [FakeChat(lambda r, who=who, a=answer: a(r, who), name=f"{row['id']}-{who}") for who in range(3)]
-        found = scored(tmp_path, *judges, all_na="zero")
-        assert value(found) == pytest.approx(row["score"], abs=1e-12)
+        found = scored(*judges, all_na="zero")
+        assert found[""].value == pytest.approx(row["score"], abs=1e-12)
         for name, theirs in zip(NAMES, row["dimension_averages"], strict=True):
-            one = found[name]
-            assert (one.value if isinstance(one, Score) else "n/a") == (
-                theirs if theirs == "n/a" else pytest.approx(theirs)
-            )
+            assert found[name].value == (None if theirs == "n/a" else pytest.approx(theirs))
 
 
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
-def test_the_whole_way_on_the_embedded_judge(tmp_path: Path):
-    from longmark.models.llama import LlamaCpp
-
+def test_the_whole_way_on_the_embedded_judge():
     example = Example(
         id="1",
         answer="The ice storm of 2009 broke power lines in Richland.",
         contexts=(Context(text="In 2009 an ice storm struck Richland and brought down power lines."),),
     )
-    model = LlamaCpp.embedded("judge")
-    models = Models(Backends(judges=(model,)), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
-
-    async def main() -> Any:
-        try:
-            return await metrics.load("score.specificity").score(example, models, Params(samples=1))
-        finally:
-            await model.close()
-
-    found = asyncio.run(main())
+    found = scored("embedded", example=example, samples=1)
     print(json.dumps(found[""].evidence, indent=1))
-    assert value(found) > 0.5
-    assert value(found, "hazard") > 0.5
+    assert (found[""].value or 0) > 0.5
+    assert (found["hazard"].value or 0) > 0.5

@@ -1,1 +1,1 @@
-"""The metrics of SCORE: answers about natural hazards and what professionals need from them."""
+"""The metrics of SCORE (Shomee et al. 2026): answers about natural hazards, and what professionals need from them."""

@@ -1,30 +1,33 @@
 """Answer relevance: does the answer fit the question that was asked? (SCORE, section 3.3, equation 2)
 
-The first judge writes n questions that the answer would answer; the value is how alike they are to the real one:
+The first judge writes n questions that the answer would answer. The score is their mean similarity to the real
+question:
 
     relevance = 1/n sum cosine(question, generated question)
 
-`masked` is the paper's own: words on the masked slots of the domain (hazards: hazard, profession, concern,
-infrastructure) are first replaced by placeholders such as [HAZARD], in the answer and not in the question, so that
-shared words alone earn nothing. The judge names them, and code replaces them wherever they stand, and the profile's
-values too; the evidence has the phrases, the placeholders put for either, and how many phrases the answer does not
-have. A judge may name nothing; one that names more than half of the answer is asked again. `plain` has no
-masking. Both: range [-1, 1], higher is better. The generated questions, each with its cosine, are in the evidence.
-No value: an empty answer (`undefined`); `masked` without a profile that names one of the masked slots
-(`missing_input`), for then nobody could check the masking.
-Cost: 1 call for masking, 2 for questions, 2 batches of the embedder; an answer of more than 4,000 bytes is masked in
-pieces, and one of more than 12,000 bytes is asked about in pieces, the mean over the questions of all.
+`masked` is the paper's own. Before the questions are written, words of the domain's masked slots (hazards: hazard,
+profession, concern, infrastructure) are replaced by placeholders such as [HAZARD] in the answer, but not in the
+question, so that shared words alone do not raise the score. The judge names the phrases; code replaces them everywhere,
+and the profile's values too. The evidence has the phrases, the number of placeholders for each of the two, and the
+number of phrases that do not occur in the answer. A judge may name nothing; one that names more than half of the answer
+is asked again. `plain` has no masking. Both: range [-1, 1], higher is better. The evidence has each generated question
+with its cosine.
+Unscored: an empty answer (`undefined`); `masked` without a profile that names a masked slot (`missing_input`), since
+the masking could not be checked.
+Cost: 1 call for masking, 2 for questions, 2 batches of the embedder. An answer of more than 4,000 bytes is masked in
+pieces. For one of more than 12,000 bytes the questions are written in pieces too, and the mean is over all of them.
 
 Parameters: questions: n.
-Deviations: the prompts are ours. In the paper the model writes the answer again with placeholders in it, and nobody
-checks it; here it names phrases and code hides them, so that nothing else can change and the reply is short.
+Deviations: the prompts are ours. In the paper the model rewrites the answer with placeholders in it, which is not
+checked (section 3.3, appendix E.3). Here it names phrases and code replaces them: nothing else can change, the reply is
+short, and a small judge can do it (design/small-judges.md).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,18 +37,29 @@ from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, structure
-from longmark.metric import Metric, Score, Value
+from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metrics.score._masking import Masked, Named, maskable, masked, phrase_reader
+from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.text.masks import MASKING, mask, mask_calls, maskable
 from longmark.text.pieces import pieces
-from longmark.text.similarity import cosine, embed_whole
 
-_PIECE = 12_000  # bytes of answer in one call, about 3,000 tokens
+MASKED_PIECE = 4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
+_PIECE = 12_000  # bytes of answer in one call for questions, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
 
+MASKING = Prompt(
+    "masking",
+    ("answer",),
+    """\
+Find in the answer the words and phrases that belong to one of these kinds:
+$kinds
+Give each as it stands in the answer and only once, with the one kind that it belongs to: a term of one to five words, \
+never a sentence or a whole point. Leave out what belongs to no kind; where nothing does, the list is empty.
+Reply with a JSON object and nothing else, in this form: $form""",
+)
 QUESTIONS = Prompt(
     "score.answer_relevance",
     ("answer",),
@@ -72,17 +86,22 @@ class _Questions(BaseModel):
     questions: list[str]
 
 
+def relevance(cosines: Sequence[float]) -> float:
+    """Equation 2: the mean of the cosines."""
+    return math.fsum(cosines) / len(cosines)
+
+
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """Both values. What keeps one from being read does not keep the other."""
+    """Both scores. Where one is unscored the other can still be computed."""
     if not (example.answer or "").strip():
         raise NoScore("undefined", "The answer is empty: it answers no question.")
-    found: dict[str, Score | NoScore] = {}
-    for part, value in (("masked", _masked), ("plain", _plain)):
+    scores: dict[str, Score | NoScore] = {}
+    for part, compute in (("masked", _masked), ("plain", _plain)):
         try:
-            found[part] = await value(example, models, params)
-        except NoScore as gap:
-            found[part] = gap
-    return found
+            scores[part] = await compute(example, models, params)
+        except NoScore as unscored:
+            scores[part] = unscored
+    return scores
 
 
 async def _plain(example: Example, models: Models, params: Params) -> Score:
@@ -92,51 +111,66 @@ async def _plain(example: Example, models: Models, params: Params) -> Score:
 async def _masked(example: Example, models: Models, params: Params) -> Score:
     profile, domain = example.profile or {}, models.domain
     if not domain.masks:
-        raise NoScore("undefined", f"The domain {domain.name} masks no slot: there is only the plain value.")
+        raise NoScore("undefined", f"The domain {domain.name} masks no slot, so only the plain score is defined.")
     if not maskable(profile, domain):
         raise NoScore("missing_input", _nothing_to_mask(profile, domain))
-    masked = await mask(models, example.answer or "", profile)
-    relevance = await _relevance(example.question or "", masked.text, models, params)
+    hidden = await mask(models, example.answer or "", profile)
+    plain = await _relevance(example.question or "", hidden.text, models, params)
     shown = {
-        "masked_answer": masked.text,
-        "masked_phrases": masked.named,
-        "masked_phrases_not_found": masked.not_found,
-        "masked_by_model": masked.by_model,
-        "masked_by_code": masked.by_code,
+        "masked_answer": hidden.text,
+        "masked_phrases": hidden.named,
+        "masked_phrases_not_found": hidden.not_found,
+        "masked_by_model": hidden.by_model,
+        "masked_by_code": hidden.by_code,
     }
-    return Score(relevance.value, {**relevance.evidence, **shown})
+    return Score(plain.value, {**plain.evidence, **shown})
 
 
 def _nothing_to_mask(profile: Mapping[str, Any], domain: Domain) -> str:
-    there = [
+    given = [
         f"{name} is {json.dumps(profile[name], ensure_ascii=False, default=str)[:60]}"
         for name in domain.masked
         if name in profile
     ]
-    if there:
-        return f"What the profile has of the slots that are masked is empty or no text: {', '.join(there)}."
-    return f"The example has no profile with one of the slots that are masked: {', '.join(domain.masked)}."
+    if given:
+        return f"The profile's values of the masked slots are empty or not text: {', '.join(given)}."
+    return f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
+
+
+async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Masked:
+    """The answer with placeholders for the phrases that the first judge names and for the profile's values.
+
+    A phrase named in one piece of a long answer is replaced in all of it. Raises NoScore (`unparsable`, `refused`)
+    where the judge's list cannot be read or hides most of a piece, and ModelError.
+    """
+    domain = models.domain
+    fields = {
+        "kinds": "\n".join(f"- {mask.slot}: {mask.description}" for mask in domain.masks),
+        "form": json.dumps({"phrases": [{"phrase": "...", "kind": mask.slot} for mask in domain.masks[:2]]}),
+    }
+
+    async def of_piece(piece: str) -> list[Named]:
+        reader = phrase_reader(piece, domain)
+        return (await ask(models, models.judges[0], MASKING, {"answer": piece}, reader, fields=fields)).value
+
+    named = await concurrently(of_piece, pieces(answer, MASKED_PIECE))
+    return masked(answer, [one for some in named for one in some], profile, domain)
 
 
 async def _relevance(question: str, answer: str, models: Models, params: Params) -> Score:
     async def of_piece(piece: str) -> list[str]:
-        fields = {"n": str(params.questions)}
-        verdict = await ask(
-            models, models.judges[0], QUESTIONS, {"answer": piece}, _reader(params.questions), fields=fields
-        )
-        return verdict.value
+        reader, fields = _reader(params.questions), {"n": str(params.questions)}
+        return (await ask(models, models.judges[0], QUESTIONS, {"answer": piece}, reader, fields=fields)).value
 
     generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
     asked, *others = await embed_whole(models, [question, *generated])
     cosines = [cosine(asked.vector, other.vector) for other in others]
-    return Score(
-        math.fsum(cosines) / len(cosines),
-        {"questions": [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]},
-    )
+    shown = [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]
+    return Score(relevance(cosines), {"questions": shown})
 
 
 def _reader(n: int) -> Reader[list[str]]:
-    """Reads n questions; what a judge writes beyond them is left out."""
+    """Reads n questions; further ones are left out."""
     form = structure(_Questions, max_tokens=_TOKENS_A_QUESTION * n + 64)
 
     def read(reply: ChatReply) -> tuple[list[str], dict[str, Any]]:
@@ -150,17 +184,17 @@ def _reader(n: int) -> Reader[list[str]]:
 
 
 def _calls(example: Example, _params: Params, _judges: int) -> int:
-    """At most: masking, questions and a batch of the embedder for each of the two values."""
+    """Masking, and questions and a batch of the embedder for each of the two scores."""
     answer = example.answer or ""
-    return mask_calls(answer) + 2 * (len(pieces(answer, _PIECE)) + 1)
+    return len(pieces(answer, MASKED_PIECE)) + 2 * (len(pieces(answer, _PIECE)) + 1)
 
 
 METRIC = Metric(
     score,
     needs=("question", "answer"),
-    values={
-        "masked": Value(bounds=(-1, 1), higher_is_better=True),
-        "plain": Value(bounds=(-1, 1), higher_is_better=True),
+    scores={
+        "masked": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
+        "plain": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
     },
     models=("judge", "embedder"),
     prompts=(MASKING, QUESTIONS),

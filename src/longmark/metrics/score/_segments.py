@@ -1,9 +1,9 @@
-"""The points of an answer, its intro and its closing part, cut so that nothing is lost.
+"""The points of an answer, its intro and its closing part, split without losing a character (segment attribution).
 
 Every character of the text is in exactly one segment: `join(split(text)) == text`. The points are the items of the
 outermost list that has two or more, a numbered list before a bulleted one at the same margin; else a single item after
-an intro of one paragraph; else the paragraphs. A segment has a marker (`2. `, `- `; a heading stays with what it
-heads), a body, and a gap: the white space after it.
+an intro of one paragraph; else the paragraphs. A segment has a marker (`2. `, `- `; a heading stays with its
+section), a body, and a gap: the white space after it.
 
 Items begin a line, with one of
     1. 1) (1)              digits of any script, then a space; before Chinese, Japanese and Korean writing also without
@@ -11,22 +11,22 @@ Items begin a line, with one of
     一、 （二）  ① ⑴ ❶       Chinese numbers up to ninety-nine; encircled ones
     a) (a) A.              letters that run a, b, c in order
     - * + – — ·  • ◦ ● ■ ・   bullets; those of the first group need a space
-A number of four digits and more is an item only where it counts on from the item before it (999, 1000): years are not.
-A single paragraph that counts 1, 2, 3 in order, to three at least, is a list too: `1. ` and `①` each after a mark of
-punctuation, `1) ` and `(1) ` after anything but the first. It is left as one point where it has any other number in
-such a form, where its last item ends without the mark that the next one needs, and where numbers stand without a
-space (1.…2.…). Roman numbers and numbers in words are not known.
+A number of four or more digits is an item only where it continues the item before it (999, 1000): years are not items.
+A single paragraph that counts 1, 2, 3 in order, at least to three, is a list too: every `1. ` and `①` must follow
+punctuation, of `1) ` and `(1) ` only the first must. It stays one point where it has any other number in such a form,
+where its last item ends without the punctuation that a next one needs, and where the numbers have no space
+(1.…2.…). Roman numerals and numbers in words are not recognised.
 
-A single item counts where it is a bullet other than `–` and `—`, or numbered 1, where one paragraph or heading stands
+A single item counts where it is a bullet other than `–` and `—`, or numbered 1, where one paragraph or heading comes
 before it, and where no paragraph at the margin follows it (a statement of confidence may). Elsewhere a paragraph that
 begins like an item is a paragraph.
 
-Intro: what stands before the first item of a list; among paragraphs, a first one that ends in a colon, and a title,
-which is a first heading that has the next one right below it and is above all others. Closing part: a last part that
-begins with a statement of confidence at the beginning of a line ("Confidence score: 85 %", also as the last item of the
-list), and what follows it; also paragraphs after the last item of a list, unless the other items too have such
-paragraphs. A statement of confidence is known in English, and in eleven languages more by the words of `CONFIDENCE`
-before a colon or a number; in any other language it belongs to the last point, or is one.
+Intro: the text before the first item of a list; among paragraphs, a first one that ends in a colon, and a title: a
+first heading directly above the next one and of a higher level than all others. Closing part: a last part that
+begins with a statement of confidence at the start of a line ("Confidence score: 85 %", also as the last item of the
+list), with everything after it; also paragraphs after the last item of a list, unless the other items have such
+paragraphs too. A statement of confidence is recognised in English, and in eleven other languages by the words of
+`CONFIDENCE` before a colon or a number; in any other language it is part of the last point, or a point.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from typing import Literal
 
 Kind = Literal["intro", "point", "closing"]
 
-# What a statement of confidence calls itself, by language
+# The words for a statement of confidence, by language
 CONFIDENCE: Mapping[str, tuple[str, ...]] = {
     "Chinese": (
         "置信度", "置信度评分", "置信度分数", "置信度得分", "置信度水平", "置信度評分", "置信度分數",
@@ -118,7 +118,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """marker + body + gap is the segment as it stands in the text. numbered: the marker is a number."""
+    """marker + body + gap is the segment's text in the answer. numbered: the marker is a number."""
 
     kind: Kind
     marker: str
@@ -128,14 +128,14 @@ class Segment:
 
     @property
     def text(self) -> str:
-        """What a reader sees of it: marker and body."""
+        """Marker and body."""
         return (self.marker + self.body).strip()
 
 
 def split(text: str) -> tuple[Segment, ...]:
     """The segments of a text in their order: at most one intro, the points, at most one closing part.
 
-    A text without a word is one point, or nothing where it is empty.
+    A text without a word is one point; an empty text has no segment.
     """
     if not text:
         return ()
@@ -173,7 +173,7 @@ def points(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def content(segments: Iterable[Segment]) -> str:
-    """Intro and points, without the closing part and the white space around."""
+    """Intro and points, without the closing part and surrounding white space."""
     return join(segment for segment in segments if segment.kind != "closing").strip()
 
 
@@ -184,8 +184,8 @@ def without(segments: Sequence[Segment], point: int) -> str:
 
 
 def reorder(segments: Sequence[Segment], order: Sequence[int]) -> str:
-    """The text with its points in another order (numbers of points, from 0). Intro and closing part stay; numbers of a
-    list and the white space between points belong to the place, not to the point, so a list still counts from 1."""
+    """The text with its points in another order (their numbers, from 0). Intro and closing part stay. The numbers of a
+    list and the white space between points keep their places, so a list still counts from 1."""
     old = points(segments)
     if sorted(order) != list(range(len(old))):
         raise ValueError(f"an order of {len(old)} points has each number from 0 to {len(old) - 1} once: {list(order)}")
@@ -194,7 +194,7 @@ def reorder(segments: Sequence[Segment], order: Sequence[int]) -> str:
 
 
 def _in_place_of(place: Segment, moved: Segment) -> Segment:
-    """The marker keeps its form, which the body may need (`1.` without a space), and takes the number of the place."""
+    """The marker keeps its form, which the body may need (`1.` without a space), and gets the number of the place."""
     number = _COUNT.search(place.marker) if place.numbered and moved.numbered else None
     marker = _COUNT.sub(lambda _: number[0], moved.marker, count=1) if number else moved.marker
     return replace(moved, marker=place.marker[: _lead(place.marker)] + marker[_lead(marker) :], gap=place.gap)
@@ -226,7 +226,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _starts(text: str) -> tuple[list[int], _List | None]:
-    """Where the points begin, and how they are marked (None: they are paragraphs). Never empty."""
+    """Where the points begin, and their kind of marker (None: they are paragraphs). Never empty."""
     found: list[tuple[int, list[int], _List]] = []
     lines = [(start, line, _indent(line)) for start, line in _lines(text) if line.strip()]
     for items in _LISTS:
@@ -244,7 +244,7 @@ def _starts(text: str) -> tuple[list[int], _List | None]:
 
 
 def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[int, int, str]]:
-    """The lines that begin an item: where, how far indented, and with which letter."""
+    """The lines that begin an item: position, indent, and letter."""
     found: list[tuple[int, int, str]] = []
     last: dict[int, int] = {}  # indent -> the number of the last item there
     for start, line, indent in lines:
@@ -261,7 +261,7 @@ def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[in
 
 
 def _single(text: str, end: int) -> tuple[int, _List] | None:
-    """Where the only item of a list begins, and how it is marked; None where there is no such list."""
+    """Where the only item of a list begins, and its kind of marker; None where there is no such list."""
     for start, line in _lines(text[:end]):
         marked = ((items, found[0]) for items in _LISTS if (found := items.marker.match(line)))
         items, marker = next(marked, (None, ""))
@@ -282,8 +282,8 @@ def _is_first(items: _List, marker: str) -> bool:
 
 
 def _below_titles(text: str) -> int:
-    """Where the first section begins, below headings that have nothing but the next one and are above all that follow;
-    0 where there are none."""
+    """Where the first section begins, below titles: headings directly above the next one and of a higher level than all
+    that follow; 0 without titles."""
     lines = [(start, line.rstrip("\r\n")) for start, line in _lines(text) if not _is_drawn(line)]
     levels = [_level(line) for _, line in lines]
     titles = 0
@@ -299,7 +299,7 @@ def _level(line: str) -> int:
 
 
 def _in_paragraph(text: str, start: int, end: int) -> list[int]:
-    """Where the items of a list within a paragraph begin; empty where it is none, or not in every order of them."""
+    """Where the items of a list in a paragraph begin; empty where it is no list, or would not be one in every order."""
     marks = list(_INLINE.finditer(text, start, end))
     numbers = ["①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳".find(mark[0]) + 1 or int(mark["number"]) for mark in marks]
     if len(marks) < _LEAST_IN_PARAGRAPH or numbers != list(range(1, len(marks) + 1)):
@@ -324,8 +324,8 @@ def _is_drawn(line: str) -> bool:
 
 
 def _paragraphs(text: str, start: int = 0) -> list[int]:
-    """Where paragraphs begin from `start` on: after a blank line. A heading begins one, and what it heads belongs to
-    it; so does what follows a line that only draws."""
+    """Where paragraphs begin from `start` on: after a blank line. A heading begins one, together with its section; so
+    does a line such as `* * *`, with the text after it."""
     found: list[int] = []
     blank, alone = True, False  # alone: the paragraph so far is a heading, or has no word
     position = start
@@ -343,7 +343,7 @@ def _paragraphs(text: str, start: int = 0) -> list[int]:
 
 
 def _closing(text: str, starts: list[int], listed: bool) -> int:
-    """Where the closing part begins; the length of the text where there is none. Never before the first point ends."""
+    """Where the closing part begins; the length of the text without one. Never before the end of the first point."""
     first = starts[0] if listed else _first_word(text)
     confident = [start for start, line in _lines(text) if start > first and _CONFIDENCE.match(line[:_IN_SIGHT])]
     if confident:
@@ -360,7 +360,7 @@ def _closing(text: str, starts: list[int], listed: bool) -> int:
 
 
 def _loose(text: str, start: int, stop: int) -> list[int]:
-    """Where the paragraphs of a list item begin that stand at the margin, its first one left out."""
+    """Where the paragraphs of a list item begin that are at the margin, without its first one."""
     found = []
     for position in _paragraphs(text[:stop], start)[1:]:
         line = text[position:stop].split("\n", 1)[0]

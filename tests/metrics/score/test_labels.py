@@ -1,39 +1,37 @@
-"""Details and labels: what is asked, and how replies are read."""
+"""Details and labels of claims: the prompts, and how replies are read."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from longmark.errors import NoScore
-from longmark.judge import Unreadable
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat
-from longmark.models.handles import Backends, Models
+from longmark.judge import Unreadable, numbered
+from longmark.metrics.score._labels import ClaimLabel, checked, label_reader, occurs
+from longmark.metrics.score.specificity import Juror, label_claim, list_details
 from longmark.models.protocols import ChatReply
-from longmark.prompts import PromptBook
-from longmark.text.details import Mark, checked, details, labels, marks, stands
+from longmark.testing import FakeChat, call
 
 NAMES = ("hazard", "location", "timeline", "intensity")
 KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], "intensity": []}
 
 
-def models(tmp_path: Path, judge: FakeChat) -> Models:
-    return Models(Backends(judges=(judge,)), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
+def labelled(judge: FakeChat, passages: str = "", temperature: float = 0, sample: int = 0) -> dict[str, ClaimLabel]:
+    return call(
+        lambda models: label_claim(models, Juror(models.judges[0], temperature, sample), "Hail fell.", KNOWN, passages),
+        judge=judge,
+    )
 
 
-def read(reply: Any, in_part: bool = False) -> dict[str, Mark]:
-    return marks(NAMES, in_part).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
+def read(reply: Any, in_part: bool = False) -> dict[str, ClaimLabel]:
+    return label_reader(NAMES, in_part).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
 
 
-def test_details_are_asked_of_the_whole_list(tmp_path: Path):
+def test_details_are_asked_of_the_whole_list():
     judge = FakeChat(json.dumps({**KNOWN, "hazard": ["ice storm", "hail", "ice storm"]}))
-    found = asyncio.run(details(models(tmp_path, judge), ["An ice storm came in 2009.", "Hail fell."]))
+    found = call(lambda models: list_details(models, ["An ice storm came in 2009.", "Hail fell."]), judge=judge)
     assert found == KNOWN
     (request,) = judge.requests
     asked = request.messages[1].content
@@ -43,20 +41,18 @@ def test_details_are_asked_of_the_whole_list(tmp_path: Path):
     assert request.schema["required"] == list(NAMES)
 
 
-def test_details_without_a_dimension_are_no_details(tmp_path: Path):
+def test_details_without_a_dimension_are_no_details():
     judge = FakeChat('{"hazard": ["hail"]}')
-    with pytest.raises(NoScore) as gap:
-        asyncio.run(details(models(tmp_path, judge), ["Hail fell."]))
-    assert gap.value.status == "unparsable"
+    with pytest.raises(NoScore) as unscored:
+        call(lambda models: list_details(models, ["Hail fell."]), judge=judge)
+    assert unscored.value.status == "unparsable"
 
 
-def test_a_judge_sees_the_claim_the_details_and_the_passages(tmp_path: Path):
+def test_a_judge_sees_the_claim_the_details_and_the_passages():
     reply = {name: {"reason": "stated", "label": "yes"} for name in NAMES}
     judge = FakeChat(json.dumps(reply))
-    bound = models(tmp_path, judge)
-    passages = ["It hailed.", "It froze."]
-    verdict = asyncio.run(labels(bound, bound.judges[0], "Hail fell.", KNOWN, passages, temperature=0.7, sample=2))
-    assert verdict.value == dict.fromkeys(NAMES, Mark("yes", "stated"))
+    found = labelled(judge, numbered(["It hailed.", "It froze."]), temperature=0.7, sample=2)
+    assert found == dict.fromkeys(NAMES, ClaimLabel("yes", "stated"))
     (request,) = judge.requests
     asked = request.messages[1].content
     assert "[1] It hailed.\n\n[2] It froze." in asked
@@ -73,14 +69,14 @@ def test_a_judge_sees_the_claim_the_details_and_the_passages(tmp_path: Path):
 def test_labels_in_the_forms_that_judges_write():
     found = read({"hazard": {"reason": "r", "label": "YES "}, "location": "no", "timeline": {"label": "N/A"}, "x": 1})
     assert found == {
-        "hazard": Mark("yes", "r"),
-        "location": Mark("no", ""),
-        "timeline": Mark("n/a", ""),
-        "intensity": Mark(None, ""),  # left out
+        "hazard": ClaimLabel("yes", "r"),
+        "location": ClaimLabel("no", ""),
+        "timeline": ClaimLabel("n/a", ""),
+        "intensity": ClaimLabel(None, ""),  # left out
     }
-    assert read({"hazard": {"reason": "r", "label": None}, "timeline": "yes", "location": None})["hazard"] == Mark(
-        None, "r"
-    )
+    assert read({"hazard": {"reason": "r", "label": None}, "timeline": "yes", "location": None})[
+        "hazard"
+    ] == ClaimLabel(None, "r")
 
 
 @pytest.mark.parametrize(
@@ -106,25 +102,25 @@ def test_what_is_no_label(reply: Any):
 
 @pytest.mark.parametrize("spelt", ["n/a", "N/A", "na", "NA", "n.a.", "Not applicable", " not applicable "])
 def test_na_is_known_in_its_spellings(spelt: str):
-    assert read({"hazard": spelt, "location": {"label": spelt, "reason": "r"}})["hazard"] == Mark("n/a", "")
+    assert read({"hazard": spelt, "location": {"label": spelt, "reason": "r"}})["hazard"] == ClaimLabel("n/a", "")
 
 
 def test_a_reason_that_is_no_text_does_not_cost_the_label():
     assert read({"hazard": {"label": "yes", "reason": None}, "location": {"label": "no", "reason": 3}}) == {
-        "hazard": Mark("yes", ""),
-        "location": Mark("no", ""),
-        "timeline": Mark(None, ""),
-        "intensity": Mark(None, ""),
+        "hazard": ClaimLabel("yes", ""),
+        "location": ClaimLabel("no", ""),
+        "timeline": ClaimLabel(None, ""),
+        "intensity": ClaimLabel(None, ""),
     }
 
 
 def test_in_part_what_is_no_label_is_left_out_with_what_was_said():
     reply = {"hazard": {"label": "maybe", "reason": "r"}, "location": ["yes"], "timeline": True, "intensity": "No"}
     assert read(reply, in_part=True) == {
-        "hazard": Mark(None, "r", "maybe"),
-        "location": Mark(None, "", '["yes"]'),
-        "timeline": Mark(None, "", "true"),
-        "intensity": Mark("no", ""),
+        "hazard": ClaimLabel(None, "r", "maybe"),
+        "location": ClaimLabel(None, "", '["yes"]'),
+        "timeline": ClaimLabel(None, "", "true"),
+        "intensity": ClaimLabel("no", ""),
     }
     for without in ({"hazard": "maybe"}, {}, "yes", '{"hazard": "yes"'):
         with pytest.raises(Unreadable):
@@ -142,19 +138,19 @@ CLAIM = "Ice storms broke 30,000 poles in Cook County, IL, in early 2009."
     ],
 )
 def test_words_that_stand_in_the_claim(words: str):
-    assert stands(words, CLAIM)
+    assert occurs(words, CLAIM)
 
 
 @pytest.mark.parametrize(
     "words", ["", " ", ",;", "none", "ice storm warning", "3", "000 poles x", "Kentucky", "storming", "s", "es"]
 )
 def test_words_that_do_not(words: str):
-    assert not stands(words, CLAIM)
+    assert not occurs(words, CLAIM)
 
 
 def test_words_of_a_language_without_spaces():
-    assert stands("冰暴", "2009年的冰暴袭击了里奇兰县。")
-    assert not stands("飓风", "2009年的冰暴袭击了里奇兰县。")
+    assert occurs("冰暴", "2009年的冰暴袭击了里奇兰县。")
+    assert not occurs("飓风", "2009年的冰暴袭击了里奇兰县。")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +168,7 @@ def test_words_of_a_language_without_spaces():
     ],
 )
 def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_context: str | None, then: str | None):
-    mark = Mark(label, "r", None, in_claim, in_context)
+    mark = ClaimLabel(label, "r", None, in_claim, in_context)
     found = checked(mark, CLAIM, "[1] In 2010 an ice storm came.")
     assert (found.label, found.given) == (then, None if then == label else label)
     assert found.reason == "r"
@@ -180,39 +176,37 @@ def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_con
 
 def test_the_words_are_the_reason():
     found = read({"hazard": {"in_claim": " hail", "in_context": "", "label": "no"}, "location": "n/a"})["hazard"]
-    assert found == Mark("no", "claim: hail · passages: –", None, " hail", "")
+    assert found == ClaimLabel("no", "claim: hail · passages: –", None, " hail", "")
 
 
 ODD = json.dumps({"hazard": "yes", "location": "unclear"})
 
 
-def asked(tmp_path: Path, *replies: str) -> tuple[dict[str, Mark], int]:
+def asked(*replies: str) -> tuple[dict[str, ClaimLabel], int]:
     said = iter(replies)
     judge = FakeChat(lambda _request: next(said))
-    bound = models(tmp_path, judge)
-    verdict = asyncio.run(labels(bound, bound.judges[0], "Hail fell.", KNOWN, [], temperature=0, sample=0))
-    return verdict.value, len(judge.requests)
+    return labelled(judge), len(judge.requests)
 
 
-def test_an_odd_label_is_asked_for_once_more_and_then_left_out(tmp_path: Path):
-    left, calls = asked(tmp_path, ODD, ODD)
+def test_an_odd_label_is_asked_for_once_more_and_then_left_out():
+    left, calls = asked(ODD, ODD)
     assert calls == 2
     assert left == {
-        "hazard": Mark("yes", ""),
-        "location": Mark(None, "", "unclear"),
-        "timeline": Mark(None, ""),
-        "intensity": Mark(None, ""),
+        "hazard": ClaimLabel("yes", ""),
+        "location": ClaimLabel(None, "", "unclear"),
+        "timeline": ClaimLabel(None, ""),
+        "intensity": ClaimLabel(None, ""),
     }
 
 
-def test_the_second_reply_decides(tmp_path: Path):
-    mended, calls = asked(tmp_path, ODD, json.dumps({"hazard": "no", "location": "n/a"}))
-    assert (calls, mended["hazard"], mended["location"]) == (2, Mark("no", ""), Mark("n/a", ""))
+def test_the_second_reply_decides():
+    second, calls = asked(ODD, json.dumps({"hazard": "no", "location": "n/a"}))
+    assert (calls, second["hazard"], second["location"]) == (2, ClaimLabel("no", ""), ClaimLabel("n/a", ""))
 
 
 @pytest.mark.parametrize("second", ['{"hazard": "unclear"}', "I cannot say."])
-def test_a_second_reply_without_a_label_is_no_verdict(tmp_path: Path, second: str):
-    with pytest.raises(NoScore) as gap:
-        asked(tmp_path, ODD, second)
-    assert gap.value.status == "unparsable"
-    assert gap.value.evidence["replies"] == [ODD, second]
+def test_a_second_reply_without_a_label_is_no_verdict(second: str):
+    with pytest.raises(NoScore) as unscored:
+        asked(ODD, second)
+    assert unscored.value.status == "unparsable"
+    assert unscored.value.evidence["replies"] == [ODD, second]

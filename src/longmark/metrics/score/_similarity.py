@@ -1,8 +1,8 @@
-"""The cosine of texts by their embeddings, whole texts however long they are.
+"""The cosine of texts by their embeddings, whatever their length.
 
-all-MiniLM-L6-v2 reads no more than 256 tokens of a text (SCORE embeds whole answers with it). A longer text is cut into
-chunks, and its vector is the mean of theirs, each brought to length 1 and weighted by its tokens; or it is cut off
-there. Every embedder is handled so, whatever it could take, or two embedders would not have read the same.
+all-MiniLM-L6-v2 reads at most 256 tokens of a text (SCORE embeds complete answers with it). A longer text is divided
+into chunks, and its vector is the mean of theirs, each scaled to length 1 and weighted by its tokens; or it is
+truncated there. This holds for every embedder, whatever its own limit, so that two embedders read the same text.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ LongTexts = Literal["mean", "cut"]
 Vector = tuple[float, ...]
 
 MOST_TOKENS = 256  # max_seq_length of all-MiniLM-L6-v2, with its two markers
-_BYTES_PER_TOKEN = 3  # for embedders that count none: few texts have more tokens, in any language
+_BYTES_PER_TOKEN = 3  # for embedders that count no tokens: few texts have more, in any language
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A text's vector, of any length, and how it came about."""
+    """A text's vector, of any length, and how it was made."""
 
     vector: Vector
     evidence: dict[str, Any]
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of two vectors, in [-1, 1]; exactly 1 of a vector with itself. NoScore (`undefined`) where one has no
-    direction."""
+    """The cosine of two vectors, in [-1, 1]; exactly 1 for a vector with itself. NoScore (`undefined`) where one of
+    them is 0 or not finite."""
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     lengths = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
     if not lengths or not math.isfinite(lengths):
-        raise NoScore("undefined", "The embedder gave a vector without a direction, which has no cosine.")
+        raise NoScore(
+            "undefined", "The embedder gave a vector without a direction (0 or not finite), which has no cosine."
+        )
     return max(-1.0, min(1.0, product / lengths))
 
 
 async def embed_whole(models: Models, texts: Sequence[str], long_texts: LongTexts = "mean") -> list[Embedded]:
-    """Each text's embedding, all of them in one batch. long_texts: the mean of the chunks, or the beginning alone.
+    """Each text's embedding, all of them in one batch. long_texts: the mean of the chunks, or only the beginning.
 
     NoScore (`undefined`) for a blank text, which has no embedding.
     """
@@ -75,7 +77,7 @@ class _Counter:
         self._cuts_itself = own is not None
 
     def chunks(self, text: str, long_texts: LongTexts) -> list[str]:
-        """What is to be embedded of a text. Whoever counts tokens cuts at its own limit, to the token."""
+        """The parts of a text to embed. An embedder that counts tokens truncates by itself, exactly at its limit."""
         if self.count(text) <= MOST_TOKENS or (long_texts == "cut" and self._cuts_itself):
             return [text]
         markers = self.count("")
@@ -88,7 +90,7 @@ def _estimate(text: str) -> int:
 
 
 def _mean(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector:
-    """The weighted mean of vectors, each brought to length 1."""
+    """The weighted mean of vectors, each scaled to length 1."""
     if len(vectors) == 1:
         return vectors[0]
     scaled = [weight / (math.hypot(*vector) or 1.0) for vector, weight in zip(vectors, weights, strict=True)]

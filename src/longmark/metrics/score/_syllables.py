@@ -1,9 +1,9 @@
 """Syllables of English words, from hyphenation points (pyphen) and the vowels between them.
 
-Hyphenation points alone find too few syllables: type is never broken after one letter or before one or two
-(`area`, `again`), and -5 % over running text moves Flesch's reading ease by nine points. So each stretch
-between two points counts its vowel groups, less silent e's. Against the CMU dictionary 99 % of the running words of
-219 expert answers come out right, with a bias of -0.2 % (design/readability-syllables.md).
+Hyphenation points alone give too few syllables: a word is never broken after one letter or before one or two (`area`,
+`again`), and -5 % over running text changes Flesch's reading ease by nine points. So each part between two points
+counts its vowel groups without silent e's. Against the CMU dictionary 99 % of the running words of 219 expert answers
+are right, with a bias of -0.2 % (design/readability-syllables.md).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LATE_M = re.compile(r"(?:is|as|th)ms?$")  # ism, asm, rhythm: a syllable withou
 
 
 def syllables(word: str) -> int:
-    """How many syllables a word has when it is read aloud; 0 where it has neither letter nor digit.
+    """The number of syllables of a word when it is read aloud; 0 where it has neither letter nor digit.
 
-    A figure counts one (Flesch 1948 lets long figures out of the count), the letters of an abbreviation that has no
-    vowel one each (w: one).
+    A number counts one (Flesch 1948 leaves long numbers out). The letters of an abbreviation without a vowel count one
+    each (w: one).
     """
     return sum(_of_run(run) for run in _RUN.findall(word.replace("’", "").replace("'", "")))
 

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.text.votes import LABELS, Label, share_of_yes, vote, weighted_score
+from longmark.metrics.score._labels import LABELS, Label
+from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
 
 WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
 # 700 answers with the labels of three judges, their consensus, means and score: figures of SCORE's authors, checked
 # against their code's output (github.com/hhshomee/score, results/specificity). PROVENANCE: they lie beside the project.
-DATA = Path(__file__).parents[3] / "shared" / "data" / "score" / "specificity_labels.jsonl"
+DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_labels.jsonl"
 LABEL: dict[Any, Label] = {0: "no", 1: "yes", "n/a": "n/a"}
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import NoScore
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeEmbedder
-from longmark.models.handles import Backends, Models
+from longmark.metrics.score._similarity import MOST_TOKENS, Embedded, LongTexts, cosine, embed_whole
 from longmark.models.protocols import EmbedReply
-from longmark.prompts import PromptBook
-from longmark.text.similarity import MOST_TOKENS, Embedded, LongTexts, cosine, embed_whole
+from longmark.testing import FakeEmbedder, call
 
 
 class Counting(FakeEmbedder):
@@ -32,9 +26,8 @@ class Counting(FakeEmbedder):
         return EmbedReply(tuple((5.0, 0.0) if "up" in text else (0.0, 2.0) for text in texts))
 
 
-def embedded(tmp_path: Path, embedder: FakeEmbedder, *texts: str, long_texts: LongTexts = "mean") -> list[Embedded]:
-    models = Models(Backends(embedder=embedder), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
-    return asyncio.run(embed_whole(models, texts, long_texts))
+def embedded(embedder: FakeEmbedder, *texts: str, long_texts: LongTexts = "mean") -> list[Embedded]:
+    return call(lambda models: embed_whole(models, texts, long_texts), embedder=embedder)
 
 
 def test_the_cosine_by_hand():
@@ -46,9 +39,9 @@ def test_the_cosine_by_hand():
 
 def test_no_direction_is_no_cosine():
     for vector in ((0.0, 0.0), (math.inf, 1.0), (math.nan, 1.0)):
-        with pytest.raises(NoScore, match="direction") as gap:
+        with pytest.raises(NoScore, match="direction") as unscored:
             cosine(vector, (1.0, 1.0))
-        assert gap.value.status == "undefined"
+        assert unscored.value.status == "undefined"
 
 
 finite = st.floats(-100, 100).filter(lambda x: x == 0 or abs(x) > 1e-6)
@@ -65,63 +58,62 @@ def test_cosines_stay_in_bounds_and_know_no_length(pairs: list[tuple[float, floa
     assert cosine([scale * x for x in one], other) == pytest.approx(value, abs=1e-9)
 
 
-def test_a_text_that_fits_is_embedded_as_it_is(tmp_path: Path):
+def test_a_text_that_fits_is_embedded_as_it_is():
     embedder = Counting()
     text = " ".join(["word"] * (MOST_TOKENS - 2))
-    (found,) = embedded(tmp_path, embedder, text)
+    (found,) = embedded(embedder, text)
     assert embedder.requests == [(text,)]
     assert found.vector == (0.0, 2.0)
     assert found.evidence == {"tokens": 256, "counted": "by the embedder"}
 
 
-def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens(tmp_path: Path):
+def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens():
     # 300 words in two sentences, of 200 and 100 words: with the markers 202 and 102 tokens, vectors (1, 0) and (0, 1)
     # once they have length 1; mean = (202, 102) / 304
     text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
     embedder = Counting()
-    (found,) = embedded(tmp_path, embedder, text)
+    (found,) = embedded(embedder, text)
     assert len(embedder.requests[0]) == 2
     assert found.vector == pytest.approx((202 / 304, 102 / 304))
     assert found.evidence == {"tokens": 302, "counted": "by the embedder", "mean_of_chunks": [202, 102]}
 
 
-def test_a_long_text_can_be_cut(tmp_path: Path):
+def test_a_long_text_can_be_cut():
     text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
-    (found,) = embedded(tmp_path, embedder := Counting(), text, long_texts="cut")
+    (found,) = embedded(embedder := Counting(), text, long_texts="cut")
     assert embedder.requests == [(text,)]  # it cuts at its own limit, to the token
     assert found.evidence == {"tokens": 302, "counted": "by the embedder", "cut_at": MOST_TOKENS}
 
 
-def test_where_the_embedder_counts_nothing_tokens_are_estimated(tmp_path: Path):
+def test_where_the_embedder_counts_nothing_tokens_are_estimated():
     # 6 bytes a word: 2 tokens by the estimate, so 128 words fill a chunk and 300 words make three
     text = " ".join(f"{n:05}" for n in range(300))
-    (found,) = embedded(tmp_path, FakeEmbedder(), text)
+    (found,) = embedded(FakeEmbedder(), text)
     assert found.evidence["counted"] == "estimated, 3 bytes a token"
     assert found.evidence["tokens"] == 600
     assert found.evidence["mean_of_chunks"] == [256, 256, 88]
-    (tmp_path / "2").mkdir()
-    (found,) = embedded(tmp_path / "2", embedder := FakeEmbedder(), text, long_texts="cut")
+    (found,) = embedded(embedder := FakeEmbedder(), text, long_texts="cut")
     assert [len(part.split()) for part in embedder.requests[0]] == [128]
     assert found.evidence["cut_at"] == 256
 
 
-def test_several_texts_go_out_in_one_batch_and_come_back_in_order(tmp_path: Path):
+def test_several_texts_go_out_in_one_batch_and_come_back_in_order():
     long = " ".join(["down"] * 600)
     embedder = Counting()
-    first, second, third = embedded(tmp_path, embedder, "up", long, "up and away")
+    first, second, third = embedded(embedder, "up", long, "up and away")
     assert len(embedder.requests) == 1
     assert (first.vector, third.vector) == ((5.0, 0.0), (5.0, 0.0))
     assert second.vector == pytest.approx((0.0, 1.0))
 
 
-def test_thirty_thousand_words(tmp_path: Path):
-    (found,) = embedded(tmp_path, FakeEmbedder(), " ".join(f"word{n % 50}" for n in range(30_000)))
+def test_thirty_thousand_words():
+    (found,) = embedded(FakeEmbedder(), " ".join(f"word{n % 50}" for n in range(30_000)))
     assert len(found.evidence["mean_of_chunks"]) > 100
 
 
 @pytest.mark.parametrize("blank", ["", " \n"])
-def test_a_blank_text_has_no_embedding(tmp_path: Path, blank: str):
-    with pytest.raises(NoScore) as gap:
-        embedded(tmp_path, embedder := FakeEmbedder(), "text", blank)
-    assert gap.value.status == "undefined"
+def test_a_blank_text_has_no_embedding(blank: str):
+    with pytest.raises(NoScore) as unscored:
+        embedded(embedder := FakeEmbedder(), "text", blank)
+    assert unscored.value.status == "undefined"
     assert embedder.requests == []

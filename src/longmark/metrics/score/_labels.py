@@ -1,0 +1,141 @@
+"""Reads a judge's details and labels of claims, and checks the words that the judge copied (specificity).
+
+The dimensions (hazards: hazard, location, timeline, intensity) come from the domain, so the forms of the replies follow
+it (SCORE, appendices B.1 and E.2).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import Field, create_model
+
+from longmark.judge import Reader, Unreadable, structure
+from longmark.models.protocols import ChatReply
+
+Label = Literal["yes", "no", "n/a"]
+LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
+
+_TOKENS_A_DIMENSION = 128  # of a reply: a label with the copied words
+_PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
+_SHORT = 3  # letters of a word whose last s is not a plural: "us" is not "u", and "s" is nothing
+_QUOTES = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
+)
+
+# Accepted spellings of a label; n/a is short for the last two
+_SPELLINGS: Mapping[str, Label] = {
+    **{label: label for label in LABELS},
+    **dict.fromkeys(("na", "n.a.", "n. a.", "not applicable"), "n/a"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLabel:
+    """A judge's label of one claim on one dimension. label: None where the judge left it out, or wrote something that
+    is not a label. said: what it wrote instead. in_claim, in_context: the words that it copied, None where it gave
+    none. given: the judge's own label where the check of these words changed it."""
+
+    label: Label | None
+    reason: str
+    said: str | None = None
+    in_claim: str | None = None
+    in_context: str | None = None
+    given: Label | None = None
+
+
+def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
+    """Reads the details of each dimension, each once. Unreadable without one of the dimensions."""
+    fields: dict[str, Any] = {f"d{i}": (list[str], Field(alias=name)) for i, name in enumerate(names)}
+    form = structure(create_model("Details", **fields), max_tokens=1024)
+
+    def read(reply: ChatReply) -> tuple[dict[str, list[str]], dict[str, Any]]:
+        given, extra = form.read(reply)
+        return {name: list(dict.fromkeys(some)) for name, some in given.model_dump(by_alias=True).items()}, extra
+
+    return Reader(read, form.max_tokens, schema=_object(dict.fromkeys(names, _LIST)))
+
+
+@lru_cache  # making the pydantic model takes longer than reading a reply
+def label_reader(names: tuple[str, ...], in_part: bool = False) -> Reader[dict[str, ClaimLabel]]:
+    """Reads a label for each dimension. The judge is asked for all of them; one that it leaves out is None.
+
+    in_part: reads the labels of a reply that also has something that is not a label; otherwise it is unreadable.
+    """
+    fields: dict[str, Any] = {f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)}
+    form = structure(create_model("Marks", **fields), max_tokens=_TOKENS_A_DIMENSION * len(names))
+
+    def read(reply: ChatReply) -> tuple[dict[str, ClaimLabel], dict[str, Any]]:
+        given, extra = form.read(reply)
+        labels = {name: _label(getattr(given, f"d{i}")) for i, name in enumerate(names)}
+        odd = next((name for name, one in labels.items() if one.said is not None), None)
+        if odd is not None and not in_part:
+            raise Unreadable(f"it is not the JSON that was asked for ({odd}: a label is one of {', '.join(LABELS)})")
+        if all(one.label is None for one in labels.values()):
+            raise Unreadable(f"it has no label for any of {', '.join(names)}")
+        return labels, extra
+
+    return Reader(read, form.max_tokens, schema=_object(dict.fromkeys(names, _LABEL)))
+
+
+def _label(given: Any) -> ClaimLabel:
+    """A bare string is a label without a reason."""
+    fields = given if isinstance(given, dict) else {"label": given}
+    said = fields.get("label")
+    label = _SPELLINGS.get(said.strip().casefold()) if isinstance(said, str) else None
+    reason, in_claim, in_context = (
+        one if isinstance(one := fields.get(name), str) else None for name in ("reason", "in_claim", "in_context")
+    )
+    if reason is None and in_claim is not None:
+        reason = f"claim: {in_claim.strip() or '–'} · passages: {(in_context or '').strip() or '–'}"
+    odd = None
+    if label is None and said is not None:
+        odd = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return ClaimLabel(label, reason or "", odd, in_claim, in_context)
+
+
+def checked(given: ClaimLabel, claim: str, context: str) -> ClaimLabel:
+    """The label that the copied words allow. A judge that copied no words keeps its label."""
+    label = given.label
+    if label in ("yes", "no") and given.in_claim is not None and not occurs(given.in_claim, claim):
+        label = "n/a"
+    elif label == "yes" and given.in_context is not None and not occurs(given.in_context, context):
+        label = "no"
+    return given if label == given.label else replace(given, label=label, given=given.label)
+
+
+def occurs(words: str, text: str) -> bool:
+    """Whether words were copied from a text, entirely or in one of their parts (between commas, "and", …). Case and
+    spacing are ignored; only complete words count, in the singular or the plural."""
+    within = _plain(text)
+    parts = (_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words)))
+    return any(_word(part).search(within) for part in parts if any(map(str.isalnum, part)))
+
+
+def _word(part: str) -> re.Pattern[str]:
+    stem = part.removesuffix("s") if len(part) > _SHORT else part
+    return re.compile(rf"(?<![0-9a-z]){re.escape(stem)}(?:e?s)?(?![0-9a-z])")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_QUOTES).casefold().split())
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object that has exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_LIST = {"type": "array", "items": {"type": "string"}}
+_LABEL = _object(
+    {
+        "in_claim": {"type": "string"},
+        "in_context": {"type": "string"},
+        "label": {"type": "string", "enum": list(LABELS)},
+    }
+)

@@ -1,0 +1,162 @@
+"""Puts placeholders in place of a domain's words in an answer (answer relevance).
+
+A model names the phrases that belong to the masked slots of the domain; code replaces each of them and the profile's
+own values, and counts both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from longmark.domain import Domain, Mask
+from longmark.judge import Reader, Unreadable, structure
+from longmark.models.protocols import ChatReply
+from longmark.text.pieces import utf8_size
+
+_MOST_TOKENS = 1024  # of a reply
+_LEAST_PHRASES = 8  # the length that every list may have, and one more for each _BYTES_A_PHRASE of the piece: the limit
+_BYTES_A_PHRASE = 100  # ends the reply of a small judge that repeats one phrase
+_MOST_HIDDEN = 0.5  # of a text's characters other than white space: a list that hides more is not a mask
+
+Named = tuple[str, Mask]
+"""A phrase and the mask that hides it."""
+
+
+class _Phrase(BaseModel):
+    phrase: str
+    kind: str
+
+
+class _Phrases(BaseModel):
+    phrases: list[_Phrase]
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """text: with placeholders. named: slot -> the phrases that the model named; not_found: how many of them do not
+    occur in the answer. by_model: how many placeholders replace them. by_code: slot -> how many replace values of the
+    profile."""
+
+    text: str
+    named: dict[str, list[str]]
+    not_found: int
+    by_model: int
+    by_code: dict[str, int]
+
+
+def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain) -> Masked:
+    """The answer with placeholders for every occurrence of the named phrases and of the profile's values.
+
+    A value is found in any case, in the plural, with hyphens, and by two or more of its words in a row ("grid manager"
+    of "electrical grid manager"); longer ones first. A single word of a longer value stays: "ice" is not an ice storm.
+    """
+    phrases, values = _once(named), _values(profile, domain)
+    text, counts = _replaced(answer, [*phrases, *values], domain)
+    by_code = {mask.slot: 0 for mask in domain.masks}
+    for (_, mask), count in zip(values, counts[len(phrases) :], strict=True):
+        by_code[mask.slot] += count
+    return Masked(
+        text,
+        named={mask.slot: [phrase for phrase, its in phrases if its is mask] for mask in domain.masks},
+        not_found=sum(not domain.slot(its.slot).pattern(phrase).search(answer) for phrase, its in phrases),
+        by_model=sum(counts[: len(phrases)]),
+        by_code=by_code,
+    )
+
+
+def maskable(profile: Mapping[str, Any] | None, domain: Domain) -> bool:
+    """Whether a profile has a text value for a masked slot."""
+    return any(isinstance(value, str) and value.strip() for value in map((profile or {}).get, domain.masked))
+
+
+def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
+    """Reads the phrases named for a piece of the answer. Unreadable where they would hide most of it."""
+    masks = {mask.slot: mask for mask in domain.masks}
+    form = structure(_Phrases, min(_MOST_TOKENS, 192 + utf8_size(piece) // 3))
+
+    def read(reply: ChatReply) -> tuple[list[Named], dict[str, Any]]:
+        given, extra = form.read(reply)
+        if (odd := next((one.kind for one in given.phrases if one.kind not in masks), None)) is not None:
+            raise Unreadable(f"it has a kind that is none of {', '.join(masks)}: {odd}")
+        named = _once((one.phrase, masks[one.kind]) for one in given.phrases)
+        text, _ = _replaced(piece, named, domain)
+        for mask in domain.masks:
+            text = text.replace(mask.placeholder, "")
+        if _solid(text) < (1 - _MOST_HIDDEN) * _solid(piece):
+            raise Unreadable("what it names is more than half of the answer, and not the words and phrases of a kind")
+        return named, extra
+
+    return Reader(
+        read, form.max_tokens, schema=_schema(tuple(masks), _LEAST_PHRASES + utf8_size(piece) // _BYTES_A_PHRASE)
+    )
+
+
+def _values(profile: Mapping[str, Any], domain: Domain) -> list[Named]:
+    """The phrases that mean a profile's values of the masked slots."""
+    return [
+        (phrase, mask)
+        for mask in domain.masks
+        if isinstance(value := profile.get(mask.slot), str)
+        for phrase in _phrases(value)
+    ]
+
+
+def _phrases(value: str) -> list[str]:
+    words = value.split()
+    runs = [words[i:j] for i in range(len(words)) for j in range(i + 2, len(words) + 1)]
+    return [join.join(run) for run in runs or [words] if run for join in (" ", "-")]
+
+
+def _replaced(text: str, phrases: Sequence[Named], domain: Domain) -> tuple[str, list[int]]:
+    """The text with a placeholder for every occurrence of every phrase, and the number of placeholders for each.
+
+    Complete words in any case and spacing, the plural too; longer phrases first, of equal ones the first given; nothing
+    within a placeholder.
+    """
+    counts = [0] * len(phrases)
+    placeholder = re.compile("(" + "|".join(re.escape(mask.placeholder) for mask in domain.masks) + ")")
+    for number in sorted(range(len(phrases)), key=lambda number: -len(phrases[number][0])):
+        phrase, mask = phrases[number]
+        pattern = domain.slot(mask.slot).pattern(phrase)
+        parts = placeholder.split(text)  # every second part is a placeholder
+        for i in range(0, len(parts), 2):
+            parts[i], found = pattern.subn(mask.placeholder, parts[i])
+            counts[number] += found
+        text = "".join(parts)
+    return text, counts
+
+
+def _once(named: Iterable[Named]) -> list[Named]:
+    """Each phrase once, with the first kind given for it; a phrase without a letter is left out."""
+    first: dict[str, Named] = {}
+    for phrase, mask in named:
+        words = " ".join(phrase.split())
+        if any(map(str.isalpha, words)):
+            first.setdefault(words.casefold(), (words, mask))
+    return list(first.values())
+
+
+def _schema(kinds: tuple[str, ...], most: int) -> dict[str, Any]:
+    """The JSON schema of a list of at most `most` phrases."""
+    one = {
+        "type": "object",
+        "properties": {"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}},
+        "required": ["phrase", "kind"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"phrases": {"type": "array", "items": one, "maxItems": most}},
+        "required": ["phrases"],
+        "additionalProperties": False,
+    }
+
+
+def _solid(text: str) -> int:
+    """Characters other than white space: a measure of the words in any script."""
+    return len("".join(text.split()))

@@ -1,0 +1,153 @@
+"""Scores one example with one metric, for unit tests and for a quick look: no run folder, no cache that stays.
+
+    scores = await score("ccrs.question_relevance", example, judge=FakeChat("85"))
+    scores["ccrs.question_relevance"].value == 0.85
+
+The fakes need no network and no key. They return the same reply every time and keep their requests in `requests`. A
+role also takes the name of a model, as on the command line (`judge="embedded"`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar, Unpack
+
+from longmark import metrics
+from longmark.domain import Domain, load
+from longmark.engine.run import finish
+from longmark.errors import NoScore, UnknownName, UserError
+from longmark.metric import Metric
+from longmark.models.cache import CallCache
+from longmark.models.client import Client, UsageLog
+from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
+from longmark.models.handles import Models
+from longmark.models.registry import ModelNames, Name, Registry
+from longmark.prompts import PromptBook
+from longmark.records import Example
+
+__all__ = [
+    "FakeChat",
+    "FakeEmbedder",
+    "FakeLanguageModel",
+    "FakeReranker",
+    "Options",
+    "Scored",
+    "call",
+    "open_models",
+    "score",
+    "score_sync",
+]
+
+T = TypeVar("T")
+
+
+class Options(TypedDict, total=False):
+    """The models by role, and the settings of the run that the metric sees. All are optional.
+
+    judge: one model or several, a fake or a name. scoring: `text` or `expected`. domain: None is the built-in one.
+    cache: a file for the calls, kept afterwards; without it they are in a temporary file.
+    """
+
+    judge: Name | Sequence[Name]
+    generator: Name
+    embedder: Name
+    reranker: Name
+    lm: Name
+    scoring: str
+    seed: int
+    domain: Domain | None
+    prompts: PromptBook
+    cache: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score, or why the example is unscored. value: None unless the status is `ok`; reason: None if it is."""
+
+    value: float | None
+    status: str = "ok"
+    reason: str | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+async def score(
+    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[Options]
+) -> dict[str, Scored]:
+    """Full name -> score of an example, as in the rows of a run: failures are unscored, with status and reason.
+
+    metric: the name of a metric, or of one of its scores; or a declaration, whose scores are then named `metric` and
+    `metric.PART`. params: the metric's parameters by name. UserError for an unknown name, for a model that cannot be
+    opened, and for a metric on variants with an example that is not a variant.
+    """
+    domain = options.get("domain") or load()
+    if isinstance(metric, Metric):
+        selected = metrics.Selected("metric", metric, metric.published("metric", domain))
+    else:
+        found = metrics.select([metric], domain)
+        if len(found) > 1:
+            raise UserError(f"{metric} is a family: name one metric, for example {found[0].name}")
+        selected = found[0]
+    wanted = selected.due(is_variant=example.variant_of is not None, kind=example.variant)
+    if not wanted:
+        runs_on = "variants: set variant_of" if selected.metric.variants else "originals: leave variant_of out"
+        raise UserError(f"{selected.name} has no score for this example: it runs on {runs_on} of the example")
+    own = selected.metric.params(**(params or {}))
+    async with open_models(**options) as models:
+        scores = await selected.score(example, models, own, wanted)
+    return {
+        name: Scored(None, one.status, one.reason, one.evidence)
+        if isinstance(one, NoScore)
+        else Scored(float(one.value), evidence=one.evidence)
+        for name, one in scores.items()
+    }
+
+
+def score_sync(
+    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[Options]
+) -> dict[str, Scored]:
+    """`score` for code that is not async. It also works inside a running event loop (a notebook)."""
+    return finish(lambda: score(metric, example, params, **options))
+
+
+def call(step: Callable[[Models], Awaitable[T]], **options: Unpack[Options]) -> T:
+    """The result of a step that takes the models of a run, for example `claims` of `longmark.text.claims`."""
+
+    async def run() -> T:
+        async with open_models(**options) as models:
+            return await step(models)
+
+    return finish(run)
+
+
+@asynccontextmanager
+async def open_models(**options: Unpack[Options]) -> AsyncIterator[Models]:
+    """The models of a run, as a metric gets them. Models that were given by name are closed at the end."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise UnknownName("option", name, Options.__annotations__)
+    judge = options.get("judge", ())
+    judges = list(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
+    others: dict[str, Any] = {role: options.get(role) for role in ("generator", "embedder", "reranker", "lm")}
+    with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
+        cache = CallCache(options.get("cache") or Path(folder) / "calls.sqlite")
+        opener = Registry(cache)
+        try:
+            yield Models(
+                opener.backends(ModelNames(judges, **others)),
+                Client(cache),
+                UsageLog(),
+                options.get("prompts") or PromptBook(),
+                options.get("scoring", "text"),
+                options.get("seed", 0),
+                options.get("domain") or load(),
+            )
+        finally:
+            given = [("judge", judge) for judge in judges] + list(others.items())
+            for role, name in given:
+                if isinstance(name, str):
+                    await opener.open(role, name).close()
+            cache.close()
