@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
 from longmark.errors import UnknownName, UserError
+from longmark.report.manifest import read_manifest
 from longmark.report.summary import Gap, Summary, Verdict, fail_under, parse_conditions, summarise
 from longmark.stats.bootstrap import bootstrap_mean
 
@@ -299,3 +300,10 @@ def test_a_value_that_others_stand_under_is_tested_alone() -> None:
     assert [name for name in names if one.selects(name)] == ["score.specificity"]
     (family,) = parse_conditions(["score>=0.5"], names)
     assert [name for name in names if family.selects(name)] == names[:2]
+
+
+@pytest.mark.parametrize("bounds", [[-1e308, 1e308], [False, True], ["0", [1]], [2**64 - 1, 1e300]])
+def test_bounds_that_cannot_be_reckoned_with_are_unknown(tmp_path, bounds):
+    run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5)], manifest(metrics={RELEVANCE: {"bounds": bounds}}))
+    facts = read_manifest(run).metrics()[RELEVANCE]
+    assert (facts.lo, facts.hi) in ((None, None), (2.0**64, None))

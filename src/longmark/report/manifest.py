@@ -12,6 +12,8 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.records.json_data import read_object
 
+_FARTHEST = 1e100  # of a bound from 0
+
 
 @dataclass(frozen=True, slots=True)
 class MetricFacts:
@@ -92,8 +94,15 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
     lo, hi = bounds if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
     better = entry.get("higher_is_better")
     return MetricFacts(
-        lo=float(lo) if isinstance(lo, int | float) else None,
-        hi=float(hi) if isinstance(hi, int | float) else None,
+        lo=_bound(lo),
+        hi=_bound(hi),
         higher_is_better=better if isinstance(better, bool) else None,
         summary=str(entry.get("summary") or ""),
     )
+
+
+def _bound(value: Any) -> float | None:
+    """A bound that can be reckoned with: the distance of two of them is finite."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _FARTHEST:
+        return None
+    return float(value)
