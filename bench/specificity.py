@@ -8,18 +8,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 from longmark.errors import NoScore
 from longmark.judge import numbered
 from longmark.metrics.score.specificity import Juror, label_claim
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.handles import Models
-from longmark.models.registry import ModelNames, Registry
-from longmark.prompts import PromptBook
+from longmark.testing import open_models
 
 PASSAGES = (
     "In January 2009 an ice storm left 700,000 customers in Kentucky without power; ice up to 5 cm thick broke 30,000 "
@@ -50,33 +44,28 @@ CLAIMS = {
 }
 
 
-async def _print_all(models: Models) -> None:
-    (judge,) = models.judges
-    right, of = Counter[str](), Counter[str]()
-    try:
+async def _print_all(judge: str) -> None:
+    right, total = Counter[str](), Counter[str]()
+    async with open_models(judge=judge) as models:
+        juror = Juror(models.judges[0], 0.0, 0)
         for claim, should in CLAIMS.items():
             try:
-                labels = await label_claim(models, Juror(judge, 0.0, 0), claim, DETAILS, numbered(PASSAGES))
+                labels = await label_claim(models, juror, claim, DETAILS, numbered(PASSAGES))
                 got = [str(labels[name].label or "left out") for name in DETAILS]
-            except NoScore as gap:
-                got = [gap.status] * len(DETAILS)
+            except NoScore as unscored:
+                got = [unscored.status] * len(DETAILS)
             print(f"{claim}\n  should be {', '.join(should)}\n  labelled  {', '.join(got)}", flush=True)
-            of.update(should)
+            total.update(should)
             right.update(one for one, its in zip(should, got, strict=True) if one == its)
-    finally:
-        await judge.model.close()
-    print(f"{right.total()} of {of.total()}: " + ", ".join(f"{label} {right[label]} of {n}" for label, n in of.items()))
+    shares = ", ".join(f"{label} {right[label]} of {n}" for label, n in total.items())
+    print(f"{right.total()} of {total.total()}: {shares}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.specificity", description=__doc__)
     parser.add_argument("--judge", default="embedded")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        cache = CallCache(Path(scratch) / "calls.sqlite")
-        backends = Registry(cache).backends(ModelNames(judges=[arguments.judge]))
-        asyncio.run(_print_all(Models(backends, Client(cache), UsageLog(), PromptBook())))
-        cache.close()
+    asyncio.run(_print_all(arguments.judge))
 
 
 if __name__ == "__main__":

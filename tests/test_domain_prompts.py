@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -14,18 +13,15 @@ from longmark.datasets.questions import hazards
 from longmark.datasets.vary import vary
 from longmark.domain import Domain, load
 from longmark.metric import Score
-from longmark.models.cache import CallCache
-from longmark.models.client import Client, UsageLog
-from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel
-from longmark.models.handles import Backends, Models
+from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.models.rerank_embedded import LogOddsReranker
-from longmark.prompts import PromptBook
 from longmark.rag import index
 from longmark.rag.answer import answer
 from longmark.rag.documents import Document
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
+from longmark.testing import FakeChat, FakeEmbedder, FakeLanguageModel, call
 
 pytest.importorskip("bm25s")
 
@@ -75,11 +71,7 @@ def asked_for(domain: Domain, folder: Path) -> str:
 
     chat, proxy = FakeChat(reply), FakeLanguageModel()
 
-    async def use() -> None:
-        backends = Backends(
-            judges=(chat,), generator=chat, embedder=FakeEmbedder(), reranker=LogOddsReranker(chat), lm=proxy
-        )
-        models = Models(backends, Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook(), domain=domain)
+    async def use(models: Models) -> None:
         questions = list(hazards(4, seed=1, domain=domain))
         varied = await vary(questions, models, domain)
         documents = [Document(str(number), text) for number, text in enumerate(NOTES)]
@@ -89,16 +81,17 @@ def asked_for(domain: Domain, folder: Path) -> str:
         assert any(example.base_answer for example in answered)
         for name in metrics.names():
             if name.startswith("score."):
-                await marked(name, answered, models)
+                await scored(name, answered, models)
 
-    asyncio.run(use())
+    reranker = LogOddsReranker(chat)
+    call(use, judge=chat, generator=chat, embedder=FakeEmbedder(), reranker=reranker, lm=proxy, domain=domain)
     return "\n".join(
         [message.content for request in chat.requests for message in request.messages]
         + [request.prompt + request.text for request in proxy.requests]
     )
 
 
-async def marked(name: str, answered: tuple[Example, ...], models: Models) -> None:
+async def scored(name: str, answered: tuple[Example, ...], models: Models) -> None:
     metric = metrics.load(name)
     example = next(one for one in answered if bool(one.base_answer) == metric.variants and one.contexts)
     found = await metric.score(example, models, metric.params())

@@ -204,6 +204,11 @@ def structure(model: type[Structure], max_tokens: int = 1024) -> Reader[Structur
     return Reader(read, max_tokens=max_tokens, schema=model.model_json_schema())
 
 
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object that has exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 def expected(values: Mapping[str, float]) -> Reader[float]:
     """Reads the expected value over the first token of the reply: sum p(token) value(token) / sum p(token), over the
     offered tokens among the most likely ones. Case and a space before a token are ignored.

@@ -134,7 +134,7 @@ def test_what_is_bad_twice_is_left_out_with_the_reason(tmp_path: Path, name: str
 
 
 def test_a_reply_that_is_no_json_is_no_question(tmp_path: Path):
-    assert "could not be read, twice" in reason(paraphrase(FakeChat([GOOD, f"Sure! {GOOD}"]), tmp_path))
+    assert "could not be read" in reason(paraphrase(FakeChat([GOOD, f"Sure! {GOOD}"]), tmp_path))
 
 
 def test_a_word_that_the_question_has_by_chance_is_not_one_that_was_added(tmp_path: Path):

@@ -15,10 +15,10 @@ _HEAD = """\
 
 # Metrics
 
-One section for each metric, as `longmark metrics NAME` prints it. A name selects all that stands under it: `ccrs` the
-five metrics of the family, `score.readability` both of its values, `score.readability.grade_level` that one.
-How a judge's score is read, and what a judge can do, is on the page on [judges](judges.md); a metric of your own
-is made as [writing a metric](writing-a-metric.md) tells.
+One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
+five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
+[Judges](judges.md) explains how a judge's score is read and what a judge can do;
+[writing a metric](writing-a-metric.md) explains how to add your own.
 """
 
 

@@ -65,7 +65,7 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
     # an empty one is there, as an empty answer is
     assert (rows["e", PARAPHRASE].status, rows["e", PARAPHRASE].reason) == (
         "undefined",
-        "The base answer is empty: it is like no other.",
+        "The base answer is empty, so it has no similarity to the other.",
     )
     # of a variant of no kind nobody can tell which it is
     assert rows["k", PARAPHRASE].status == rows["k", PERTURBATION].status == "missing_input"

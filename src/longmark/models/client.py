@@ -239,11 +239,7 @@ class Client:
         """What the cache holds, if it can be read and is not to be asked anew."""
         if usage_log.refresh and key not in self._asked_anew:
             return None
-        found = self.cache.get(key)
-        try:
-            return None if found is None else (kind.form.validate_json(found[0], strict=True), found[1])
-        except ValidationError:  # of another version, or damaged: its place is taken by a new one
-            return None
+        return _read(kind, self.cache.get(key))
 
     async def _fly(
         self,
@@ -272,9 +268,13 @@ class Client:
                         continue
                 finally:
                     self.cache.release(granted)
-                landed |= {key: found for key in left if (found := self._stored(key, kind, usage_log)) is not None}
-                # what is stored and cannot be read is as good as none
-                stale = not anew and any(self.cache.get(key) for key in left if key not in landed)
+                stale = False  # what is stored and cannot be read is as good as none
+                for key in left:
+                    found = self.cache.get(key)
+                    reply = None if usage_log.refresh else _read(kind, found)
+                    if reply is not None:
+                        landed[key] = reply
+                    stale = stale or (reply is None and found is not None and not anew)
                 anew = anew or stale
                 if len(landed) < len(wanted) and not stale:
                     with self._sender.waits(math.inf, "for another process, which asks the same"):
@@ -331,6 +331,15 @@ class Client:
                 unmetered = int(reply.tokens is None)
                 usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered))
         usage_log.usage.add(usage)
+
+
+def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> tuple[Reply, float | None] | None:
+    """A stored reply and its price; None where there is none, or one that cannot be read: of another version, or
+    damaged."""
+    try:
+        return None if found is None else (kind.form.validate_json(found[0], strict=True), found[1])
+    except ValidationError:
+        return None
 
 
 def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]:

@@ -1,5 +1,7 @@
 """CCRS (Muhamed 2025): five scores that a judge gives without examples in its prompt."""
 
+from __future__ import annotations
+
 from longmark.metric import Score
 
 # Appendix B: where no response was generated the score is 0

@@ -11,6 +11,8 @@ all six systems (tables 5 and 6): (0.7 EM + 0.3 judge) / 100, with EM on a scale
 Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from longmark.judge import judged_metric, score_prompts

@@ -6,6 +6,8 @@ With `--scoring expected` the score is the judge's probability of "yes". That is
 Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
 """
 
+from __future__ import annotations
+
 from longmark.judge import judged_metric, score_prompts
 from longmark.metrics.ccrs import EMPTY_ANSWER
 

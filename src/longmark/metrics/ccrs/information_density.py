@@ -7,6 +7,8 @@ the two.
 Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
 """
 
+from __future__ import annotations
+
 from longmark.judge import judged_metric, score_prompts
 from longmark.metrics.ccrs import EMPTY_ANSWER
 

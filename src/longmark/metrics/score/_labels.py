@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from longmark.judge import Reader, Unreadable, structure
+from longmark.judge import Reader, Unreadable, object_schema, structure
 from longmark.models.protocols import ChatReply
 
 Label = Literal["yes", "no", "n/a"]
@@ -58,7 +58,7 @@ def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
         given, extra = form.read(reply)
         return {name: list(dict.fromkeys(some)) for name, some in given.model_dump(by_alias=True).items()}, extra
 
-    return Reader(read, form.max_tokens, schema=_object(dict.fromkeys(names, _LIST)))
+    return Reader(read, form.max_tokens, schema=object_schema(dict.fromkeys(names, _LIST)))
 
 
 @lru_cache  # making the pydantic model takes longer than reading a reply
@@ -80,7 +80,7 @@ def label_reader(names: tuple[str, ...], in_part: bool = False) -> Reader[dict[s
             raise Unreadable(f"it has no label for any of {', '.join(names)}")
         return labels, extra
 
-    return Reader(read, form.max_tokens, schema=_object(dict.fromkeys(names, _LABEL)))
+    return Reader(read, form.max_tokens, schema=object_schema(dict.fromkeys(names, _LABEL)))
 
 
 def _label(given: Any) -> ClaimLabel:
@@ -126,13 +126,8 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(_QUOTES).casefold().split())
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object that has exactly these properties."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
 _LIST = {"type": "array", "items": {"type": "string"}}
-_LABEL = _object(
+_LABEL = object_schema(
     {
         "in_claim": {"type": "string"},
         "in_context": {"type": "string"},

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longmark.domain import Domain, Mask
-from longmark.judge import Reader, Unreadable, structure
+from longmark.judge import Reader, Unreadable, object_schema, structure
 from longmark.models.protocols import ChatReply
 from longmark.text.pieces import utf8_size
 
@@ -143,18 +143,8 @@ def _once(named: Iterable[Named]) -> list[Named]:
 
 def _schema(kinds: tuple[str, ...], most: int) -> dict[str, Any]:
     """The JSON schema of a list of at most `most` phrases."""
-    one = {
-        "type": "object",
-        "properties": {"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}},
-        "required": ["phrase", "kind"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"phrases": {"type": "array", "items": one, "maxItems": most}},
-        "required": ["phrases"],
-        "additionalProperties": False,
-    }
+    one = object_schema({"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}})
+    return object_schema({"phrases": {"type": "array", "items": one, "maxItems": most}})
 
 
 def _solid(text: str) -> int:

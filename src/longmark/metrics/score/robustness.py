@@ -18,18 +18,19 @@ in the paper's figure 2, or for a paraphrase the original ones, as in the author
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from longmark.domain import PARAPHRASE
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, ScoreSpec
-from longmark.metrics.score._similarity import LongTexts, cosine, embed_whole
+from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.records import Example
 
 
 @dataclass(frozen=True)
 class Params:
-    long_answers: LongTexts = "mean"
+    long_answers: Literal["mean", "cut"] = "mean"
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:

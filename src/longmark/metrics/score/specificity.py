@@ -13,9 +13,10 @@ n/a; a tie of yes and no is no.
 Range [0, 1], higher is better. Scores: `score.specificity`, and one under that name for each dimension of the domain
 (`--domain`). Unscored (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the overall
 score where all dimensions are. A label that a judge leaves out counts as n/a in the vote. A label that is not one of
-the three, or a reply without any label, is asked for once more. After that the label counts as left out, and the reply
-makes the example unscored (`unparsable`). The evidence counts the labels left out (`labels_left_out`), those that code
-changed (`labels_set_by_words`), and the texts given instead of a label (`said_for_a_label`).
+the three, or a reply without any label, is asked for once more. After that such a label counts as left out, and a
+reply without any label leaves the example unscored (`unparsable`). The evidence counts the labels left out
+(`labels_left_out`), those that code changed (`labels_set_by_words`), and the texts given instead of a label
+(`said_for_a_label`).
 Several judges are asked once each, at temperature 0; a single judge is asked `samples` times.
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists
 are processed in pieces of that size, and a claim is judged with the details of its own piece.
