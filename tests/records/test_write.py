@@ -15,8 +15,8 @@ from longmark.errors import UserError
 from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.records.read import Reading
 from longmark.records.write import read_rows, replacing, write_examples, write_rows
-from longmark.report.examples import examples_of
-from longmark.report.manifest import read_manifest
+from longmark.scores.files import examples_of
+from longmark.scores.manifest import read_manifest
 
 SUFFIXES = ("jsonl", "csv", "tsv", "parquet")
 
@@ -122,12 +122,16 @@ def test_cells_are_written_as_they_are(tmp_path: Path) -> None:
     assert [line.split(",")[3] for line in path.read_text().splitlines()] == ["answer", "=1+1", "-x"]
 
 
-def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     write_rows([row("1"), row("2")], path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    assert [found.example_id for found in read_rows(path)] == ["1"]
+    unfinished: list[int] = []
+    assert [found.example_id for found in read_rows(path, unfinished.append)] == ["1"]
+    assert unfinished == [2]
+    with pytest.raises(UserError, match=r"rows\.jsonl:2: not a row"):
+        list(read_rows(path))
     path.write_bytes(whole[:-1])  # only the line end is missing: the row is whole
     assert [found.example_id for found in read_rows(path)] == ["1", "2"]
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from longmark.records import Row
-from longmark.records.write import read_rows
-from longmark.report.examples import examples_of
-from longmark.report.manifest import read_manifest
+from longmark.scores.files import examples_of, rows_of
+from longmark.scores.manifest import read_manifest
 
 SPECIFICITY = "score.specificity"
 MASKED, PLAIN = "score.answer_relevance.masked", "score.answer_relevance.plain"
@@ -73,7 +72,7 @@ def read(run: Path) -> Marks:
     for example in examples_of(run):
         originals[example.id] = (example.variant_of or example.question_id, example.variant or "")
     found: Marks = {}
-    for row in read_rows(run / "rows.jsonl"):
+    for row in rows_of(run):
         found.setdefault(row.metric, []).append(_mark(row, *originals.get(row.example_id, (row.question_id, ""))))
     return found
 

@@ -17,10 +17,11 @@ from typing import Any
 import orjson
 
 from longmark.records import Row
-from longmark.records.write import read_rows, write_rows
+from longmark.records.write import write_rows
 from longmark.report.html import write_report
-from longmark.report.manifest import read_manifest
 from longmark.report.markup import BY
+from longmark.scores.files import rows_of
+from longmark.scores.manifest import read_manifest
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, answers_page, evaluator_run, proxy_run
 
 
@@ -93,5 +94,5 @@ def _together(runs: Sequence[_Run], folder: Path) -> Path:
 
 def _rows(runs: Sequence[_Run]) -> Iterator[Row]:
     for run in runs:
-        for row in read_rows(run.path / "rows.jsonl"):
+        for row in rows_of(run.path):
             yield replace(row, metric=run.name(row.metric))
