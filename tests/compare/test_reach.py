@@ -84,8 +84,7 @@ def test_five_questions_show_nothing_and_say_so(tmp_path):
     found = compare([run_of(tmp_path / "run", values)])
     metric = found.metrics[0]
     assert finding(metric, found).endswith(
-        "No difference, however large, could be found with so few questions (5); at "
-        "least 6 are needed."
+        "No difference, however large, could be found with so few questions (5); at least 6 are needed."
     )
     table = document(found).sections[2].tables[0]
     row = dict(zip([column.field for column in table.columns], table.rows[0], strict=True))
