@@ -27,6 +27,7 @@ from longmark.tables import (
     filled,
     interval_columns,
     main_columns,
+    method_column,
     print_table,
     systems_table,
     write_tables,
@@ -142,12 +143,15 @@ def test_for_people_a_column_without_any_cell_is_left_out():
 
 
 def test_columns_of_methods_are_for_files_and_pages_only():
-    columns = interval_columns("difference", "difference", 2, "95 % CI")
+    columns = (
+        *interval_columns("difference", "difference", 2, "95 % CI", interval="ci"),
+        method_column("difference", "ci_method"),
+    )
     found = Interval(0.5, 0.25, 0.75, 9, 0.95, "bca", 99, 1)
     items = [SimpleNamespace(difference=one) for one in (found, replace(found, low=None, high=None))]
     table = Table("t", "T", columns, items)
     assert as_csv(table).splitlines() == [
-        "difference,interval_low,interval_high,interval_method",
+        "difference,ci_low,ci_high,ci_method",
         "0.5,0.25,0.75,bca",
         "0.5,,,",
     ]

@@ -131,17 +131,33 @@ def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
     return itemgetter(place) if tuples else attrgetter(str(column.get or column.field))
 
 
-def interval_columns(name: str, get: str, places: int | None, interval: str, key: str = "") -> tuple[Column, ...]:
-    """The estimate, interval and method of an `Interval` at an attribute path, under one name.
+def interval_columns(
+    name: str, get: str, places: int | None, head: str, key: str = "", interval: str = ""
+) -> tuple[Column, Column]:
+    """The columns of an estimate and of its interval.
 
-    interval: the head of the interval's column; its keys are `KEY_low`, `KEY_high` and `KEY_method`, after `key`."""
-    of, ends = attrgetter(get), key or "interval"
+    get: the attribute path of the estimate (anything with `low`, `high` and a value; None is an empty cell); head: of
+    the interval; key, interval: names in CSV and JSON; by default made from `name`, with `_low` and `_high`."""
+    of = attrgetter(get)
+    key = key or Column(name).field
     return (
-        Column(name, lambda item: of(item).estimate, places, key=key.removesuffix("_interval") if key else ""),
-        Column(interval, lambda item: span(of(item)), places, "range", ends),
-        Column("CI method", lambda item: None if of(item).low is None else of(item).method, None, "method",
-               f"{ends}_method"),
-    )  # fmt: skip
+        Column(name, lambda item: middle(of(item)), places, key=key),
+        Column(head, lambda item: span(of(item)), places, "range", interval or key),
+    )
+
+
+def method_column(get: str, key: str) -> Column:
+    """How the interval of an estimate was made; empty where there is none."""
+    of = attrgetter(get)
+    return Column("CI method", lambda item: None if span(of(item)) is None else of(item).method, None, "method", key)
+
+
+def middle(estimate: Any) -> float | None:
+    """The value of an estimate, or of none."""
+    if estimate is None:
+        return None
+    found: float | None = estimate.estimate if hasattr(estimate, "estimate") else estimate.value
+    return found
 
 
 def systems_table(
@@ -173,8 +189,8 @@ def _swapped(cell: Callable[[str, str], Mean | None], metric: str, system: str) 
 
 
 def span(estimate: Any) -> Range | None:
-    """The interval of anything with `low` and `high`; None where it has none."""
-    return None if estimate.low is None else Range(estimate.low, estimate.high)
+    """The interval of an estimate; None where it has none."""
+    return None if estimate is None or estimate.low is None else Range(estimate.low, estimate.high)
 
 
 def cell_text(cell: Cell, column: Column) -> str:

@@ -142,7 +142,7 @@ def test_equal_means_share_a_rank_and_stay_in_the_order_of_the_runs(tmp_path):
         given = {name: {RELEVANCE: {"p": values, "q": turned, "r": low}[name]} for name in names}
         found = compare([run_of(tmp_path / "".join(names), given)], draws=2_000)
         metric = found.metrics[0]
-        assert f"{names[0]} has the best mean of 3 systems (0.388; to these digits {names[1]} has it too)" in finding(
+        assert f"{names[0]} has the best mean of 3 systems (0.388; {names[1]} has the same to these digits)" in finding(
             metric, found
         )
         assert [one.system for one in metric.systems] == list(names)
@@ -157,7 +157,7 @@ def test_differing_means_are_shown_with_digits_enough_to_tell_them_apart(tmp_pat
     metric = found.metrics[0]
     assert metric.pairs[0].significant
     assert metric.places == 4
-    assert "y is above x on ccrs.question_relevance by 0.0003 " in finding(metric, found)
+    assert "y is higher than x on ccrs.question_relevance: y - x = 0.0003 " in finding(metric, found)
 
 
 def test_a_metric_of_one_system_is_left_out_with_a_reason(tmp_path):

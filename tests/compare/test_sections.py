@@ -1,6 +1,7 @@
 """What a comparison says, and in which tables."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from longmark.compare.sections import brief
 from longmark.compare.words import finding
 from longmark.report.document import write_document
 from longmark.stats.hypotheses import Hypothesis
-from longmark.tables import as_csv, as_latex, as_text
+from longmark.tables import Range, as_csv, as_latex, as_text
 
 
 def pair(tmp_path, shift, metric=RELEVANCE, n=40):
@@ -30,7 +31,7 @@ def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
     difference = metric.pairs[0].difference
     said = finding(metric, found)
     assert said.startswith(
-        f"x is above y on {RELEVANCE} by {difference.estimate:.3f} (95 % interval {difference.low:.3f}"
+        f"x is higher than y on {RELEVANCE}: x - y = {difference.estimate:.3f} (95 % CI {difference.low:.3f}"
     )
     assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
 
@@ -39,9 +40,12 @@ def test_no_difference_is_not_said_to_be_equality(tmp_path):
     found = pair(tmp_path, 0.0)
     metric = found.metrics[0]
     said = finding(metric, found)
-    assert said.startswith(f"No difference between {metric.pairs[0].first} and {metric.pairs[0].second} was shown")
-    assert f"a true difference of {metric.pairs[0].detectable:.3f} would be found four times in five" in said
-    assert "no proof of equality" in said
+    first, second = metric.pairs[0].first, metric.pairs[0].second
+    assert said.startswith(f"No significant difference between {first} and {second} on {RELEVANCE}: {first} -")
+    assert said.endswith(f"Detectable at 80 % power: {metric.pairs[0].detectable:.3f}.")
+    page = document(found)
+    assert page.sections[0].tables[0].rows[0][-1] == "no significant difference"
+    assert page.sections[0].note.startswith("No significant difference does not mean equal")
 
 
 def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_stands(tmp_path):
@@ -50,20 +54,18 @@ def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_st
         "y": {RELEVANCE: [0.51, 0.40, 0.29]},
         "z": {RELEVANCE: [0.5, 0.41, 0.3]},
     }
-    for systems, left_out in (("xy", "1 interval leaves"), ("xyz", "2 intervals leave")):
+    for systems, left_out in (("xy", "1 interval excludes"), ("xyz", "2 intervals exclude")):
         found = compare([run_of(tmp_path / systems, {name: few[name] for name in systems})], draws=200, alpha=0.01)
-        note = (
-            f" {left_out} 0 out beside a p above alpha: go by p (intervals rest on normal theory for so few questions)."
-        )
+        note = f" {left_out} 0 although p is above alpha: use p (the intervals assume normal differences)."
         assert note in differences(found.metrics)[0].says
         assert (note in finding(found.metrics[0], found)) == (systems == "xy")  # which shows the interval
     found = pair(tmp_path, 0.2)
-    assert "0 out" not in finding(found.metrics[0], found)
+    assert "although" not in finding(found.metrics[0], found)
 
 
 def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
     found = pair(tmp_path, 3.0, GRADE)
-    assert finding(found.metrics[0], found).endswith("Neither end of this metric is better.")
+    assert finding(found.metrics[0], found).endswith("Neither direction of this metric is better.")
     page = document(found)
     means = page.sections[1].tables[0]
     assert [row[2] for row in means.rows] == [None, None]
@@ -74,9 +76,9 @@ def test_without_a_manifest_nobody_knows_which_end_is_better(tmp_path):
     run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
     (run / "manifest.json").unlink()
     found = compare([run], draws=200)
-    assert finding(found.metrics[0], found).endswith("is not known: no run has a manifest that describes it.")
+    assert finding(found.metrics[0], found).endswith("is unknown: no run has a manifest that describes the metric.")
     page = document(found)
-    assert page.sections[2].tables[1].rows[0][1] == "not known"
+    assert page.sections[2].tables[1].rows[0][1] == "unknown"
     assert page.sections[1].tables[0].rows[0][2] is None
 
 
@@ -90,9 +92,8 @@ def test_several_systems_name_the_best_and_what_is_not_told_apart(tmp_path):
     best, second = (system.system for system in metric.systems[:2])
     said = finding(metric, found)
     assert said.startswith(f"{best} has the best mean of 4 systems")
-    assert f"it cannot be told apart from {second}." in said
-    assert "Of 6 pairs, 4 differ." in said
-    assert "for the other 2 is no proof of equality" in said
+    assert f"no significant difference from {second}. 4 of 6 pairs differ significantly." in said
+    assert document(found).sections[0].tables[0].rows[0][-3:] == ("4 / 6", 60, f"{best} is better than c and d")
     assert [system.groups for system in metric.systems] == ["a", "a", "b", "b"]
     assert [row[2] for row in document(found).sections[1].tables[0].rows] == ["1-2", "1-2", "3-4", "3-4"]
 
@@ -113,22 +114,23 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     page = document(found)
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
-        *("hypotheses", "hypotheses-comparisons", "means", "differences", "findings", "wins", "questions", "gaps"),
+        *("overview", "systems", "hypotheses", "hypotheses-comparisons"),
+        *("means", "differences", "findings", "wins", "questions", "gaps"),
     ]
     assert [len(tables[name].rows) for name in ("findings", "means", "differences", "wins", "gaps")] == [3, 9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()
         assert "\\midrule" in as_latex(table)
     head = as_csv(tables["differences"]).splitlines()[0]
-    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_corrected,significant,")
+    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_adjusted,significant,")
     for name in ("findings", "hypotheses", "means", "differences", "wins"):
         assert tables[name].note.endswith(
-            "Made with alpha 0.05; intervals at 95 %, 200 resamples; 200 draws a test, small tables enumerated; "
+            "Settings: alpha 0.05; 95 % CI, 200 resamples; 200 permutations per test, small tables enumerated; "
             f"seed 0; longmark {found.longmark}."
         )
     means = [column.field for column in tables["means"].columns]
     row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
-    assert (row["with_a_value"], row["rows"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
+    assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
     assert "Seed" in page.settings
     write_document(page, tmp_path / "page.html")
     assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -185,14 +187,25 @@ def test_values_stand_side_by_side_for_up_to_eight_systems(tmp_path, count):
     assert questions.rows[0][4:6] == (f"s{count - 1}", "s0")
 
 
-def test_each_metric_is_said_in_a_point_of_its_own_and_printed_without_the_table(tmp_path):
+def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     systems = {s: {m: [0.1 * i + 0.05 * j for j in range(6)] for m in (RELEVANCE, EASE)} for i, s in enumerate("xyz")}
     page = document(compare([run_of(tmp_path / "run", systems)], draws=200))
-    assert [point.split(":")[0] for point in page.sections[0].points] == [RELEVANCE, EASE]
-    assert page.sections[0].tables == ()
-    names = [table.name for section in brief(page).sections for table in section.tables]
-    assert "findings" not in names
-    assert {"means", "differences", "wins", "questions"} <= set(names)
+    (section,) = brief(page).sections
+    (table,) = section.tables
+    assert [row[0] for row in table.rows] == [RELEVANCE, EASE]
+    assert [column.name for column in table.columns] == [
+        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion"),
+    ]
+
+
+def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
+    found = pair(tmp_path, -0.2)
+    first = found.metrics[0].pairs[0]
+    assert (first.first, first.second) == ("y", "x")
+    row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
+    assert row[3] == -first.difference.estimate == pytest.approx(row[1] - row[2])
+    assert row[4] == Range(-first.difference.high, -first.difference.low)
+    assert row[5:] == (first.p, 40, "y is better")
 
 
 def test_the_figure_shows_the_ranks_of_the_table(tmp_path):

@@ -1,4 +1,4 @@
-"""The verb `longmark compare`: runs or systems against each other, paired by question."""
+"""The verb `longmark compare`: compares runs or systems, paired by question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmark.cli.arguments import from_one, needs_stats, split, whole
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "Compare runs, or the systems of a run: which is better on which metric, by how much, how sure."
+    text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
     one = verbs.add_parser("compare", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=compare)
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
@@ -29,13 +29,14 @@ def add_to(verbs: Any) -> None:
     one.add_argument(
         "--out", type=Path, metavar="DIR", help="a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
     )
+    one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
     one.add_argument(
         "--allow-different-judges",
         action="store_true",
-        help="compare marks of different judges, prompts, parameters or versions, under a notice that says so",
+        help="compare scores of different judges, prompts, parameters or versions, with a notice",
     )
     one.add_argument(
-        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses made of several comparisons, to be decided"
+        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses over several comparisons, to be tested"
     )
     how = one.add_argument_group("statistics")
     how.add_argument(
@@ -43,18 +44,18 @@ def add_to(verbs: Any) -> None:
         type=float,
         default=0.05,
         metavar="SHARE",
-        help="of the tests, over all comparisons together (default: 0.05)",
+        help="family-wise error rate over all comparisons (default: 0.05)",
     )
     how.add_argument(
-        "--level", type=float, default=0.95, metavar="SHARE", help="of each interval by itself (default: 0.95)"
+        "--level", type=float, default=0.95, metavar="SHARE", help="confidence level of each interval (default: 0.95)"
     )
     how.add_argument(
         "--draws",
         type=from_one,
         metavar="N",
-        help="for a test and an interval (default: 10,000; fewer for huge tables)",
+        help="permutations per test and resamples per interval (default: 10,000; fewer for huge tables)",
     )
-    how.add_argument("--seed", type=whole, default=0, metavar="N", help="of all draws (default: 0)")
+    how.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all draws (default: 0)")
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -84,6 +85,6 @@ def compare(arguments: argparse.Namespace) -> int:
             hypotheses=claims,
             progress=tell,
         )
-    whole = document(found)
-    publish(whole, arguments.out, Console(), printed=brief(whole))
+    page = document(found)
+    publish(page, arguments.out, Console(), printed=page if arguments.verbose else brief(page))
     return 0

@@ -1,4 +1,4 @@
-"""The verb `longmark metrics-study`: what the metrics of runs are like, and whether they tell systems apart."""
+"""The verb `longmark metrics-study`: properties of the metrics of runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def add_to(verbs: Any) -> None:
         "--out", type=Path, metavar="DIR", help="a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
     )
     one.add_argument(
-        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses made of several comparisons, to be decided"
+        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses over several comparisons, to be tested"
     )
+    one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
     one.add_argument(
         "--allow-different-judges",
         action="store_true",
-        help="study marks of different judges, prompts, parameters or versions, under a notice that says so",
+        help="study scores of different judges, prompts, parameters or versions, with a notice",
     )
     how = one.add_argument_group("statistics")
     how.add_argument(
@@ -44,12 +45,12 @@ def add_to(verbs: Any) -> None:
     how.add_argument(
         "--as-published",
         action="store_true",
-        help="as the authors of CCRS did it: p = count / permutations, and questions that lack a system are kept",
+        help="as the authors of CCRS: p = count / permutations, and questions with a missing system are kept",
     )
 
 
 def metrics_study(arguments: argparse.Namespace) -> int:
-    """Studies the metrics of runs. The terminal gets the short tables, the folder all of them."""
+    """Studies the metrics of runs."""
     needs_stats("metrics-study")
     from rich.console import Console
 
@@ -76,5 +77,5 @@ def metrics_study(arguments: argparse.Namespace) -> int:
             progress=tell,
         )
     page = document(found)
-    publish(page, arguments.out, Console(), printed=brief(page))
+    publish(page, arguments.out, Console(), printed=page if arguments.verbose else brief(page))
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longmark.compare.results import MetricComparison, PairOnMetric
-from longmark.compare.words import direction, in_groups, most_won, told_apart
+from longmark.compare.words import direction, in_groups, most_won, significant_pairs
 from longmark.report.figures import Figure
 from longmark.report.lanes import ForestRow, Ranked, Stack, forest, groups, stacked
 from longmark.report.numbers import p_value
@@ -15,22 +15,22 @@ MOST_PAIRS = 30
 
 
 def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
-    """The systems of each metric, the best first, with bars over those that cannot be told apart; where neither end is
-    better, their means without a ranking."""
+    """The systems of each metric, best first, with bars over those that do not differ significantly; where neither
+    direction is better, their means without a ranking."""
     return tuple(_ranking(one) for one in metrics)
 
 
 def _ranking(one: MetricComparison) -> Figure:
     if one.facts.higher_is_better is None:
         means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
-        label = f"{one.metric} (better end: {direction(one)})"
+        label = f"{one.metric} (direction: {direction(one)})"
         return forest(means, label, reference=None, says=in_groups(one))
     ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high, s.rank or "") for s in one.systems]
     return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)", says=in_groups(one))
 
 
 def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
-    """Each pair's difference with its interval; beside it the corrected p."""
+    """Each pair's difference with its interval; beside it the adjusted p."""
     return tuple(
         forest(
             [
@@ -38,7 +38,7 @@ def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
                 for p in _drawn(one)
             ],
             _titled(one),
-            says=told_apart(one),
+            says=significant_pairs(one),
         )
         for one in metrics
     )

@@ -1,94 +1,94 @@
-"""The sections of a comparison that are about questions: where the systems lie apart, and what is left out."""
+"""The sections of a comparison that are about questions: where the systems differ most, and what is not compared."""
 
 from __future__ import annotations
 
-from longmark.compare.results import Comparison, SystemOnMetric
+from collections.abc import Callable
+from typing import NamedTuple
+
+from longmark.compare.results import Comparison, MetricComparison, QuestionApart, SystemOnMetric
 from longmark.report.document import Section
 from longmark.report.table import reasons_in_words
-from longmark.tables import Cell, Column, Table
+from longmark.tables import Column, Table
 
 _BESIDE = 8
-"""Systems up to which a question's values stand side by side in its line."""
+"""Systems up to which each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
+
+
+class _Apart(NamedTuple):
+    metric: MetricComparison
+    of: QuestionApart
 
 
 def apart(found: Comparison) -> Section:
     """Table `questions`."""
     beside = found.systems if len(found.systems) <= _BESIDE else ()
-    places = found.places
     columns = (
-        Column("metric"),
-        Column("question_id", key="question_id"),
-        Column("question"),
-        Column("apart by", places, key="spread"),
-        Column("highest"),
-        Column("lowest"),
-        *(Column(name, places, key=f"value: {name}") for name in beside),
+        *(Column("metric", "metric.metric"), Column("question_id", "of.question_id")),
+        Column("question", lambda on: _cut(on.of.text)),
+        Column("range", "of.spread", found.places, key="spread"),
+        *(Column("highest", "of.highest"), Column("lowest", "of.lowest")),
+        *(Column(name, _score_of(name), found.places, key=f"score: {name}") for name in beside),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for one in found.metrics:
-        places_of = {system.system: i for i, system in enumerate(one.systems)}
-        for question in one.apart:
-            values = [question.values[places_of[name]] if name in places_of else None for name in beside]
-            rows.append(
-                (
-                    one.metric,
-                    question.question_id,
-                    _cut(question.text),
-                    question.spread,
-                    question.highest,
-                    question.lowest,
-                    *values,
-                )
-            )
+    items = [_Apart(one, question) for one in found.metrics for question in one.apart]
     return Section(
         "Where the systems differ most",
-        "The questions with the widest gap between the highest and the lowest value, on each metric: read "
-        "these answers first.",
-        (Table("questions", "Questions on which the systems differ most", columns, tuple(rows)),),
+        "The questions with the widest range of scores on each metric. Read these answers first.",
+        (Table("questions", "Questions on which the systems differ most", columns, items),),
         note=" ".join(
-            f"{one.metric}: {one.as_far:,} more questions are as far apart as the last of these."
+            f"{one.metric}: {one.as_far:,} more questions have the same range as the last of these."
             for one in found.metrics
             if one.as_far
         ),
     )
 
 
+def _score_of(name: str) -> Callable[[_Apart], float | None]:
+    def get(on: _Apart) -> float | None:
+        systems = [system.system for system in on.metric.systems]
+        return on.of.values[systems.index(name)] if name in systems else None
+
+    return get
+
+
+class _Missing(NamedTuple):
+    metric: str
+    why: str
+    system: str | None = None
+    questions: int | None = None
+    compared: int | None = None
+    missing: int | None = None
+    alone: int | None = None
+
+
 def left_out(found: Comparison) -> Section:
     """Table `gaps`."""
-    columns = (
-        Column("metric"),
-        Column("system"),
-        Column("questions", key="questions"),
-        Column("compared", key="compared"),
-        Column("lacking here", key="lacking"),
-        Column("lacking here alone", key="lacking_alone"),
-        Column("why"),
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (one.metric, system.system, one.questions, one.common, system.lacking, system.alone, _why_lacking(system))
+    items = [
+        _Missing(one.metric, _why_missing(each), each.system, one.questions, one.common, each.lacking, each.alone)
         for one in found.metrics
-        for system in one.systems
-        if system.lacking or system.gaps
+        for each in one.systems
+        if each.lacking or each.gaps
     ]
-    rows += [
-        (one.metric, name, one.questions, 0, one.questions, 0, reasons_in_words(gaps) or "no row")
+    items += [
+        _Missing(one.metric, reasons_in_words(gaps) or "no row", name, one.questions, 0, one.questions, 0)
         for one in found.metrics
         for name, gaps in one.absent
     ]
-    rows += [(metric, None, None, None, None, None, why) for metric, why in found.left_out]
+    items += [_Missing(metric, why) for metric, why in found.left_out]
+    columns = (
+        *(Column("metric"), Column("system"), Column("questions", "questions"), Column("compared", "compared")),
+        *(Column("missing", "missing"), Column("missing only here", "alone"), Column("reason", "why")),
+    )
     dropped = sum(one.questions - one.common for one in found.metrics)
-    says = (
-        f"{dropped:,} questions of a metric are not compared, for a system has no value there; none is counted as 0."
-        if dropped
-        else "Every question with a value is compared."
-    )
+    says = "Every scored question is compared."
+    if dropped:
+        says = f"{dropped:,} questions of a metric are not compared: a system has no score. None counts as 0."
     return Section(
-        "What is left out", says, (Table("gaps", "Questions without a value", columns, tuple(rows)),) if rows else ()
+        "Missing scores", says, (Table("gaps", "Questions without a score", columns, items),) if items else ()
     )
 
 
-def _why_lacking(system: SystemOnMetric) -> str:
+def _why_missing(system: SystemOnMetric) -> str:
     """The statuses of its rows, and how many questions have no row at all, as far as that is known."""
     without_row = system.lacking - sum(gap.count for gap in system.gaps)
     parts = [reasons_in_words(system.gaps)] if system.gaps else []

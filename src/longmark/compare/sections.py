@@ -1,22 +1,27 @@
-"""A comparison as a document: sentences, tables, figures."""
+"""A comparison as a document: an overview, tables, figures, and the sentences above them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from longmark.compare import figures, questions
 from longmark.compare.reach import FEWEST_NORMAL, claims_beyond_reach
-from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
-from longmark.compare.words import direction, finding, hypothesis, made, percent, point, summary
+from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, MetricComparison, PairOnMetric
+from longmark.compare.words import conclusion, direction, finding, hypothesis, made, percent, summary
 from longmark.report.document import Document, Section
 from longmark.report.summary import FEWEST_BCA
-from longmark.stats.results import Interval
-from longmark.tables import Column, Range, Table
+from longmark.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
 
-_FINDINGS = "findings"
-_PAIR = (Column("metric"), Column("first"), Column("second"))
 _NAMED = 8
-"""Systems up to which the title names them."""
+"""Systems up to which the title and the overview name them."""
+
+
+class On(NamedTuple):
+    """A system or a pair of systems on a metric."""
+
+    metric: MetricComparison
+    of: Any
 
 
 def document(found: Comparison) -> Document:
@@ -28,293 +33,280 @@ def document(found: Comparison) -> Document:
         lede=f"{len(found.metrics)} metric{'s' if len(found.metrics) > 1 else ''}, paired by question.",
         sections=sections(found),
         notices=found.notices,
-        settings=settings(found),
+        settings={
+            "Runs": list(found.runs),
+            "Compared by": found.by,
+            "Systems": list(found.systems),
+            "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
+            "Permutations of a test": found.permutations,
+            "Correction": "Tukey HSD over the pairs of a metric, Holm over the metrics",
+            "Comparisons in the family": found.comparisons,
+            "Alpha": found.alpha,
+            "Confidence intervals": f"{percent(found.level)}: BCa bootstrap over questions, {found.resamples:,} "
+            f"resamples; below {FEWEST_BCA} questions Student's t (d_z: noncentral t; share won: Wilson)",
+            "Seed": found.seed,
+            "Differences in scoring": list(found.differing),
+        },
     )
-
-
-def settings(found: Comparison) -> dict[str, object]:
-    """How it was made."""
-    return {
-        "Runs": list(found.runs),
-        "Compared by": found.by,
-        "Systems": list(found.systems),
-        "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
-        "Tables drawn for a test": found.permutations,
-        "Correction": "Tukey's over the pairs of a metric, Holm's over the metrics",
-        "Comparisons in the family": found.comparisons,
-        "Alpha": found.alpha,
-        "Intervals": f"{percent(found.level)}: BCa bootstrap over questions, {found.resamples:,} resamples; below "
-        f"{FEWEST_BCA} questions Student's t (d_z: noncentral t; share won: Wilson)",
-        "Seed": found.seed,
-        "Marks made differently": list(found.differing),
-    }
 
 
 def sections(found: Comparison) -> tuple[Section, ...]:
-    """What the marks say; means and ranking; differences; questions won; questions apart; what is left out."""
-    parts = [Section("What the marks say", summary(found), points=[point(one, found) for one in found.metrics])]
-    if found.hypotheses:
-        parts.append(_hypotheses(found))
-    parts += [_means(found), _differences(found), _wins(found), questions.apart(found), questions.left_out(found)]
-    return tuple(parts)
+    """Overview, hypotheses, means and ranking, differences, questions won, questions apart, what is left out."""
+    overview = Section("Overview", summary(found), (_overview(found), _main(found)), note=_NOT_EQUAL)
+    return (
+        overview,
+        *([_hypotheses(found)] if found.hypotheses else []),
+        *(_means(found), _differences(found), _wins(found), questions.apart(found), questions.left_out(found)),
+    )
 
 
-def brief(whole: Document) -> Document:
-    """What is printed: without the table of what the points already say."""
-    shorter = [
-        replace(one, tables=[table for table in one.tables if table.name != _FINDINGS]) for one in whole.sections
-    ]
-    return replace(whole, sections=shorter)
+def brief(page: Document) -> Document:
+    """What is printed without --verbose: a line a metric, and the hypotheses."""
+    first = replace(
+        page.sections[0],
+        tables=page.sections[0].tables[:1],
+        note=f"{_NOT_EQUAL} --verbose prints every table; --out DIR writes them, with figures.",
+    )
+    claims = [replace(one, tables=one.tables[:1]) for one in page.sections if one.title == "Hypotheses"]
+    return replace(page, sections=[first, *claims])
 
 
-def _findings(found: Comparison) -> Table:
-    rows = tuple((one.metric, direction(one), one.common, finding(one, found)) for one in found.metrics)
-    columns = (Column("metric"), Column("better end", key="better"), Column("n questions", key="n"), Column("finding"))
-    return Table(_FINDINGS, "Findings", columns, rows, made(found))
+_NOT_EQUAL = "No significant difference does not mean equal: the differences table gives what was detectable."
+
+
+def _overview(found: Comparison) -> Table:
+    """A line a metric. Of two systems: means, difference, p; of more: the means and which pairs differ."""
+    places = found.places
+    named = found.systems if len(found.systems) <= _NAMED else ()
+    columns: list[Column] = [Column("metric")]
+    for name in named:
+        columns.append(Column(name, lambda one, name=name: _common(one, name), places, key=f"mean: {name}"))  # type: ignore[misc]
+    if len(found.systems) == 2:
+        first = found.systems[0]
+        columns += [
+            Column(" - ".join(found.systems), lambda one: _turned(one, first)[0], places, key="difference"),
+            Column(f"{percent(found.level)} CI", lambda one: _turned(one, first)[1], places, "range", "interval"),
+            Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p", key="p_adjusted"),
+        ]
+    else:
+        columns.append(Column("pairs that differ", lambda one: f"{_significant(one)} / {len(one.pairs)}"))
+    columns += [Column("n", "common"), Column("conclusion", conclusion)]
+    note = f"Means over the n questions with a score of every system. {_tests(found)} {made(found)}"
+    return Table("overview", "Overview", tuple(columns), found.metrics, note)
+
+
+def _common(one: MetricComparison, name: str) -> float | None:
+    return next((system.common.estimate for system in one.systems if system.system == name), None)
+
+
+def _turned(one: MetricComparison, first: str) -> tuple[float | None, Range | None]:
+    """The difference of two systems and its interval, from the view of `first`."""
+    pair = one.pairs[0]
+    value, low, high = pair.difference.estimate, pair.difference.low, pair.difference.high
+    if pair.first != first and value is not None:
+        value = -value
+        low, high = (None, None) if low is None or high is None else (-high, -low)
+    return value, None if low is None else Range(low, high)
+
+
+def _significant(one: MetricComparison) -> int:
+    return sum(pair.significant for pair in one.pairs)
+
+
+def _main(found: Comparison) -> Table:
+    """Systems x metrics, for a paper."""
+    means = {(one.metric, system.system): system.common for one in found.metrics for system in one.systems}
+    best = {one.metric: _best(one) for one in found.metrics}
+
+    def cell(system: str, metric: str) -> Mean | None:
+        mean = means.get((metric, system))
+        return None if mean is None else Mean(mean.estimate, mean.low, mean.high, mean.estimate == best[metric])
+
+    metrics = [Column(one.metric, places=one.places) for one in found.metrics]
+    note = f"Means over common questions with {percent(found.level)} CI; the best of a metric in bold. {made(found)}"
+    return systems_table("systems", found.systems, metrics, cell, note)
+
+
+def _best(one: MetricComparison) -> float | None:
+    """The best mean; None where neither end is better."""
+    known = [system.common.estimate for system in one.systems if system.common.estimate is not None]
+    if one.facts.higher_is_better is None or not known:
+        return None
+    return max(known) if one.facts.higher_is_better else min(known)
+
+
+def _on_systems(found: Comparison) -> list[On]:
+    return [On(one, system) for one in found.metrics for system in one.systems]
+
+
+def _on_pairs(found: Comparison) -> list[On]:
+    return [On(one, pair) for one in found.metrics for pair in one.pairs]
+
+
+_METRIC = Column("metric", "metric.metric")
+_PAIR = (_METRIC, Column("first", "of.first"), Column("second", "of.second"))
 
 
 def _means(found: Comparison) -> Section:
-    interval = f"{percent(found.level)} interval"
-    places = found.places
+    ci, places = f"{percent(found.level)} CI", found.places
     columns = (
-        Column("metric"),
-        Column("system"),
-        Column("rank", key="rank"),
-        Column("group", key="group"),
-        Column("mean", places, key="mean"),
-        Column(interval, places, "range", key="interval"),
-        Column("by", key="interval_method"),
-        Column("n", key="n"),
-        Column("mean, common questions", places, key="common_mean"),
-        Column(f"{interval}, common", places, "range", key="common_interval"),
-        Column("by", key="common_interval_method"),
-        Column("n common", key="common_n"),
-        Column("with a value", key="with_a_value"),
-        Column("rows", key="rows"),
-        Column("why no interval", key="reason"),
+        *(_METRIC, Column("system", "of.system"), Column("rank", "of.rank")),
+        Column("group", lambda on: on.of.groups or None),
+        *interval_columns("mean", "of.mean", places, ci, "mean", "interval"),
+        method_column("of.mean", "interval_method"),
+        Column("n", "of.mean.n"),
+        *interval_columns("mean (common questions)", "of.common", places, ci, "common_mean", "common_interval"),
+        method_column("of.common", "common_interval_method"),
+        Column("n (common)", "of.common.n", key="common_n"),
+        Column("scored", lambda on: on.of.rows - sum(gap.count for gap in on.of.gaps)),
+        Column("total", "of.rows"),
+        Column("reason", lambda on: _reasons(on.of.mean.reason, on.of.common.reason)),
     )
-    rows = [
-        (
-            one.metric,
-            system.system,
-            system.rank,
-            system.groups or None,
-            system.mean.estimate,
-            _range(system.mean),
-            _method(system.mean),
-            system.mean.n,
-            system.common.estimate,
-            _range(system.common),
-            _method(system.common),
-            system.common.n,
-            _scored(system),
-            system.rows,
-            _why(system.mean.reason, system.common.reason),
-        )
-        for one in found.metrics
-        for system in one.systems
-    ]
+    note = (
+        f"Intervals: BCa from {FEWEST_BCA} scores, below that Student's t, as in the table of a run. mean: over every "
+        "scored question. common questions: those with a score of every system; ranks and tests use these. "
+        f"{made(found)}"
+    )
     return Section(
         "Means and ranking",
-        "The best first on each metric (the highest where no end is known to be better). Systems that share a letter "
-        "cannot be told apart; nor can those under one bar of the figure, which only metrics with a better end have.",
-        (Table("means", "Means", columns, tuple(rows), f"{_MEANS} {made(found)}"),),
+        "Best first (highest first where neither direction is better). Systems that share a letter, or a bar in the "
+        "figure, do not differ significantly.",
+        (Table("means", "Means", columns, _on_systems(found), note),),
         figures.rankings(found.metrics),
-        _RANKS,
+        "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
+        "two groups: not different from A and not from C, although A and C differ.",
     )
-
-
-_MEANS = (
-    f"Intervals are by BCa from {FEWEST_BCA} values on, else by Student's t, as in the table of a run. "
-    "The mean is over every question with a value; the mean on common questions is over those on which every compared "
-    "system has one, and is what systems are ranked and tested by."
-)
-_RANKS = (
-    "A rank of 1-3 says: no system is significantly better, and all but three are significantly worse. A system may "
-    "stand in two groups: like A and like C, though these two differ. Not to be told apart is not to be equal."
-)
 
 
 def _differences(found: Comparison) -> Section:
-    places = found.places
+    ci, places = f"{percent(found.level)} CI", found.places
     columns = (
         *_PAIR,
-        Column("first - second", places, key="difference"),
-        Column(f"{percent(found.level)} interval", places, "range", key="interval"),
-        Column("p corrected", kind="p", key="p_corrected"),
-        Column("differ", key="significant"),
-        Column("interval by", key="interval_method"),
-        Column("p alone", kind="p", key="p_alone"),
-        Column("p of the metric", kind="p", key="p_of_metric"),
-        Column("d_z", 2, key="d_z"),
-        Column("d_z interval", 2, "range", key="d_z_interval"),
-        Column("d_z by", key="d_z_interval_method"),
-        Column("would be found", places, key="detectable"),
-        Column("n", key="n"),
-        Column("why none", key="reason"),
+        *interval_columns("first - second", "of.difference", places, ci, "difference", "interval"),
+        Column("p (adjusted)", "of.p", kind="p"),
+        Column("significant", lambda on: on.of.significant if on.of.p is not None else None),
+        method_column("of.difference", "interval_method"),
+        Column("p (unadjusted)", "of.p_alone", kind="p"),
+        Column("p (Tukey HSD)", "of.p_of_metric", kind="p"),
+        *interval_columns("d_z", "of.d_z", 2, ci, interval="d_z_interval"),
+        method_column("of.d_z", "d_z_interval_method"),
+        Column("detectable at 80 % power", "of.detectable", places, key="detectable"),
+        Column("n", "of.difference.n"),
+        Column("reason", _why_no_difference),
     )
-    rows = [
+    findings = Table(
+        "findings",
+        "Findings",
         (
-            one.metric,
-            pair.first,
-            pair.second,
-            pair.difference.estimate,
-            _range(pair.difference),
-            pair.p,
-            pair.significant if pair.p is not None else None,
-            _method(pair.difference),
-            pair.p_alone,
-            pair.p_of_metric,
-            pair.d_z.estimate,
-            _range(pair.d_z),
-            _method(pair.d_z),
-            pair.detectable,
-            pair.difference.n,
-            _why(one.reason, one.beyond_reach, pair.difference.reason, pair.d_z.reason),
-        )
-        for one in found.metrics
-        for pair in one.pairs
-    ]
+            Column("metric"),
+            Column("direction", direction),
+            Column("n questions", "common", key="n"),
+            Column("finding", lambda one: finding(one, found)),
+        ),
+        found.metrics,
+        made(found),
+    )
+    table = Table("differences", "Differences", columns, _on_pairs(found), f"{_tests(found)} {made(found)}")
     return Section(
         "Differences",
-        f"First - second in the metric's units, over common questions; {percent(found.level)} intervals, and the "
-        "corrected p beside them.",
-        (Table("differences", "Differences", columns, tuple(rows), f"{_tests(found)} {made(found)}"), _findings(found)),
+        f"First minus second in the metric's units, over common questions, with {percent(found.level)} intervals and "
+        "adjusted p-values.",
+        (table, findings),
         figures.differences(found.metrics),
-        "An interval is for its pair alone and is not corrected: it may leave 0 out where the corrected p is above "
-        f"alpha. Below {FEWEST_BCA} questions it is Student's t, which trusts in a normal spread as the test does not. "
-        "d_z: the mean difference in standard deviations of the differences. Would be found: the true difference that "
-        f"the corrected test finds in four of five samples of this size, by normal theory (too hopeful below "
-        f"{FEWEST_NORMAL} questions), the other systems being as they are; empty where none could be found.",
+        "An interval is for its pair alone and is not adjusted: it can exclude 0 where the adjusted p is above alpha. "
+        f"Below {FEWEST_BCA} questions it is Student's t, which assumes normal differences; the test does not. d_z: "
+        "mean difference / standard deviation of the differences. detectable: the true difference that the adjusted "
+        f"test detects with 80 % power at this sample size, by normal theory (optimistic below {FEWEST_NORMAL} "
+        "questions); empty where no difference is detectable.",
     )
+
+
+def _why_no_difference(on: On) -> str | None:
+    pair: PairOnMetric = on.of
+    return _reasons(on.metric.reason, on.metric.beyond_reach, pair.difference.reason, pair.d_z.reason)
 
 
 def _tests(found: Comparison) -> str:
-    several = any(len(one.systems) > 2 for one in found.metrics)
-    alone = (
-        "p alone: paired permutation test of the pair, not corrected. p of the metric: randomised Tukey HSD, which "
-        "holds over all pairs of the metric. "
-        if several
-        else "p alone and p of the metric: paired permutation test. "
-    )
-    return (
-        f"{alone}p corrected: that p over all {found.comparisons:,} comparisons (pairs and metrics), Holm's way over "
-        "the metrics."
-    )
+    single = "p (unadjusted) and p (Tukey HSD): paired permutation test."
+    if any(len(one.systems) > 2 for one in found.metrics):
+        single = (
+            "p (unadjusted): paired permutation test of the pair. p (Tukey HSD): randomised, adjusted for all pairs of "
+            "the metric."
+        )
+    return f"{single} p (adjusted): Tukey HSD over the pairs, Holm over the metrics; {found.comparisons:,} comparisons."
 
 
 def _wins(found: Comparison) -> Section:
     columns = (
         *_PAIR,
-        Column("counts"),
-        Column("won", key="won"),
-        Column("tied", key="tied"),
-        Column("lost", key="lost"),
-        Column("share won + half the ties", 3, key="share"),
-        Column(f"{percent(found.level)} interval", 3, "range", key="share_interval"),
-        Column("by", key="share_interval_method"),
-        Column("n", key="n"),
-        Column("why none", key="reason"),
+        Column("counts", lambda on: " / ".join(figures.outcomes(on.metric))),
+        *(Column("won", "of.won"), Column("tied", "of.ties"), Column("lost", "of.lost")),
+        *interval_columns("won + ties / 2", "of.share", 3, f"{percent(found.level)} CI", "share", "share_interval"),
+        method_column("of.share", "share_interval_method"),
+        *(Column("n", "of.share.n"), Column("reason", "of.share.reason")),
     )
-    rows = [
-        (
-            one.metric,
-            pair.first,
-            pair.second,
-            " / ".join(figures.outcomes(one)),
-            *(pair.won, pair.ties, pair.lost),
-            pair.share.estimate,
-            _range(pair.share),
-            _method(pair.share),
-            pair.share.n,
-            pair.share.reason,
-        )
-        for one in found.metrics
-        for pair in one.pairs
-    ]
+    note = (
+        f"The interval is BCa; below {FEWEST_BCA} questions, or where every question has the same outcome, Wilson's "
+        "(a tie is half a point; ties make it conservative)."
+    )
+    table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), f"{note} {made(found)}")
     return Section(
         "Questions won",
-        "On how many common questions the first system of a pair is better than the second, as good, or worse.",
-        (Table("wins", "Questions won, tied and lost", columns, tuple(rows), f"{_SHARES} {made(found)}"),),
+        "The number of common questions on which the first system of a pair is better, equal, or worse.",
+        (table,),
         figures.wins(found.metrics),
-        f"Where neither end of a metric is better, won counts the questions on which the first is higher. {_SHARES}",
+        f"Where neither direction is better, won counts the questions on which the first is higher. {note}",
     )
 
 
-_SHARES = (
-    f"The interval is BCa; below {FEWEST_BCA} questions, or where every question ended alike, Wilson's on the points "
-    "(a tie is half a point), which ties make wider than it need be, never narrower."
-)
+class _Claim(NamedTuple):
+    result: Any
+    beyond: str | None
+
+
+class _Part(NamedTuple):
+    claim: Any
+    of: Any
 
 
 def _hypotheses(found: Comparison) -> Section:
-    columns = (
-        Column("hypothesis"),
-        Column("needs"),
-        Column("direction"),
-        Column("comparisons", key="comparisons"),
-        Column("p", kind="p"),
-        Column("p corrected", kind="p", key="p_corrected"),
-        Column("supported"),
-        Column("in words", key="words"),
-    )
     tests = {one.metric: one.tukey for one in found.metrics}
     beyond = claims_beyond_reach(found.hypotheses, tests, found.permutations, found.alpha)
-    rows = tuple(
-        (
-            one.name,
-            one.combine,
-            one.direction,
-            len(one.comparisons),
-            one.p,
-            one.adjusted,
-            one.supported if one.p is not None else None,
-            hypothesis(one, why),
-        )
-        for one, why in zip(found.hypotheses, beyond, strict=True)
+    columns = (
+        *(Column("hypothesis", "result.name"), Column("needs", "result.combine")),
+        Column("direction", "result.direction"),
+        Column("comparisons", lambda claim: len(claim.result.comparisons)),
+        *(Column("p", "result.p", kind="p"), Column("p (adjusted)", "result.adjusted", kind="p")),
+        Column("supported", lambda claim: claim.result.supported if claim.result.p is not None else None),
+        Column("finding", lambda claim: hypothesis(claim.result, claim.beyond)),
     )
     parts = (
-        Column("hypothesis"),
-        *_PAIR,
-        Column("first - second", found.places, key="difference"),
-        Column("p", kind="p"),
-    )
-    comparisons = tuple(
-        (one.name, part.metric, part.a, part.b, part.difference, part.p)
-        for one in found.hypotheses
-        for part in one.comparisons
+        *(Column("hypothesis", "claim.name"), Column("metric", "of.metric")),
+        *(Column("first", "of.a"), Column("second", "of.b")),
+        Column("first - second", "of.difference", found.places, key="difference"),
+        Column("p", "of.p", kind="p"),
     )
     supported, hopeless = sum(one.supported for one in found.hypotheses), sum(why is not None for why in beyond)
     says = (
-        f"{supported} of {len(rows)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
-        f"{found.alpha:g}, after Holm over the hypotheses."
+        f"{supported} of {len(found.hypotheses)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
+        f"{found.alpha:g} (Holm over the hypotheses)."
     )
     if hopeless:
-        says += f" With so few questions or draws nothing could have supported {hopeless} of them."
+        says += f" With so few questions or draws, {hopeless} of them could not have been supported."
+    claims = [_Claim(one, why) for one, why in zip(found.hypotheses, beyond, strict=True)]
+    each = [_Part(one, part) for one in found.hypotheses for part in one.comparisons]
     return Section(
         "Hypotheses",
         says,
         (
-            Table("hypotheses", "Hypotheses", columns, rows, made(found)),
-            Table("hypotheses-comparisons", "What they are made of", parts, comparisons, made(found)),
+            Table("hypotheses", "Hypotheses", columns, claims, made(found)),
+            Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each, made(found)),
         ),
-        note="all: the largest p of the comparisons. any: the smallest, times the number of metrics. The p of a "
-        "comparison is in the direction claimed, and holds over all pairs of its metric.",
+        note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
+        "comparison is in the direction of the hypothesis and is adjusted for all pairs of its metric.",
     )
 
 
-def _range(interval: Interval) -> Range | None:
-    return None if interval.low is None else Range(interval.low, interval.high)
-
-
-def _method(interval: Interval) -> str | None:
-    return None if interval.low is None else interval.method
-
-
-def _why(*reasons: str | None) -> str | None:
-    """The reasons that there are, each once."""
+def _reasons(*reasons: str | None) -> str | None:
+    """The reasons, each once."""
     return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or None
-
-
-def _scored(system: SystemOnMetric) -> int:
-    return system.rows - sum(gap.count for gap in system.gaps)

@@ -12,7 +12,7 @@ from longmark.errors import UserError
 from longmark.report.document import Document
 from longmark.report.document import write_document as write_page
 from longmark.report.page import refuse_to_destroy
-from longmark.tables import Table, filled, one_line, print_table, write_tables
+from longmark.tables import Table, filled, main_columns, one_line, print_table, write_tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +61,7 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             if len(section.tables) > 1:
                 write(f"\n{one_line(table.title)}")
             write("\n")
-            print_table(filled(replace(table, items=table.items[:_PRINTED])), console)
+            print_table(filled(main_columns(replace(table, items=table.items[:_PRINTED]))), console)
             write(_rest(table, out))
         if section.note:
             write(f"{one_line(section.note)}\n")

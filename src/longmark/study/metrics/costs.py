@@ -1,47 +1,59 @@
-"""The section on what each metric costs: calls, tokens, dollars (CCRS, 4.1.4, where a pipeline of claims is dearer)."""
+"""The section on the cost of each metric: calls, tokens, dollars (CCRS, 4.1.4)."""
 
 from __future__ import annotations
 
-from longmark.records import Usage
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
 from longmark.report.document import Section
 from longmark.report.numbers import dollars
 from longmark.report.words import counted, listed
-from longmark.study.metrics.results import MetricProperties, MetricsStudy
-from longmark.tables import Cell, Column, Table
+from longmark.study.metrics.results import MetricProperties, MetricsStudy, on_systems
+from longmark.tables import Column, Table
 
 
 def costs(study: MetricsStudy) -> Section:
-    """In all and per row, by metric, and by metric and system."""
-    whole = tuple((one.metric, *_figures(one.usage, one.rows)) for one in study.metrics)
-    each = tuple(
-        (one.metric, scores.system, *_figures(scores.usage, scores.rows))
-        for one in study.metrics
-        for scores in one.systems
-    )
-    figures = (
-        *(Column("rows"), Column("calls"), Column("prompt tokens"), Column("completion tokens"), Column("USD", 4)),
-        *(Column("calls per row", 2), Column("prompt tokens per row", 1), Column("completion tokens per row", 1)),
-        Column("USD per row", 6),
-    )
+    """Totals and per row, by metric, and by metric and system."""
     tables = (
-        Table("costs", "Cost of each metric", (Column("metric"), *figures), whole),
+        Table("costs", "Cost by metric", (Column("metric"), *_columns("")), study.metrics),
         Table(
             "costs_by_system",
-            "Cost of each metric in each system",
-            (Column("metric"), Column("system"), *figures),
-            each,
+            "Cost by metric and system",
+            (Column("metric", "metric.metric"), Column("system", "of.system"), *_columns("of.")),
+            on_systems(study),
         ),
     )
     note = (
-        "What the calls cost when they were first paid for, wherever the replies came from later. A call that several "
-        "metrics share counts for the row that asked first. USD is missing where no price is known."
+        "Cost when the calls were first paid for, also where replies came from the cache. A call that several metrics "
+        "share counts for the row that made it first. USD is empty where a price is unknown."
     )
     return Section("Cost", _says(study), tables, note=note)
 
 
-def _figures(usage: Usage, rows: int) -> tuple[Cell, ...]:
-    sums = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.usd)
-    return (rows, *sums, *(None if one is None or not rows else one / rows for one in sums))
+def _columns(path: str) -> tuple[Column, ...]:
+    """path: from the item to what has `rows` and `usage`."""
+    of = attrgetter(f"{path}usage")
+    rows = attrgetter(f"{path}rows")
+    figures = (("calls", 0), ("prompt tokens", 0), ("completion tokens", 0), ("USD", 4))
+    places = (2, 1, 1, 6)
+
+    def total(item: Any, name: str) -> float | None:
+        found: float | None = getattr(of(item), name.lower().replace(" ", "_"))
+        return found
+
+    def per_row(item: Any, name: str) -> float | None:
+        found = total(item, name)
+        return None if found is None or not rows(item) else found / rows(item)
+
+    return (
+        Column("rows", f"{path}rows"),
+        *(Column(name, partial(total, name=name), digits or None) for name, digits in figures),
+        *(
+            Column(f"{name} per row", partial(per_row, name=name), digits)
+            for (name, _), digits in zip(figures, places, strict=True)
+        ),
+    )
 
 
 def _says(study: MetricsStudy) -> str:
@@ -55,11 +67,11 @@ def _says(study: MetricsStudy) -> str:
         else:
             least, most = ranked[0], ranked[-1]
             parts.append(
-                f"The metric with the most tokens is {most.metric}: {_per_row(most)}. The one with the fewest of those "
-                f"that ask a model is {least.metric}: {_per_row(least)}."
+                f"Most tokens: {most.metric}, {_per_row(most)}. Fewest, of the metrics that call a model: "
+                f"{least.metric}, {_per_row(least)}."
             )
     if free:
-        parts.append(f"{listed(free, 8)} {'asks' if len(free) == 1 else 'ask'} no model.")
+        parts.append(f"{listed(free, 8)} {'calls' if len(free) == 1 else 'call'} no model.")
     return " ".join(parts)
 
 
@@ -70,6 +82,6 @@ def _tokens(one: MetricProperties) -> float:
 
 def _per_row(one: MetricProperties) -> str:
     usd = one.usage.usd
-    money = "at a price that is not known" if usd is None else f"at {dollars(usd / one.rows)}"
+    money = "at an unknown price" if usd is None else f"at {dollars(usd / one.rows)}"
     calls = one.usage.calls / one.rows
     return f"{calls:.2f} calls and {_tokens(one):,.0f} tokens per row, {money} ({counted(one.rows, 'row')})"

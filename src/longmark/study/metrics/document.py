@@ -1,4 +1,4 @@
-"""A study as a document: its sections, with a first one that puts the metrics side by side."""
+"""A study as a document: a summary with one line per metric, then the sections in the order of the paper."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ from longmark.report.words import counted, listed
 from longmark.study.metrics.costs import costs
 from longmark.study.metrics.power import CORRECTION, asl, discriminative, hypotheses
 from longmark.study.metrics.relations import correlations
-from longmark.study.metrics.results import MetricProperties, MetricsStudy
+from longmark.study.metrics.results import MetricProperties, MetricsStudy, SystemScores
 from longmark.study.metrics.spread import bounds, distributions, gaps, population, question_means, ties
 from longmark.study.metrics.words import better
-from longmark.tables import Cell, Column, Range, Table
-
-LONG = frozenset({"correlations_by_system", "question_means_bins", "asl", "costs_by_system"})
-"""Tables that are for files and pages, and too long for a terminal; the histograms' are too."""
+from longmark.tables import Column, Mean, Range, Table, systems_table
 
 
 def document(study: MetricsStudy) -> Document:
-    """The study's page, tables and sentences."""
+    """The study's page."""
     return Document(
         kind="metrics study",
         title=f"{counted(len(study.metrics), 'metric')}, {counted(len(study.systems), 'system')}",
-        lede="What the metrics are like: spread, ties, relations, whether they tell systems apart, cost.",
+        lede="Properties of the metrics: distributions, ties, correlations, discriminative power, cost.",
         sections=sections(study),
         notices=study.notices,
         settings={
             "Runs": list(study.runs),
             "By": study.by,
             "Alpha": study.alpha,
-            "Level of intervals": study.level,
+            "Confidence level": study.level,
             "Permutations": study.permutations,
             "Seed": study.seed,
             "Correction": CORRECTION,
@@ -40,101 +37,113 @@ def document(study: MetricsStudy) -> Document:
     )
 
 
-def brief(whole: Document) -> Document:
-    """The document without its long tables: for a terminal."""
-
-    def kept(tables: Iterable[Table]) -> tuple[Table, ...]:
-        return tuple(one for one in tables if one.name not in LONG and not one.name.startswith("histogram_"))
-
-    short = [replace(one, tables=kept(one.tables)) for one in whole.sections]
-    return replace(whole, sections=short)
+def brief(page: Document) -> Document:
+    """What is printed without --verbose: the summary, and the hypotheses."""
+    first = replace(
+        page.sections[0],
+        tables=page.sections[0].tables[:1],
+        note="--verbose prints every section; --out DIR writes all tables, with figures.",
+    )
+    return replace(page, sections=[first, *(one for one in page.sections if one.title == "Hypotheses")])
 
 
 def sections(study: MetricsStudy) -> tuple[Section, ...]:
     """All sections, in the order of the paper."""
     found: list[Section | None] = [
-        glance(study),
-        gaps(study),
-        bounds(study),
-        ties(study),
-        population(study),
-        question_means(study),
+        *(overview(study), gaps(study), bounds(study), ties(study), population(study), question_means(study)),
         *distributions(study),
-        correlations(study),
-        discriminative(study),
-        asl(study),
-        hypotheses(study),
-        costs(study),
+        *(correlations(study), discriminative(study), asl(study), hypotheses(study), costs(study)),
     ]
     return tuple(section for section in found if section is not None)
 
 
-def glance(study: MetricsStudy) -> Section:
-    """One line for each metric."""
+def overview(study: MetricsStudy) -> Section:
+    """One line for each metric, and the means of all systems."""
     table = Table(
         "metrics",
-        "The metrics at a glance",
+        "Summary of the metrics",
         (
-            *(Column("metric"), Column("better"), Column("scores"), Column("mean", 3)),
-            *(Column("at lower bound", 3, "range"), Column("at upper bound", 3, "range"), Column("ties", 3, "range")),
-            *(Column("closest metric"), Column("r", 3), Column("power", 3), Column("calls per row", 2)),
+            *(Column("metric"), Column("direction", better), Column("scores", "n"), Column("mean", places=3)),
+            Column("at lower bound", lambda one: _range(_shares(one, "low")), 3, "range"),
+            Column("at upper bound", lambda one: _range(_shares(one, "high")), 3, "range"),
+            Column("ties", lambda one: _range([s.ties.probability for s in one.systems]), 3, "range"),
+            Column("closest metric", lambda one: _closest(study, one)[0]),
+            Column("r", lambda one: _closest(study, one)[1], 3),
+            Column("power", "power.share", 3),
+            Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
         ),
-        tuple(_line(study, one) for one in study.metrics),
-        "mean: of the systems' means. At bounds, ties: share and probability, the lowest and the highest system. "
-        "closest metric, r: the strongest Pearson correlation, mean over systems. power: share of the pairs of systems "
-        f"with p < {study.alpha:g}.",
+        study.metrics,
+        "mean: of the systems' means. At bounds, ties: share and probability, lowest and highest system. closest "
+        "metric, r: strongest Pearson correlation, mean over systems. power: share of the pairs of systems with "
+        f"p < {study.alpha:g} (Tukey HSD).",
     )
-    return Section("The metrics at a glance", _says(study), (table,))
+    return Section("Summary", _says(study), (table, _main(study)))
 
 
-def _line(study: MetricsStudy, one: MetricProperties) -> tuple[Cell, ...]:
-    low = [s.bounds.share_low for s in one.systems if s.bounds is not None and one.facts.lo is not None]
-    high = [s.bounds.share_high for s in one.systems if s.bounds is not None and one.facts.hi is not None]
-    closest, r = _closest(study, one)
-    return (
-        *(one.metric, better(one), one.n, one.mean),
-        *(_span(low), _span(high), _span([s.ties.probability for s in one.systems])),
-        *(closest, r, one.power.share, one.usage.calls / one.rows if one.rows else None),
-    )
+def _shares(one: MetricProperties, end: str) -> list[float | None]:
+    """The shares of the systems at one end of the scale; none where it has no end there."""
+    if (one.facts.lo if end == "low" else one.facts.hi) is None:
+        return []
+    return [getattr(s.bounds, f"share_{end}") for s in one.systems if s.bounds is not None]
 
 
-def _span(values: Sequence[float | None]) -> Range:
-    known = [value for value in values if value is not None]
-    return Range(min(known), max(known)) if known else Range(None, None)
+def _range(shares: Sequence[float | None]) -> Range | None:
+    known = [share for share in shares if share is not None]
+    return Range(min(known), max(known)) if known else None
+
+
+def _main(study: MetricsStudy) -> Table:
+    """Systems x metrics, for a paper."""
+
+    def cell(system: str, metric: str) -> Mean | None:
+        one = study.metric(metric)
+        found = {s.system: s.described.mean for s in one.systems}
+        best = _best(one.systems, one.facts.higher_is_better)
+        mean = found[system]
+        return None if mean is None else Mean(mean, best=mean == best)
+
+    metrics = [Column(one.metric, places=one.places) for one in study.metrics]
+    note = "Means over all scored questions; the best of a metric in bold. `compare` gives intervals and tests."
+    return systems_table("systems", study.systems, metrics, cell, note)
+
+
+def _best(systems: Iterable[SystemScores], higher_is_better: bool | None) -> float | None:
+    known = [s.described.mean for s in systems if s.described.mean is not None]
+    if higher_is_better is None or not known:
+        return None
+    return max(known) if higher_is_better else min(known)
 
 
 def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, float | None]:
+    """The metric with the strongest Pearson correlation with this one, and that correlation."""
     found = [
         (abs(r.value), pair.second if pair.first == one.metric else pair.first, r.value)
         for pair in study.pairs
         if one.metric in (pair.first, pair.second) and (r := pair.by_kind["pearson"]).value is not None
     ]
-    if not found:
-        return None, None
-    _, name, value = max(found, key=lambda each: each[0])
+    _, name, value = max(found, key=lambda each: each[0], default=(None, None, None))
     return name, value
 
 
 def _says(study: MetricsStudy) -> str:
-    parts = [
+    said = (
         f"{counted(len(study.metrics), 'metric')} on {counted(study.questions, 'question')} and "
         f"{counted(len(study.systems), 'system')}: {listed(study.systems, 8)}."
-    ]
+    )
     known = [one for one in study.metrics if one.power.share is not None]
-    if known:
-        most = max(one.power.share or 0.0 for one in known)
+    if not known:
+        why = "No pair of systems could be tested." if len(study.systems) > 1 else "One system: nothing to compare."
+        return f"{said} {why}"
+    most = max(one.power.share or 0.0 for one in known)
+    if not most:
+        said += " No metric finds a significant difference between two systems."
+    else:
         best = [one for one in known if one.power.share == most]
         pairs = best[0].power
-        parts.append(
-            f"{listed([one.metric for one in best])} {'tells' if len(best) == 1 else 'tell'} the most pairs of systems "
-            f"apart ({pairs.significant} of {pairs.pairs})."
-            if most
-            else "No metric tells any two systems apart."
+        said += (
+            f" Highest discriminative power: {listed([one.metric for one in best])} ({pairs.significant} of "
+            f"{pairs.pairs} pairs of systems)."
         )
-        if all(one.beyond_reach for one in known):
-            parts.append("With so few questions or permutations none could, however far apart they lie.")
-    elif len(study.systems) > 1:
-        parts.append("No two systems could be tested against each other.")
-    else:
-        parts.append("With one system there is nothing to tell apart.")
-    return " ".join(parts)
+    if all(one.beyond_reach for one in known):
+        said += " With so few questions or permutations no difference is detectable."
+    return said

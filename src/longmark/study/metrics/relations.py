@@ -1,21 +1,22 @@
-"""The section on how metrics are related: correlations, averaged over systems and in each (CCRS, 4.1.2 and C.2)."""
+"""The section on correlations between metrics, averaged over systems and in each (CCRS, 4.1.2 and C.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from longmark.report.charts import heat_map
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.numbers import fixed
 from longmark.report.words import counted
-from longmark.stats.correlation import KINDS, MeanCorrelation
+from longmark.stats.correlation import KINDS, Correlation, MeanCorrelation
 from longmark.study.metrics.results import MetricPair, MetricsStudy
 from longmark.study.metrics.words import better
-from longmark.tables import Cell, Column, Range, Table
+from longmark.tables import Column, Table, interval_columns
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau-b"}
-_WHY = "There is one metric, so there is nothing to correlate it with."
+_WHY = "One metric: no correlations."
 
 
 def correlations(study: MetricsStudy, *, by_system: bool = True) -> Section:
@@ -28,34 +29,48 @@ def correlations(study: MetricsStudy, *, by_system: bool = True) -> Section:
         tables.append(_by_system(study))
     figures = [_heat(study, kind) for kind in KINDS]
     note = (
-        f"Means over systems are taken through Fisher's z; intervals at {100 * study.level:.4g} % are the jackknife's, "
-        "over questions. Scores are as they are: where lower is better in one metric of a pair only, agreement is a "
-        "negative correlation."
+        f"Means over systems use Fisher's z; {100 * study.level:.4g} % intervals by jackknife over questions. Scores "
+        "are not reversed: where lower is better in only one metric of a pair, agreement is a negative correlation."
     )
     return Section(title, _says(study), tables, figures, note)
 
 
 def _means(study: MetricsStudy, kind: str) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for pair in study.pairs:
-        mean = pair.by_kind[kind]
-        own = [(r.value, system) for system, r in mean.by_system.items() if r.value is not None]
-        least, most = (min(own), max(own)) if own else ((None, None), (None, None))
-        used = len(mean.by_system) - len(mean.left_out)
-        interval = Range(mean.low, mean.high)
-        rows.append((pair.first, pair.second, mean.value, interval, used, *least, *most, why_none(mean)))
-    return Table(
-        f"correlations_{kind}",
-        f"{NAMES[kind]}, mean over systems",
-        (
-            *(Column("metric", key="first"), Column("and", key="second"), Column("mean", 3)),
-            *(Column("interval", 3, kind="range"), Column("systems")),
-            *(Column("lowest", 3), Column("in", key="lowest_in"), Column("highest", 3), Column("in", key="highest_in")),
-            Column("why none"),
-        ),
-        tuple(rows),
-        "systems: how many the mean is of.",
+    columns = (
+        *(Column("metric", "first", key="first"), Column("and", "second", key="second")),
+        *interval_columns("mean", "mean", 3, f"{100 * study.level:.4g} % CI", interval="interval"),
+        Column("systems", lambda on: len(on.mean.by_system) - len(on.mean.left_out)),
+        Column("lowest", lambda on: on.ends[0][0], 3),
+        Column("in", lambda on: on.ends[0][1], key="lowest_in"),
+        Column("highest", lambda on: on.ends[1][0], 3),
+        Column("in", lambda on: on.ends[1][1], key="highest_in"),
+        Column("reason", lambda on: why_none(on.mean)),
     )
+    items = [_OfPair(pair.first, pair.second, pair.by_kind[kind]) for pair in study.pairs]
+    return Table(
+        f"correlations_{kind}", f"{NAMES[kind]}, mean over systems", columns, items, "systems: number in the mean."
+    )
+
+
+class _OfPair(NamedTuple):
+    """Two metrics and their correlation of one kind."""
+
+    first: str
+    second: str
+    mean: MeanCorrelation
+
+    @property
+    def ends(self) -> tuple[tuple[float | None, str | None], ...]:
+        """The lowest and the highest of the systems' own, with the system."""
+        own = [(r.value, system) for system, r in self.mean.by_system.items() if r.value is not None]
+        return (min(own), max(own)) if own else ((None, None), (None, None))
+
+
+class _InSystem(NamedTuple):
+    kind: str
+    pair: MetricPair
+    system: str
+    r: Correlation
 
 
 def why_none(mean: MeanCorrelation) -> str | None:
@@ -68,17 +83,19 @@ def why_none(mean: MeanCorrelation) -> str | None:
 
 
 def _by_system(study: MetricsStudy) -> Table:
-    rows = tuple(
-        (NAMES[kind], pair.first, pair.second, system, r.value, Range(r.low, r.high), r.n, r.reason)
+    items = [
+        _InSystem(NAMES[kind], pair, system, r)
         for kind in KINDS
         for pair in study.pairs
         for system, r in pair.by_kind[kind].by_system.items()
-    )
+    ]
     columns = (
-        *(Column("kind"), Column("metric", key="first"), Column("and", key="second"), Column("system")),
-        *(Column("correlation", 3), Column("interval", 3, kind="range"), Column("n"), Column("why none")),
+        *(Column("kind"), Column("metric", "pair.first", key="first"), Column("and", "pair.second", key="second")),
+        Column("system"),
+        *interval_columns("correlation", "r", 3, f"{100 * study.level:.4g} % CI", interval="interval"),
+        *(Column("n", "r.n"), Column("reason", "r.reason")),
     )
-    return Table("correlations_by_system", "Correlations in each system", columns, rows, "n: questions.")
+    return Table("correlations_by_system", "Correlations in each system", columns, items, "n: questions.")
 
 
 def _heat(study: MetricsStudy, kind: str) -> Figure:

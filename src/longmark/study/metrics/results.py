@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from longmark.records import Usage
 from longmark.scores.index import Unscored
@@ -140,3 +141,15 @@ class MetricsStudy:
     def metric(self, name: str) -> MetricProperties:
         """The metric of this name."""
         return next(one for one in self.metrics if one.metric == name)
+
+
+class On(NamedTuple):
+    """A metric, and a system, a pair of systems or a bin of it: an item of a table."""
+
+    metric: MetricProperties
+    of: Any
+
+
+def on_systems(study: MetricsStudy) -> list[On]:
+    """Every metric in every system."""
+    return [On(one, scores) for one in study.metrics for scores in one.systems]

@@ -4,141 +4,158 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from longmark.report.charts import Curve, Panel, curves, histograms
 from longmark.report.document import Section
 from longmark.report.lanes import Box, box_plots
+from longmark.report.summary import Gap
 from longmark.report.words import counted, listed
-from longmark.study.metrics.results import MetricProperties, MetricsStudy, SystemScores
+from longmark.stats.describe import Ties
+from longmark.study.metrics.results import MetricProperties, MetricsStudy, On, SystemScores, on_systems
 from longmark.study.metrics.words import better, percent, value
-from longmark.tables import Cell, Column, Table
+from longmark.tables import Column, Table
 
-_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_SYSTEM = (Column("metric", "metric.metric"), Column("system", "of.system"))
 
 
 def bounds(study: MetricsStudy) -> Section:
     """How many scores lie at the ends of a metric's scale (CCRS, tables 5, 6 and 17)."""
-    rows: list[tuple[Cell, ...]] = []
-    at_low: list[tuple[float, str]] = []
-    at_high: list[tuple[float, str]] = []
-    unbounded: dict[str, None] = {}
-    for one, scores in _cells(study):
-        found = scores.bounds
-        if found is None:
-            unbounded[one.metric] = None
-            continue
-        low = (found.low, found.at_low, found.share_low) if math.isfinite(found.low) else (None,) * 3
-        high = (found.high, found.at_high, found.share_high) if math.isfinite(found.high) else (None,) * 3
-        rows.append((one.metric, scores.system, found.n, *low, *high, found.outside))
-        for (_, _, share), places in ((low, at_low), (high, at_high)):
-            if share is not None:
-                places.append((share, f"{one.metric}, {scores.system}"))
+    bounded = [on for on in on_systems(study) if on.of.bounds is not None]
+    unbounded = {on.metric.metric: None for on in on_systems(study) if on.of.bounds is None}
+
+    def end(name: str, which: str) -> tuple[Column, ...]:
+        def known(field: str) -> Callable[[On], Any]:
+            return lambda on: getattr(on.of.bounds, field) if math.isfinite(getattr(on.of.bounds, which)) else None
+
+        return (
+            Column(f"{name} bound", known(which)),
+            Column("at it", known(f"at_{which}"), key=f"at_{name}"),
+            Column("share", known(f"share_{which}"), 3, key=f"share_at_{name}"),
+        )
+
+    columns = (
+        *(*_SYSTEM, Column("n", "of.bounds.n"), *end("lower", "low"), *end("upper", "high")),
+        Column("outside", "of.bounds.outside"),
+    )
     table = Table(
         "bounds",
         "Scores at the bounds",
-        (
-            *(Column("metric"), Column("system"), Column("n")),
-            *(Column("lower bound"), Column("at it", key="at_lower"), Column("share", 3, key="share_at_lower")),
-            *(Column("upper bound"), Column("at it", key="at_upper"), Column("share", 3, key="share_at_upper")),
-            Column("outside"),
-        ),
-        tuple(rows),
-        "n: scores; share: of n. A score within 1e-9 of a bound lies on it. Where lower is better, the lower bound is "
+        columns,
+        bounded,
+        "n: scores; share: of n. A score within 1e-9 of a bound is at it. Where lower is better, the lower bound is "
         "the best score.",
+    )
+    heads = [column.field for column in columns]
+    at_low, at_high = (
+        [(row[at], f"{row[0]}, {row[1]}") for row in table.rows if row[at] is not None]
+        for at in (heads.index("share_at_lower"), heads.index("share_at_upper"))
     )
     none = f"{listed(list(unbounded))} {'has' if len(unbounded) == 1 else 'have'} no bounds." if unbounded else ""
     says = " ".join(filter(None, (_most_at("upper", at_high), _most_at("lower", at_low), none)))
     return Section("Bounds", says or "There is no score.", (table,))
 
 
-def _most_at(end: str, shares: Sequence[tuple[float, str]]) -> str:
+def _most_at(end: str, shares: Sequence[tuple[Any, str]]) -> str:
     if not shares:
         return ""
     share, where = max(shares, key=lambda found: found[0])
     if share == 0:
         return f"No score lies at a metric's {end} bound."
-    return f"The {end} bound is met most by {where}: {percent(share)} of the scores."
+    return f"Most scores at the {end} bound: {where} ({percent(share)})."
 
 
 def ties(study: MetricsStudy) -> Section:
     """How often two random responses have the same score (CCRS, table 13 and 18)."""
-    rows: list[tuple[Cell, ...]] = []
-    within: list[tuple[float, str]] = []
-    for one in study.metrics:
-        for scores in one.systems:
-            found = scores.ties
-            rows.append((one.metric, scores.system, found.probability, found.equal, found.pairs, found.n, found.reason))
-            if found.probability is not None:
-                within.append((found.probability, f"{one.metric}, {scores.system}"))
-        found = one.ties_between
-        if len(study.systems) > 1:
-            name = "between systems"
-            rows.append((one.metric, name, found.probability, found.equal, found.pairs, found.n, found.reason))
+    items = [
+        _Ties(one.metric, name, found)
+        for one in study.metrics
+        for name, found in [
+            *((scores.system, scores.ties) for scores in one.systems),
+            *([("between systems", one.ties_between)] if len(study.systems) > 1 else []),
+        ]
+    ]
+    within = [
+        (on.of.ties.probability, f"{on.metric.metric}, {on.of.system}")
+        for on in on_systems(study)
+        if on.of.ties.probability is not None
+    ]
     table = Table(
         "ties",
         "Tie probabilities",
         (
-            *(Column("metric"), Column("system"), Column("probability", 3)),
-            *(Column("equal pairs"), Column("pairs"), Column("n"), Column("why none")),
+            *(Column("metric"), Column("system"), Column("probability", "ties.probability", 3)),
+            *(Column("equal pairs", "ties.equal"), Column("pairs", "ties.pairs"), Column("n", "ties.n")),
+            Column("reason", "ties.reason"),
         ),
-        tuple(rows),
+        items,
         "Within a system: two of its responses, drawn without replacement. Between systems: a response of one and a "
-        "response of another, whatever their questions. Scores are equal where nine decimals are.",
+        "response of another, to any questions. Scores are equal if nine decimals are.",
     )
     if not within:
         return Section("Ties", "No system has two scores on a metric.", (table,))
     (most, where), (least, there) = max(within), min(within)
     says = (
-        f"Two random responses of a system have the same score with a probability from {least:.3f} ({there}) to "
+        f"The probability that two random responses of a system have the same score is from {least:.3f} ({there}) to "
         f"{most:.3f} ({where})."
         if most > least
-        else f"Two random responses of a system have the same score with a probability of {most:.3f}, on every metric "
+        else f"The probability that two random responses of a system have the same score is {most:.3f} on every metric "
         "and in every system."
     )
     return Section("Ties", says, (table,))
 
 
+class _Ties(NamedTuple):
+    metric: str
+    system: str
+    ties: Ties
+
+
 def population(study: MetricsStudy) -> Section:
     """Central tendency, variability and shape (CCRS, tables 14, 15, 16 and 19)."""
-    head = (Column("metric"), Column("system"), Column("n"))
-    centre, variability, shape = [], [], []
-    skewness: list[tuple[float, str]] = []
-    for one, scores in _cells(study):
-        it = scores.described
-        start = (one.metric, scores.system, it.n)
-        why = dict(it.reasons)
-        centre.append(
-            (*start, it.mean, it.geometric_mean, it.median, it.midhinge, why.get("geometric_mean", why.get("all")))
-        )
-        variability.append((*start, it.variance, it.minimum, it.maximum, it.range, it.iqr, why.get("all")))
-        shape.append((*start, it.skewness, it.kurtosis, why.get("skewness", why.get("all"))))
-        if it.skewness is not None:
-            skewness.append((it.skewness, f"{one.metric}, {scores.system}"))
-    none = Column("why none")
+    names = {"kurtosis": "excess kurtosis", "minimum": "min", "maximum": "max", "iqr": "IQR"}
+
+    def table(name: str, title: str, statistics: str, note: str, reason: str = "all") -> Table:
+        columns = [
+            Column(names.get(one, one.replace("_", " ")), f"of.described.{one}", 4 if one == "variance" else 3)
+            for one in statistics.split()
+        ]
+        why = Column("reason", lambda on: _why(on, reason))
+        n = Column("n", "of.described.n")
+        return Table(name, title, (*_SYSTEM, n, *columns, why), on_systems(study), note)
+
+    def _why(on: On, reason: str) -> str | None:
+        reasons = dict(on.of.described.reasons)
+        return reasons.get(reason, reasons.get("all"))
+
     tables = (
-        Table(
+        table(
             "central_tendency",
             "Central tendency",
-            (*head, *(Column(name, 3) for name in ("mean", "geometric mean", "median", "midhinge")), none),
-            tuple(centre),
+            "mean geometric_mean median midhinge",
             "The geometric mean is 0 where a score is 0; the midhinge is the mean of the quartiles.",
+            "geometric_mean",
         ),
-        Table(
+        table(
             "variability",
             "Variability",
-            (*head, Column("variance", 4), *(Column(name, 3) for name in ("min", "max", "range", "IQR")), none),
-            tuple(variability),
+            "variance minimum maximum range iqr",
             "Variance with divisor n; quartiles are interpolated linearly.",
         ),
-        Table(
+        table(
             "shape",
             "Shape",
-            (*head, Column("skewness", 3), Column("excess kurtosis", 3), none),
-            tuple(shape),
-            "Both are biased (of the population); a normal distribution has 0 in both.",
+            "skewness kurtosis",
+            "Both are population statistics (biased); a normal distribution has 0 in both.",
+            "skewness",
         ),
     )
+    skewness = [
+        (on.of.described.skewness, f"{on.metric.metric}, {on.of.system}")
+        for on in on_systems(study)
+        if on.of.described.skewness is not None
+    ]
     if not skewness:
         says = "No system has three different scores on a metric, so no distribution has a shape."
     else:
@@ -146,45 +163,55 @@ def population(study: MetricsStudy) -> Section:
         says = f"Skewness is from {least:.2f} ({there}) to {most:.2f} ({where})." if most > least else (
             f"Skewness is {most:.2f} ({where})."
         )  # fmt: skip
-        says += " Below 0 the longer tail is that of the low scores, above 0 that of the high ones."
+        says += " Below 0 the tail of low scores is longer, above 0 that of high scores."
     return Section("Population statistics", says, tables)
 
 
 def question_means(study: MetricsStudy) -> Section:
     """The mean over systems, question by question (CCRS, figure 2)."""
-    rows: list[tuple[Cell, ...]] = []
-    bins: list[tuple[Cell, ...]] = []
     said: dict[str, str] = {}
     scales: dict[tuple[float, ...], list[MetricProperties]] = {}
     for one in study.metrics:
-        means = one.question_means
-        rows.append((one.metric, means.systems, means.n, means.left_out, *(means.quantile(at) for at in _SHARES)))
-        for i, count in enumerate(means.counts):
-            bins.append((one.metric, means.edges[i], means.edges[i + 1], count))
-        if means.n:
-            scales.setdefault(means.edges, []).append(one)
-            middle = [value(one, means.quantile(at)) for at in (0.25, 0.75)]
+        if one.question_means.n:
+            scales.setdefault(one.question_means.edges, []).append(one)
+            middle = [value(one, one.question_means.quantile(at)) for at in (0.25, 0.75)]
             said[one.metric] = f"{one.metric} {middle[0]} to {middle[1]}"
-    names = ("min", "10 %", "25 %", "median", "75 %", "90 %", "max")
-    keys = ("minimum", "p10", "p25", "median", "p75", "p90", "maximum")
+    shares = {
+        "minimum": ("min", 0.0),
+        "p10": ("10 %", 0.1),
+        "p25": ("25 %", 0.25),
+        "median": ("median", 0.5),
+        "p75": ("75 %", 0.75),
+        "p90": ("90 %", 0.9),
+        "maximum": ("max", 1.0),
+    }
+
+    def quantile(share: float) -> Callable[[MetricProperties], float | None]:
+        return lambda one: one.question_means.quantile(share)
+
     tables = (
         Table(
             "question_means",
-            "Means over systems, question by question",
+            "Means over systems, per question",
             (
-                *(Column("metric"), Column("systems"), Column("questions"), Column("left out")),
-                *(Column(name, 3, key=key) for name, key in zip(names, keys, strict=True)),
+                *(Column("metric"), Column("systems", "question_means.systems")),
+                *(Column("questions", "question_means.n"), Column("left out", "question_means.left_out")),
+                *(Column(name, quantile(share), 3, key=key) for key, (name, share) in shares.items()),
             ),
-            tuple(rows),
-            "Left out: questions in which a system lacks."
+            study.metrics,
+            "Left out: questions with a missing system."
             if not study.as_published
-            else "Means are over the systems that are there, as published.",
+            else "Means are over the systems with a score, as published.",
         ),
         Table(
             "question_means_bins",
             "Questions in each bin",
-            (Column("metric"), Column("from"), Column("to"), Column("questions")),
-            tuple(bins),
+            (Column("metric", "name"), Column("from", "low"), Column("to", "high"), Column("questions", "n")),
+            [
+                one_bin
+                for one in study.metrics
+                for one_bin in _bins(one.metric, one.question_means.edges, one.question_means.counts)
+            ],
         ),
     )
     figures = []
@@ -202,6 +229,18 @@ def question_means(study: MetricsStudy) -> Section:
         else "No question has a score of every system on a metric."
     )
     return Section("Means over systems", says, tables, figures)
+
+
+class _Bin(NamedTuple):
+    name: str
+    low: float
+    high: float
+    n: int
+
+
+def _bins(name: str, edges: Sequence[float], counts: Sequence[int]) -> Iterator[_Bin]:
+    for i, count in enumerate(counts):
+        yield _Bin(name, edges[i], edges[i + 1], count)
 
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
@@ -222,35 +261,27 @@ def by_median(one: MetricProperties) -> list[SystemScores]:
 
 def _distribution(one: MetricProperties, stem: str) -> Section:
     order = by_median(one)
-    boxes, bins = [], []
-    for scores in order:
-        it = scores.described
-        boxes.append((scores.system, it.n, it.minimum, scores.q1, it.median, scores.q3, it.maximum, it.mean))
-        for i, count in enumerate(scores.counts):
-            bins.append((scores.system, one.edges[i], one.edges[i + 1], count))
-    tables = (
-        Table(
-            f"box_{stem}",
-            f"Quartiles of {one.metric}",
-            (
-                *(Column("system"), Column("n")),
-                *(Column(name, one.places) for name in ("min", "Q1", "median", "Q3", "max", "mean")),
-            ),
-            tuple(boxes),
-        ),
-        Table(
-            f"histogram_{stem}",
-            f"Scores of {one.metric} in each bin",
-            (Column("system"), Column("from"), Column("to"), Column("scores")),
-            tuple(bins),
-            "A bin holds its lower edge and not its upper one; the last holds both.",
-        ),
+    columns = (
+        *(Column("system"), Column("n", "described.n"), Column("min", "described.minimum", one.places)),
+        *(Column("Q1", "q1", one.places), Column("median", "described.median", one.places)),
+        *(Column("Q3", "q3", one.places), Column("max", "described.maximum", one.places)),
+        Column("mean", "described.mean", one.places),
     )
+    boxes = Table(f"box_{stem}", f"Quartiles of {one.metric}", columns, order)
+    bins = Table(
+        f"histogram_{stem}",
+        f"Scores of {one.metric} in each bin",
+        (Column("system", "name"), Column("from", "low"), Column("to", "high"), Column("scores", "n")),
+        [each for scores in order for each in _bins(scores.system, one.edges, scores.counts)],
+        "A bin includes its lower edge and excludes its upper edge; the last includes both.",
+    )
+    tables = (boxes, bins)
     if not one.n:
-        return Section(f"Distribution: {one.metric}", "No score is there.", tables)
+        return Section(f"Distribution: {one.metric}", "No scores.", tables)
     drawn = [scores for scores in order if scores.described.n]
+    shown = [Box(*row) for row in boxes.rows]  # type: ignore[arg-type]
     figures = (
-        box_plots([Box(*row) for row in boxes], f"{one.metric}, sorted by median", one.facts.lo, one.facts.hi),
+        box_plots(shown, f"{one.metric}, sorted by median", one.facts.lo, one.facts.hi),
         histograms([Panel(scores.system, one.edges, scores.counts) for scores in drawn], f"{one.metric} by system"),
     )
     return Section(f"Distribution: {one.metric}", _medians(one, drawn), tables, figures)
@@ -273,24 +304,22 @@ def _medians(one: MetricProperties, order: Sequence[SystemScores]) -> str:
     return f"{listed(same)} {have} the {way} median, {value(one, top)}; {end}"
 
 
-def _cells(study: MetricsStudy) -> Iterator[tuple[MetricProperties, SystemScores]]:
-    for one in study.metrics:
-        for scores in one.systems:
-            yield one, scores
+class _Gap(NamedTuple):
+    on: On
+    gap: Gap
 
 
 def gaps(study: MetricsStudy) -> Section | None:
-    """Why scores are missing; None where none is."""
-    rows = tuple(
-        (one.metric, scores.system, scores.rows, gap.status, gap.count, gap.reason)
-        for one, scores in _cells(study)
-        for gap in scores.gaps
-    )
-    if not rows:
+    """Why rows are unscored; None where all are scored."""
+    items = [_Gap(on, gap) for on in on_systems(study) for gap in on.of.gaps]
+    if not items:
         return None
-    columns = ("metric", "system", "rows", "status", "without a value", "most frequent reason")
-    table = Table("missing", "Rows without a value", tuple(map(Column, columns)), rows)
-    lost = sum(row[4] for row in rows)
-    whole = sum(one.rows for one in study.metrics)
-    says = f"{lost:,} of {counted(whole, 'row')} ({percent(lost / whole)}) have no value; they are in no figure below."
-    return Section("Missing values", says, (table,))
+    columns = (
+        *(Column("metric", "on.metric.metric"), Column("system", "on.of.system"), Column("rows", "on.of.rows")),
+        *(Column("status", "gap.status"), Column("unscored", "gap.count")),
+        Column("most frequent reason", "gap.reason"),
+    )
+    unscored = sum(item.gap.count for item in items)
+    total = sum(one.rows for one in study.metrics)
+    says = f"{unscored:,} of {counted(total, 'row')} ({percent(unscored / total)}) are unscored and excluded below."
+    return Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, items),))
