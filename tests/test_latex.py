@@ -80,7 +80,7 @@ def test_whatever_a_name_may_be():
     foreign = '*[x] a|b "q" --x `y` \\end{tabular} % $1 #2 ^~ & {'
     table = Table("a b/ü", foreign, (Column("system"), Column("n")), ((foreign, 1), ("[2]", 2)), note=foreign)
     columns, (_, first, second) = cells_of(as_latex(table))
-    assert columns == [">{\\raggedright\\arraybackslash}p{0.64\\linewidth}", "r"]
+    assert columns == [">{\\raggedright\\arraybackslash}p{0.74\\linewidth}", "r"]
     said = (
         "{*}{[}x{]} a\\textbar{}b \\textquotedbl{}q\\textquotedbl{} -{}-x \\textasciigrave{}y\\textasciigrave{} "
         "\\textbackslash{}end\\{tabular\\} \\% \\$1 \\#2 \\textasciicircum{}\\textasciitilde{} \\& \\{"
@@ -132,7 +132,7 @@ def test_heads_are_broken_before_type_gets_smaller():
     latex = as_latex(table)
     assert latex.startswith("% Needs \\usepackage{booktabs}.")
     _, lines = cells_of(latex)
-    assert [line[0] for line in lines] == ["mean", "over the", "common", "questions", "0", "0.500"]
+    assert [line[0] for line in lines] == [r"\shortstack[r]{mean over \\ the common \\ questions \\ 0}", "0.500"]
 
 
 def test_broad_tables_get_smaller_type_then_lie_on_their_side():

@@ -1,23 +1,25 @@
-"""A table of figures, and the forms it goes out in: aligned text, Markdown, LaTeX, CSV, JSON.
+"""A table and its forms: aligned text, Markdown, LaTeX, CSV, JSON.
 
-People's forms (text, Markdown, LaTeX) round as the columns say and write a dash where there is no figure; machines'
-forms (CSV, JSON) hold the unrounded figures, and an empty field or null where there is none. Foreign text is put on one
-line and escaped for each form.
+A table has items (the objects of a result) and columns; each column gets its cell from an item. The forms for people
+(text, Markdown, LaTeX) round as the columns say and show a dash where there is no figure. CSV and JSON hold unrounded
+figures, and an empty field or null where there is none. Foreign text is put on one line and escaped for each form.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from longmark.errors import UserError
-from longmark.latex import latex
+from longmark.latex import Texts, latex
 from longmark.records.write import replacing
 
 if TYPE_CHECKING:
@@ -35,21 +37,47 @@ class Range:
     high: float | None
 
 
-Cell = str | int | float | bool | Range | None
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its interval in one cell, in bold where it is the best; in CSV and JSON three fields, `KEY`,
+    `KEY_low` and `KEY_high`."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+
+
+Cell = str | int | float | bool | Range | Mean | None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. name: its head; places: decimals of its numbers, None for whole numbers and text.
+    """A column.
 
-    kind: "text", "number", "range" (of `Range` cells) or "p" (a p-value: three decimals, `<0.001` below them).
-    key: its name in CSV and JSON; made of the head where it is not given.
+    name    its head
+    get     gives the cell of an item: a function, or an attribute path (`difference.estimate`); where it is not given,
+            the attribute named like the field
+    places  decimals of its numbers; None for whole numbers and text
+    kind    "text", "number", "range" (`Range` cells), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
+            the page) or "p" (a p-value: three decimals, `<0.001` below them)
+    key     its name in CSV and JSON; made from the head where it is not given
     """
 
     name: str
-    places: int | None = None
+    get: Callable[[Any], Any] | str | int | None = None
+    places: Any = None
     kind: str = ""
     key: str = ""
+
+    def __post_init__(self) -> None:
+        # the form before getters, `Column(name, places, kind)` over tuples; goes when study/score is converted
+        if isinstance(self.get, int):
+            if isinstance(self.places, str):
+                object.__setattr__(self, "key", self.kind or self.key)
+                object.__setattr__(self, "kind", self.places)
+            object.__setattr__(self, "places", self.get)
+            object.__setattr__(self, "get", None)
 
     @property
     def field(self) -> str:
@@ -57,30 +85,36 @@ class Column:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        return (f"{self.field}_low", f"{self.field}_high") if self.kind == "range" else (self.field,)
+        ends = (f"{self.field}_low", f"{self.field}_high")
+        return {"range": ends, "mean": (self.field, *ends)}.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "p") or (not self.kind and self.places is not None)
+        return self.kind in ("number", "range", "mean", "p") or (not self.kind and self.places is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """name: the stem of its files; title: its heading; note: how it was made, in a sentence or two."""
+    """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
+    sentence or two. rows: the cells, made from the items by the columns."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    items: Sequence[Any]
     note: str = ""
+    rows: tuple[tuple[Cell, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells")
         fields = [field for column in self.columns for field in column.fields]
         if len(set(fields)) < len(fields):
             raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
+        tuples = [item for item in self.items if type(item) is tuple]
+        for row in tuples:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells")
+        getters = [_getter(column, i, bool(tuples)) for i, column in enumerate(self.columns)]
+        object.__setattr__(self, "rows", tuple(tuple(get(item) for get in getters) for item in self.items))
 
     def is_numeric(self, place: int) -> bool:
         """Whether the column at this place is set to the right: it says so, or holds nothing but numbers."""
@@ -91,12 +125,69 @@ class Table:
         return bool(cells) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
 
+def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
+    if callable(column.get):
+        return column.get
+    return itemgetter(place) if tuples else attrgetter(str(column.get or column.field))
+
+
+def interval_columns(name: str, get: str, places: int | None, interval: str, key: str = "") -> tuple[Column, ...]:
+    """The estimate, interval and method of an `Interval` at an attribute path, under one name.
+
+    interval: the head of the interval's column; its keys are `KEY_low`, `KEY_high` and `KEY_method`, after `key`."""
+    of, ends = attrgetter(get), key or "interval"
+    return (
+        Column(name, lambda item: of(item).estimate, places, key=key.removesuffix("_interval") if key else ""),
+        Column(interval, lambda item: span(of(item)), places, "range", ends),
+        Column("CI method", lambda item: None if of(item).low is None else of(item).method, None, "method",
+               f"{ends}_method"),
+    )  # fmt: skip
+
+
+def systems_table(
+    name: str,
+    systems: Sequence[str],
+    metrics: Sequence[Column],
+    cell: Callable[[str, str], Mean | None],
+    note: str = "",
+) -> Table:
+    """The table for a paper: means with intervals of the systems on the metrics, best in bold. Rows are systems, or
+    metrics where there are more of those.
+
+    metrics: a column each, of which the name and the places are taken; cell: gives the mean of a system on a metric."""
+
+    def column(head: str, places: int | None, get: Callable[[Any], Mean | None]) -> Column:
+        return Column(head, get, places, "mean", key=head)
+
+    title = "Means of the systems on the metrics"
+    if len(metrics) <= len(systems):
+        columns = [column(one.name, one.places, partial(_swapped, cell, one.name)) for one in metrics]
+        return Table(name, title, (Column("system", str), *columns), systems, note)
+    places = max(one.places for one in metrics)
+    columns = [column(system, places, partial(cell, system)) for system in systems]
+    return Table(name, title, (Column("metric", str), *columns), [one.name for one in metrics], note)
+
+
+def _swapped(cell: Callable[[str, str], Mean | None], metric: str, system: str) -> Mean | None:
+    return cell(system, metric)
+
+
+def span(estimate: Any) -> Range | None:
+    """The interval of anything with `low` and `high`; None where it has none."""
+    return None if estimate.low is None else Range(estimate.low, estimate.high)
+
+
 def cell_text(cell: Cell, column: Column) -> str:
-    """A cell for people."""
+    """A cell for people, without markup."""
     if cell is None:
         return NONE
     if isinstance(cell, bool):
         return "yes" if cell else "no"
+    if isinstance(cell, Mean):
+        interval = Range(cell.low, cell.high)
+        return " ".join(
+            [_number(cell.value, column.places), *([cell_text(interval, column)] if cell.low is not None else [])]
+        )
     if isinstance(cell, Range):
         if cell.low is None and cell.high is None:
             return NONE
@@ -120,13 +211,20 @@ def _number(value: float | None, places: int | None) -> str:
 
 def filled(table: Table) -> Table:
     """The table without columns that have no cell, for people; its first column stays."""
-    places = [
-        i
-        for i in range(len(table.columns))
-        if not i or not table.rows or any(row[i] not in (None, Range(None, None)) for row in table.rows)
-    ]
-    columns = tuple(table.columns[i] for i in places)
-    return replace(table, columns=columns, rows=tuple(tuple(row[i] for i in places) for row in table.rows))
+    return _kept(table, lambda i: not i or not table.rows or any(row[i] not in _EMPTY for row in table.rows))
+
+
+def main_columns(table: Table) -> Table:
+    """The table without its columns of kind "method", which a terminal and a paper have no room for."""
+    return _kept(table, lambda i: table.columns[i].kind != "method")
+
+
+_EMPTY = (None, Range(None, None), Mean(None))
+
+
+def _kept(table: Table, keep: Callable[[int], bool]) -> Table:
+    columns = tuple(replace(one, get=itemgetter(i)) for i, one in enumerate(table.columns) if keep(i))
+    return replace(table, columns=columns, items=[list(row) for row in table.rows])
 
 
 def one_line(text: str) -> str:
@@ -134,37 +232,44 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
 
 
-def texts(table: Table) -> list[list[str]]:
-    """The cells of all rows, for people."""
-    return [[cell_text(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+def texts(table: Table, bold: str = "{}*", escape: Callable[[str], str] = str) -> list[list[str]]:
+    """The cells of all rows, for people. bold: the form of a mean that is the best; escape: for each cell."""
+    rows = []
+    for row in table.rows:
+        cells = [escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)]
+        best = [isinstance(cell, Mean) and cell.best for cell in row]
+        rows.append([bold.format(text) if is_best else text for text, is_best in zip(cells, best, strict=True)])
+    return rows
+
+
+def _heads(table: Table) -> tuple[list[str], list[bool]]:
+    """The heads, and which columns are set to the right."""
+    return [one_line(column.name) for column in table.columns], [table.is_numeric(i) for i in range(len(table.columns))]
 
 
 def as_text(table: Table) -> str:
-    """Aligned columns, two spaces or more between them."""
-    heads = [one_line(column.name) for column in table.columns]
-    return aligned(heads, texts(table), [table.is_numeric(i) for i in range(len(heads))])
+    """Aligned columns, two spaces between them."""
+    heads, right = _heads(table)
+    return aligned(heads, texts(table), right)
 
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Lines of cells under their heads. right: which columns are set to the right."""
-    lines = [heads, *rows]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    return "".join(
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
-        ).rstrip()
-        + "\n"
-        for line in lines
-    )
+    from tabulate import tabulate
+
+    sides = ["right" if to_right else "left" for to_right in right]
+    # heads as a row: given as heads, tabulate would widen their columns
+    return tabulate([heads, *rows], tablefmt="plain", colalign=sides, disable_numparse=True) + "\n"
 
 
 def as_markdown(table: Table) -> str:
     """A table for a README or an issue; what Markdown would read as markup is escaped."""
-    marks = ["---:" if table.is_numeric(i) else "---" for i in range(len(table.columns))]
-    body = [[markdown(cell) for cell in row] for row in texts(table)]
-    lines = [[markdown(one_line(column.name)) for column in table.columns], marks, *body]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    from tabulate import tabulate
+
+    heads, right = _heads(table)
+    sides = ["right" if to_right else "left" for to_right in right]
+    rows, heads = texts(table, "**{}**", markdown), [markdown(head) for head in heads]
+    return tabulate(rows, heads, "pipe", colalign=sides, disable_numparse=True) + "\n"
 
 
 def markdown(text: str) -> str:
@@ -176,10 +281,11 @@ def markdown(text: str) -> str:
 def as_latex(table: Table, of: str = "") -> str:
     """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
     what the table belongs to. Its first line, a comment, says what it needs to compile."""
-    heads = [one_line(column.name) for column in table.columns]
-    right = [table.is_numeric(i) for i in range(len(heads))]
+    table = main_columns(table)
+    heads, right = _heads(table)
+    bold = [[isinstance(cell, Mean) and cell.best for cell in row] for row in table.rows]
     name = f"{of}:{table.name}" if of else table.name
-    return latex(name, one_line(table.title), heads, texts(table), right, one_line(table.note))
+    return latex(name, one_line(table.title), Texts(heads, texts(table, "{}"), right, bold), one_line(table.note))
 
 
 def as_csv(table: Table) -> str:
@@ -202,12 +308,12 @@ def as_json(table: Table) -> bytes:
 def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | float | bool | None]:
     plain: list[str | int | float | bool | None] = []
     for cell, column in zip(row, columns, strict=True):
-        if isinstance(cell, Range):
+        if isinstance(cell, Mean):
+            plain += [cell.value, cell.low, cell.high]
+        elif isinstance(cell, Range):
             plain += [cell.low, cell.high]
-        elif column.kind == "range":
-            plain += [None, None]
         else:
-            plain.append(cell)
+            plain += [cell] if cell is not None else [None] * len(column.fields)
     return plain
 
 
@@ -230,8 +336,8 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
 def print_table(table: Table, console: Console) -> None:
     """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
     is cut or wrapped."""
-    heads = [one_line(column.name) for column in table.columns]
-    print_cells(heads, texts(table), [table.is_numeric(i) for i in range(len(heads))], console)
+    heads, right = _heads(table)
+    print_cells(heads, texts(table), right, console)
 
 
 def print_cells(

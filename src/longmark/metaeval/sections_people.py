@@ -126,7 +126,7 @@ def _ceiling(people: People, prefix: str, alpha: float, what: str) -> Table:
         f"{prefix}ceiling",
         "A person against the others, and metrics on the same ratings",
         tuple(columns),
-        tuple(rows),  # type: ignore[arg-type]
+        tuple(rows),
         note=f"Each rating in turn is held against the mean (agrees: the majority) of the others on that {what}, and "
         f"so is the metric. Intervals resample {_units(people, what)}.",
     )

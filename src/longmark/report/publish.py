@@ -61,7 +61,7 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             if len(section.tables) > 1:
                 write(f"\n{one_line(table.title)}")
             write("\n")
-            print_table(filled(replace(table, rows=table.rows[:_PRINTED])), console)
+            print_table(filled(replace(table, items=table.items[:_PRINTED])), console)
             write(_rest(table, out))
         if section.note:
             write(f"{one_line(section.note)}\n")
