@@ -1,7 +1,7 @@
 """The form of a study: stages that each leave a file or a folder, and a page of tables and figures.
 
 A study is declared as a list of `Stage`s and the sections of its page (`study.page`); nothing here knows of a paper.
-`study.json` in the study's folder holds the settings that are fixed for it and the state of each stage. A stage is done when it was
+`study.json` in the study's folder holds its fixed settings and the state of each stage. A stage is done when it was
 finished, its output exists, and the hashes of what it was made of are the same as then; otherwise it is made again
 (replies that were paid for come from the call cache). An output that a person has changed is kept, and the stages that
 were made of it are made again. Seconds, calls and tokens are added up over all sessions.
@@ -110,8 +110,8 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or a function
-    that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings: name ->
+    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or
+    a function that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings: name ->
     anything else it depends on, as text."""
 
     name: str

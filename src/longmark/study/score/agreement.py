@@ -104,7 +104,9 @@ class ByLabel:
         """Why there is no share of contested mismatches."""
         if self.shared:
             return None
-        return "no share: no mismatch on an item with several labels" if self.labels else "no labelled answer was judged"
+        return (
+            "no share: no mismatch on an item with several labels" if self.labels else "no labelled answer was judged"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,9 @@ def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: 
     if made.value is None:
         return Kappa(None, Range(None, None), in_words(fewer, f"no kappa: {made.interval.reason}"))
     if count < FEWEST_BCA:
-        few = f"no interval of kappa: it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+        few = (
+            f"no interval of kappa: it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+        )
         return Kappa(made.value, Range(None, None), in_words(fewer, few))
     reason = made.interval.reason and f"no interval of kappa: {by_question(made.interval.reason)}"
     return Kappa(made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason))
@@ -297,7 +301,7 @@ def table_11(among: Sequence[AmongPeople], results: Results) -> Table:
         *mean_columns(results, "Agree, %", 1, "percent", "percent_interval", 100),
         Column("Fleiss's kappa", "kappa.value", 3, key="kappa"),
         Column(results.intervals.name, "kappa.interval", 3, "range", "kappa_interval"),
-        Column("CI method", "kappa.method", key="kappa_interval_method"),
+        Column("CI method", "kappa.method", None, "method", "kappa_interval_method"),
         Column("Items"),
         Column("Missing"),
     )

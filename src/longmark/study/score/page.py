@@ -27,8 +27,8 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
         f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {results.intervals.resamples:,} resamples, seed "
-        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from how large "
-        "a share of other values could have been missed; rows that share a question are counted and resampled as one"
+        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from how "
+        "large a share of other values could have been missed; rows that share a question are counted and resampled as one"
     )
     return Document(
         kind="score study",
@@ -100,7 +100,9 @@ def _scatters(results: Results) -> Sequence[Figure]:
             r, n = one.correlation.value, len(one.pairs)
             says = f"Correlation {r:.3f} over {n} answers." if r is not None else f"No correlation of {n} answers."
             axes = ("given the facts", "given the passages")
-            figures.append(scatter(one.pairs, f"{one.proxy} on answers of {one.generator}", *axes, line=(1, 0), says=says))
+            figures.append(
+                scatter(one.pairs, f"{one.proxy} on answers of {one.generator}", *axes, line=(1, 0), says=says)
+            )
     return figures
 
 
@@ -128,8 +130,8 @@ def _scales(results: Results) -> list[Table]:
 PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 1: generators and evaluators",
-        "Mean and standard deviation of each measure over the answers that have a score. Robustness needs no evaluator: "
-        "the rows of a generator share it.",
+        "Mean and standard deviation of each measure over the answers that have a score. Robustness needs no "
+        "evaluator: the rows of a generator share it.",
         tables.table_1,
         figures=_specificity,
         note="Specificity and relevance are judged by an evaluator; robustness is the cosine of an answer with the "
@@ -183,7 +185,9 @@ PARTS: tuple[Part[Results], ...] = (
         "Table 9: agreement of the proxies",
         "The scores that two proxies give the same answers.",
         lambda results: [utilization.agreement_table(utilization.agreements(results), results)],
-        absent=lambda r: "" if len(r.proxies) > 1 else "Table 9 is left out: it compares two proxies (--lm MODEL twice).",
+        absent=lambda r: (
+            "" if len(r.proxies) > 1 else "Table 9 is left out: it compares two proxies (--lm MODEL twice)."
+        ),
     ),
     Part(
         "Table 10: readability",

@@ -3,8 +3,8 @@
 A variant belongs to the question that it is a variant of, so that rows which share a question are resampled together.
 
 Intervals follow the rule of a run's own table (`report.summary`): BCa from 15 values on, Student's t below, clipped to
-the metric's bounds; `stats.equal` for equal values. Where rows share a question (its variants, its facts), questions are
-counted and resampled: below 15 of them t is computed on what each adds to the mean (the linearised ratio),
+the metric's bounds; `stats.equal` for equal values. Where rows share a question (its variants, its facts), questions
+are counted and resampled: below 15 of them t is computed on what each adds to the mean (the linearised ratio),
 
     u_q = m + (sum_q - n_q m) Q / n     of Q questions with n_q of the n values; mean m, and with n_q = 1 the values
 """

@@ -5,10 +5,10 @@
     table 10  readability: means, and answers in each band
     jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
 
-Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`Results.pooled`): a variant
-of another kind, as of the profession, may leave the question's words as they are. The paper's robustness differs between
-the evaluators of one generator; here the variants, their answers and the embeddings of these have nothing to do with an
-evaluator, so a generator's rows share it.
+Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`Results.pooled`): another
+kind of variant, as of the profession, may leave the question's words as they are. The paper's robustness differs
+between the evaluators of one generator; here the variants, their answers and the embeddings of these have nothing to do
+with an evaluator, so a generator's rows share it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, "higher"))
 
 
 class Row(NamedTuple):
-    """A row of a table. of: its first cells, which say what it is about; mean: its `Mean`, where it has one; more: anything else."""
+    """A row of a table. of: its first cells; mean: its `Mean`, where it has one; more: anything else."""
 
     of: Sequence[Any]
     mean: Any = None
@@ -81,7 +81,7 @@ def mean_columns(
     return (
         Column(name, lambda row: scaled(row.mean.value), places, key=key),
         Column(results.intervals.name, ends, places, "range", interval),
-        Column("CI method", lambda row: row.mean.method or None, key=f"{interval}_method"),
+        Column("CI method", lambda row: row.mean.method or None, None, "method", f"{interval}_method"),
     )
 
 
@@ -222,7 +222,9 @@ def table_2(results: Results) -> Table:
         Column("Order changed", lambda row: row.more.changed.count, key="changed"),
         Column("Answers with an order", lambda row: row.more.changed.n, key="with_order"),
         Column("Share", lambda row: row.more.changed.value, 3),
-        Column("Wilson CI", lambda row: Range(row.more.changed.low, row.more.changed.high), 3, "range", "share_interval"),
+        Column(
+            "Wilson CI", lambda row: Range(row.more.changed.low, row.more.changed.high), 3, "range", "share_interval"
+        ),
         Column("Missing", _no_order),
     )
     return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, rows)

@@ -33,7 +33,7 @@ from longmark.study.score.results import (
     mean_of,
     why_unscored,
 )
-from longmark.study.score.tables import SD, Row, heads, mean_columns, means
+from longmark.study.score.tables import Row, heads, mean_columns, means
 from longmark.tables import Column, Range, Table
 
 GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
@@ -124,7 +124,9 @@ def _of_facts(results: Results, pair: tuple[str, str], scores: Sequence[AnswerSc
     values, questions = [value for value, _ in below], [question for _, question in below]
     mean = mean_of(values, questions, results.intervals, SHARE, unscored)
     without = len(below) - len(relative)
-    return Row(pair, mean, (relative, f"{without:,} of {len(below):,} facts have no relative change" if without else ""))
+    return Row(
+        pair, mean, (relative, f"{without:,} of {len(below):,} facts have no relative change" if without else "")
+    )
 
 
 def consistencies(results: Results) -> list[Consistency]:
