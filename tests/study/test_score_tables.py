@@ -186,7 +186,7 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     assert first.mean.high == pytest.approx(0.12417, abs=1e-5)
     assert first.mean.method == "Student's t"
     assert (first.total, first.unscored) == (6, "p: 1 undefined (No claims.)")
-    table = utilization.agreement_table([first, second])
+    table = utilization.agreement_table([first, second], study)
     assert column(table, "proxies") == ["p and q"] * 2
     assert column(table, "missing") == ["p: 1 undefined (No claims.)"] * 2
 

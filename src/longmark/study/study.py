@@ -110,9 +110,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or
-    a function that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings: name ->
-    anything else it depends on, as text."""
+    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or a
+    function that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings:
+    name -> anything else it depends on, as text."""
 
     name: str
     out: Path

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations, product
 
 from longmark.report.markup import plural
@@ -272,22 +273,20 @@ def table_5(among: Sequence[AmongPeople], rows: Sequence[ByLabel], every: Sequen
     against = {(one.dimension, one.evaluator): _percent(one.mean.value) for one in rows}
     evaluators = [name for name in every if any(one.evaluator == name for one in rows)]
 
+    def agreed(evaluator: str, dimension: str) -> float | None:
+        return against.get((dimension, evaluator))
+
     def missing(dimension: str) -> str | None:
-        unjudged = [name for name in evaluators if against.get((dimension, name)) is None]
+        unjudged = [name for name in evaluators if agreed(name, dimension) is None]
         alone = "no answer was labelled by two people" if own.get(dimension) is None else ""
         return in_words(alone, *(f"{name} judged no answer that was labelled" for name in unjudged))
 
     columns = (
         Column("Dimension", str),
         Column("Annotators", own.get, 1),
-        *(
-            Column(
-                f"Annotators and {name}", lambda d, e=name: against.get((d, e)), 1, key=f"annotators_and_{name}"
-            )
-            for name in evaluators
-        ),
+        *(Column(f"Annotators and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
         Column("Missing", missing),
-    )  # fmt: skip
+    )
     names = list(dict.fromkeys((*own, *(one.dimension for one in rows))))
     return Table("table5", "Agreement in percent (SCORE's table 5)", columns, names)
 

@@ -126,22 +126,20 @@ def table_1(results: Results) -> list[Table]:
     """Each pair in a row as in the paper, and each of its measures in a row with its interval."""
     known: dict[tuple[str, ...], Mean] = {}  # robustness is that of the generator: its mean is computed once
 
-    def mean(generator: str, evaluator: str, metric: str) -> Mean:
-        key = (metric, generator) if metric in (PARAPHRASE, PERTURBATION) else (metric, generator, evaluator)
+    def mean(pair: tuple[str, str], metric: str) -> Mean:
+        key = (metric, pair[0]) if metric in (PARAPHRASE, PERTURBATION) else (metric, *pair)
         if key not in known:
-            known[key] = results.mean(metric, scores_of(results, generator, evaluator, metric))
+            known[key] = results.mean(metric, scores_of(results, *pair, metric))
         return known[key]
 
-    wide = [
-        Row(pair, more={metric: mean(*pair, metric) for _, metric, _ in MEASURES})
-        for pair in product(results.generators, results.evaluators)
-    ]
-    long = [Row((*row.of, name, better), mean(*row.of, metric)) for row in wide for name, metric, better in _BESIDE]
+    pairs = list(product(results.generators, results.evaluators))
+    wide = [Row(pair, more={metric: mean(pair, metric) for _, metric, _ in MEASURES}) for pair in pairs]
+    long = [Row((*pair, name, better), mean(pair, metric)) for pair in pairs for name, metric, better in _BESIDE]
     columns = [*heads("Generator", "Evaluator")]
     for name, metric, better in MEASURES:
         arrow, key = "↑" if better == "higher" else "↓", name.lower()
-        columns.append(Column(f"{name} {arrow}", lambda row, m=metric: row.more[m].value, 2, key=key))
-        columns.append(Column(SD, lambda row, m=metric: row.more[m].sd, 2, key=f"{key}_sd"))
+        columns.append(Column(f"{name} {arrow}", partial(_of_measure, metric, "value"), 2, key=key))
+        columns.append(Column(SD, partial(_of_measure, metric, "sd"), 2, key=f"{key}_sd"))
     first = heads("Generator", "Evaluator", "Measure", "Better")
     note = pooling(results)
     return [
@@ -154,6 +152,11 @@ def table_1(results: Results) -> list[Table]:
             note,
         ),
     ]
+
+
+def _of_measure(metric: str, name: str, row: Row) -> float | None:
+    figure: float | None = getattr(row.more[metric], name)
+    return figure
 
 
 def dimensions(results: Results) -> list[Table]:
@@ -173,7 +176,7 @@ def dimensions(results: Results) -> list[Table]:
         ]
         rows.append(Row((*pair, name, weight), results.mean(metric, scores.get(metric, [])), (votes, verdicts)))
     first = heads("Generator", "Evaluator", "Dimension")
-    weight = Column("Weight", lambda row: row.of[3], 2)
+    weights = Column("Weight", lambda row: row.of[3], 2)
     voted = (
         Column("Claims: yes", lambda row: row.more[0]["yes"], key="yes"),
         Column("no", lambda row: row.more[0]["no"]),
@@ -182,7 +185,7 @@ def dimensions(results: Results) -> list[Table]:
         Column("left out", lambda row: row.more[1].count(None), key="verdicts_left_out"),
     )
     return [
-        Table("specificity_dimensions", "Specificity by dimension", means(results, (*first, weight), 3), rows),
+        Table("specificity_dimensions", "Specificity by dimension", means(results, (*first, weights), 3), rows),
         Table("specificity_votes", "Votes on claims, and verdicts left out", (*first, *voted), rows),
     ]
 
@@ -234,6 +237,10 @@ def _no_order(row: Row) -> str | None:
     return in_words(row.mean.missing, row.more.no_order and f"no order: {row.more.no_order}")
 
 
+def _count(generator: str, row: Row) -> Any:
+    return row.more[generator]
+
+
 def table_10(results: Results) -> list[Table]:
     """Readability: means, and answers in each band."""
     measures = (
@@ -246,13 +253,16 @@ def table_10(results: Results) -> list[Table]:
         for name, metric, *_ in measures
     ]
     bands = [
-        Row((short, band), more=[sum(one.band == band for one in of.get(metric, [])) for of in results.once.values()])
+        Row(
+            (short, band),
+            more={g: sum(one.band == band for one in of.get(metric, [])) for g, of in results.once.items()},
+        )
         for _, metric, short, names in measures
         for band in names
     ]
     columns = (
         *heads("Measure", "Band"),
-        *(Column(g, lambda row, i=i: row.more[i], key=f"answers: {g}") for i, g in enumerate(results.once)),
+        *(Column(name, partial(_count, name), key=f"answers: {name}") for name in results.once),
     )
     return [
         Table("table10", "Readability (SCORE's table 10)", means(results, heads("Measure", "Generator"), 2), rows),

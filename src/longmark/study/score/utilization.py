@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -100,7 +101,7 @@ def table_4(results: Results) -> list[Table]:
         *heads("Generator", "Proxy"),
         Column("Facts", lambda row: row.mean.total),
         *(
-            Column(f"{name}, %", lambda row, of=of: of(row.more[0]) if row.more[0] else None, 2, key=name.lower())
+            Column(f"{name}, %", partial(_relative, of), 2, key=name.lower())
             for name, of in (("Min", min), ("Max", max), ("Mean", _average))
         ),
         *mean_columns(results, "Distracting", 3, "distracting"),
@@ -110,6 +111,10 @@ def table_4(results: Results) -> list[Table]:
         Table("table4", "Context utilization of answers (SCORE's table 4)", means(results, spread, 4), answers),
         Table("table4_facts", "Context utilization of single facts", of_facts, facts),
     ]
+
+
+def _relative(of: Callable[[Sequence[float]], float], row: Row) -> float | None:
+    return of(row.more[0]) if row.more[0] else None
 
 
 def _average(values: Sequence[float]) -> float:
