@@ -93,7 +93,7 @@ async def bare_aiohttp(base_url: str, calls: int, concurrency: int) -> tuple[flo
 
 
 async def http_chat(base_url: str, calls: int, concurrency: int) -> tuple[float, float]:
-    """Our backend, without the door."""
+    """Our backend, without the client."""
     chat = HttpChat(Endpoint(base_url), "judge", "judge")
 
     async def ask(number: int) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 from longmark.metrics.score.context_utilization import PROXY
 from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.leave_one_out import bound, order
 from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest, Tokens
 
@@ -73,11 +73,11 @@ def evaluated(replies: Sequence[LikelihoodReply]) -> int:
 
 
 async def planned(model: LanguageModel, asked: list[LikelihoodRequest]) -> tuple[list[LikelihoodReply], Seconds]:
-    """As the metric asks: all of them through the door, with an empty call cache."""
+    """As the metric asks: all of them through the client, with an empty call cache."""
     with tempfile.TemporaryDirectory() as folder:
         cache = CallCache(Path(folder) / "calls.sqlite")
         start = now()
-        replies = await Door(cache).likelihoods(model, asked, Ledger())
+        replies = await Client(cache).likelihoods(model, asked, UsageLog())
         seconds = now() - start
         cache.close()
     return replies, seconds

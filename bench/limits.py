@@ -1,6 +1,6 @@
-"""What the door makes of endpoints that refuse and fail, on a clock that jumps: no waiting, no load of the machine.
+"""What the client makes of endpoints that refuse and fail, on a clock that jumps: no waiting, no load of the machine.
 
-`python -m bench.limits [--seeds 20]`. The door is the real one (limits, retries, waits), its cache a dictionary, its
+`python -m bench.limits [--seeds 20]`. The client is the real one (limits, retries, waits), its cache a dictionary, its
 event loop one whose clock jumps to the next timer. Two tables:
 
     at random   5 % 429 (Retry-After 1), 2 % 500, 3 % prose (asked once more), 1 % dropped; 0.2 s a call, 50 at once:
@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from longmark.errors import ModelError, RateLimited, ServerFault
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Message, Tokens
 
 LATENCY, REFUSAL = 0.2, 0.02  # seconds a reply takes, and a refusal for want of a token
@@ -110,7 +110,7 @@ def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[f
     """Seconds by the jumping clock, and calls that were lost."""
 
     async def main() -> tuple[float, int]:
-        door = Door(cast(CallCache, Replies()), concurrency=concurrency, rng=random.Random(seed))
+        client = Client(cast(CallCache, Replies()), concurrency=concurrency, rng=random.Random(seed))
         left, lost = iter(range(calls)), 0
 
         async def worker() -> None:
@@ -123,7 +123,7 @@ def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[f
                     lost += 1
 
         async def ask(text: str) -> ChatReply:
-            return await door.chat(endpoint, ChatRequest((Message("user", text),), max_tokens=5), Ledger())
+            return await client.chat(endpoint, ChatRequest((Message("user", text),), max_tokens=5), UsageLog())
 
         await asyncio.gather(*(worker() for _ in range(2 * concurrency)))
         return asyncio.get_running_loop().time(), lost

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from longmark.errors import NoScore
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
-from longmark.models.names import Given, Opener
+from longmark.models.registry import ModelNames, Registry
 from longmark.prompts import PromptBook
 from longmark.text.details import labels
 
@@ -73,8 +73,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         cache = CallCache(Path(scratch) / "calls.sqlite")
-        roles = Opener(cache).roles(Given(judges=[arguments.judge]))
-        asyncio.run(_print_all(Models(roles, Door(cache), Ledger(), PromptBook())))
+        backends = Registry(cache).backends(ModelNames(judges=[arguments.judge]))
+        asyncio.run(_print_all(Models(backends, Client(cache), UsageLog(), PromptBook())))
         cache.close()
 
 

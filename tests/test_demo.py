@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from longmark import demo, metrics
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
-from longmark.models.names import Given
+from longmark.models.registry import ModelNames
 from longmark.records.write import read_rows
 
 
 def test_the_demo_marks_every_value_and_writes_the_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     judge = FakeChat(logprobs={"yes": -0.2, "no": -2.0})
-    models = Given([judge], judge, FakeEmbedder(), FakeReranker(), FakeLanguageModel())
+    models = ModelNames([judge], judge, FakeEmbedder(), FakeReranker(), FakeLanguageModel())
     monkeypatch.setattr(demo, "MODELS", models)
     out = tmp_path / "demo"
     assert demo.run_demo(out) == 0

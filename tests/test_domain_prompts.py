@@ -15,9 +15,9 @@ from longmark.datasets.vary import vary
 from longmark.domain import Domain, load
 from longmark.metric import Score
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.models.rerank_embedded import LogOddsReranker
 from longmark.prompts import PromptBook
@@ -76,8 +76,10 @@ def asked_for(domain: Domain, folder: Path) -> str:
     chat, proxy = FakeChat(reply), FakeLanguageModel()
 
     async def use() -> None:
-        roles = Roles(judges=(chat,), generator=chat, embedder=FakeEmbedder(), reranker=LogOddsReranker(chat), lm=proxy)
-        models = Models(roles, Door(CallCache(folder / "calls.sqlite")), Ledger(), PromptBook(), domain=domain)
+        backends = Backends(
+            judges=(chat,), generator=chat, embedder=FakeEmbedder(), reranker=LogOddsReranker(chat), lm=proxy
+        )
+        models = Models(backends, Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook(), domain=domain)
         questions = list(hazards(4, seed=1, domain=domain))
         varied = await vary(questions, models, domain)
         documents = [Document(str(number), text) for number, text in enumerate(NOTES)]

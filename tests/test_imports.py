@@ -21,13 +21,13 @@ SOURCE = ROOT / "src" / "longmark"
 
 # module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("longmark", "errors", "home", "together"),
+    ("longmark", "errors", "home", "concurrency"),
     ("records",),
     ("domain", "latex", "tables"),
-    ("models",),  # protocols, backends, door
+    ("models",),  # protocols, backends, client
     ("prompts",),
-    ("models.handles", "models.rerank_embedded"),  # the door with the prompts; a backend that asks by a prompt
-    ("models.names",),  # every backend by its name
+    ("models.handles", "models.rerank_embedded"),  # the client with the prompts; a backend that asks by a prompt
+    ("models.registry",),  # every backend by its name
     ("metric",),
     ("judge", "text"),
     ("metrics", "rag", "datasets"),
@@ -63,7 +63,7 @@ ARRAYS = frozenset({"numpy", "scipy"})
 
 
 def name_of(path: Path) -> str:
-    """`models.door` for src/longmark/models/door.py; `longmark` for the package itself."""
+    """`models.client` for src/longmark/models/client.py; `longmark` for the package itself."""
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__") or "longmark"
 
@@ -101,7 +101,7 @@ def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | a
 
 
 def imported(path: Path, *, inside_functions: bool = True) -> list[tuple[int, str]]:
-    """(line, module) of what a file imports; `from longmark.models import door` is `longmark.models.door`."""
+    """(line, module) of what a file imports; `from longmark.models import client` is `longmark.models.client`."""
     found = []
     for node in statements(ast.parse(path.read_text(encoding="utf-8")), inside_functions):
         if isinstance(node, ast.Import):
@@ -252,7 +252,7 @@ def test_each_part_can_be_imported_first(module: str):
 
 
 def test_the_rule_sees_an_import_that_runs_back():
-    assert place("models.door") is not None
+    assert place("models.client") is not None
     assert place("engine.run") > place("metrics.ccrs.question_relevance") > place("judge")  # type: ignore[operator]
     assert place("models.handles") > place("prompts") > place("models.protocols")  # type: ignore[operator]
     tree = ast.parse(

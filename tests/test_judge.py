@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from longmark import judge
 from longmark.errors import NoScore
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, TokenLogprobs
 from longmark.prompts import Prompt, PromptBook
 
@@ -25,7 +25,9 @@ PROMPT = Prompt("test.grade", ("answer",), "Grade it from 0 to 100.")
 
 
 def models_of(tmp_path: Path, *judges: FakeChat, scoring: str = "text") -> Models:
-    return Models(Roles(judges=judges), Door(CallCache(tmp_path / "calls.sqlite")), Ledger(), PromptBook(), scoring)
+    return Models(
+        Backends(judges=judges), Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook(), scoring
+    )
 
 
 def asked(tmp_path: Path, model: FakeChat, reader: judge.Reader[float]) -> judge.Verdict[float]:

@@ -167,7 +167,7 @@ BAR = """
 import sys
 from longmark.cli.terminal import plain_streams
 from longmark.engine.progress import Progress, shown
-from longmark.models.door import Counts
+from longmark.models.client import Counts
 from rich.console import Console
 HOSTILE = {hostile!r} + "\\x1b[35;8mhidden\\x1b]8;;http://evil\\x1b\\\\link"
 with plain_streams():

@@ -1,6 +1,6 @@
 """What a metric is: one async function and one declaration, `METRIC`, in a module of `longmark.metrics`.
 
-The module's path is the metric's name. The function gets an example, the models behind the door and the metric's
+The module's path is the metric's name. The function gets an example, the models behind the client and the metric's
 parameters; it returns a `Score` (or, where the metric declares several `values`, a Score or NoScore for each of them)
 and raises `errors.NoScore` where there is no value. It loads, caches, retries, prints and aggregates nothing.
 """

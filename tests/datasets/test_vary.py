@@ -18,9 +18,9 @@ from longmark.domain import load
 from longmark.errors import RequestRefused, UnknownName, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
@@ -44,8 +44,8 @@ GOOD = "Over the next 5\u201310 years, how will hurricanes affect the Electrical
 
 
 def models(chat: FakeChat, tmp_path: Path, budget: Budget | None = None) -> Models:
-    door = Door(CallCache(tmp_path / "calls.sqlite"), budget=budget)
-    return Models(Roles(generator=chat), door, Ledger(), PromptBook())
+    client = Client(CallCache(tmp_path / "calls.sqlite"), budget=budget)
+    return Models(Backends(generator=chat), client, UsageLog(), PromptBook())
 
 
 def says(*texts: str) -> list[str]:
@@ -195,7 +195,7 @@ def test_a_budget_that_is_spent_leaves_the_rest_out_and_makes_what_costs_nothing
     assert [str(left) for left in varied.left_out] == [
         "q2 paraphrase: The budget of 1 requests does not allow another call."
     ]
-    assert made.door.budget.stopped
+    assert made.client.budget.stopped
 
 
 def test_paraphrases_without_a_generator_are_refused_before_anything_is_done():

@@ -11,9 +11,9 @@ from longmark.datasets.vary import vary
 from longmark.domain import load
 from longmark.errors import ModelError, RequestRefused, ServerFault, TooLong
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.prompts import PromptBook
 from longmark.records import Example
 
@@ -27,7 +27,7 @@ def test_a_question_that_is_too_long_for_the_model_is_not_worth_it(
 ):
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.0)
     cache = CallCache(tmp_path / "calls.sqlite")
-    models = Models(Roles(generator=FakeChat(lambda _request: error)), Door(cache), Ledger(), PromptBook())
+    models = Models(Backends(generator=FakeChat(lambda _request: error)), Client(cache), UsageLog(), PromptBook())
     example = Example(id="1", question="What does a drought do?")
     try:
         varied = asyncio.run(vary([example], models, load(), variants=["paraphrase"]))

@@ -12,8 +12,8 @@ from longmark import metrics
 from longmark.cli import main
 from longmark.demo import full
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
-from longmark.models.names import Given
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.registry import ModelNames
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
 from longmark.study.study import StudyStopped
@@ -36,7 +36,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
     able = Capabilities(json_schema=True, logprobs=20, prompt_logprobs=False)
     chat = FakeChat(says, name="chat", capabilities=able)
-    monkeypatch.setattr(full, "MODELS", Given([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()))
+    monkeypatch.setattr(full, "MODELS", ModelNames([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()))
     out = tmp_path / "demo"
     assert full.run_full(out) == 0
     answers = list(Reading(out / "study" / "answers" / "demo.jsonl"))

@@ -46,7 +46,7 @@ def test_the_result_says_what_was_done(tmp_path: Path):
     with serve(reply="80") as server:
         judge = f"m@{server.base_url}"
         result = longmark.run(records(4), QR, judges=judge, out=tmp_path / "r")
-        assert (result.folder, result.stopped, result.unvalued) == (tmp_path / "r", None, ())
+        assert (result.folder, result.stopped, result.unscored) == (tmp_path / "r", None, ())
         assert (result.counts.requests, result.counts.calls, result.counts.usd) == (4, 4, None)
         assert [row.value for row in result.rows()] == [0.8] * 4
         again = longmark.run(records(6), QR, judges=[judge], out=tmp_path / "r")  # usable twice, and it goes on

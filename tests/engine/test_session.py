@@ -27,7 +27,7 @@ from longmark.errors import (
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Roles
+from longmark.models.handles import Backends
 from longmark.models.protocols import Capabilities, ChatReply
 from longmark.prompts import PromptBook
 from longmark.records import Row
@@ -47,7 +47,7 @@ def records(n: int, **more: Any) -> list[dict[str, Any]]:
 def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
     selected = choose(names or (QR, "score.readability"))
     given = parameters(selected, more.pop("params", {}))
-    made = Settings(selected, Roles(judges=(judge,) if judge else ()), given, PromptBook(), **more)
+    made = Settings(selected, Backends(judges=(judge,) if judge else ()), given, PromptBook(), **more)
     check(made)
     return made
 
@@ -76,7 +76,7 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert all(row.status == "ok" and row.value is not None and row.system == "r" for row in rows)
     assert list(result.rows()) == rows
     assert len(judge.requests) == 5
-    assert (result.stopped, result.unvalued, result.inapplicable, result.counts.calls) == (None, (), (), 5)
+    assert (result.stopped, result.unscored, result.inapplicable, result.counts.calls) == (None, (), (), 5)
     assert rows[0].signature.models == {"judge": ["fake"]}
     assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
     assert set(rows[0].signature.prompts) == {"system", QR}
@@ -154,7 +154,7 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
 
     judge, other = FakeChat(answer), FakeChat("60", name="other")
     settings = settings_of(judge, QR)
-    both = Settings(settings.selected, Roles(judges=(other, judge)), settings.params)
+    both = Settings(settings.selected, Backends(judges=(other, judge)), settings.params)
     marked(tmp_path / "r", records(2), both)
     found = rows_of(tmp_path / "r")
     assert [(row.value, row.status, row.reason) for row in found] == [
@@ -260,7 +260,7 @@ def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_p
 
 def test_a_metric_without_any_value_is_named(tmp_path: Path):
     result = marked(tmp_path / "r", records(2), settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR))
-    assert result.unvalued == (QR,)
+    assert result.unscored == (QR,)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"model_error"}
 
 
@@ -311,7 +311,7 @@ def test_a_metric_without_any_example_is_named(tmp_path: Path):
     variant = {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0", "variant": "paraphrase"}
     result = marked(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
     assert rows_of(tmp_path / "r") == []
-    assert (result.unvalued, result.inapplicable) == ((), (QR,))
+    assert (result.unscored, result.inapplicable) == ((), (QR,))
 
 
 def test_metrics_in_another_order_are_the_same_run(tmp_path: Path):
@@ -343,12 +343,12 @@ def test_wrong_numbers_are_mistakes_of_the_user(tmp_path: Path, wrong: dict[str,
 
 
 def test_one_judge_under_two_names_is_one_judge():
-    from longmark.models.names import Given, Opener
+    from longmark.models.registry import ModelNames, Registry
 
     with pytest.raises(UserError, match="given twice"):
-        Opener().roles(Given(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"]))
+        Registry().backends(ModelNames(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"]))
     with pytest.raises(UserError, match="expected its name or a backend"):
-        Opener().roles(Given(judges=[5]))  # type: ignore[list-item]
+        Registry().backends(ModelNames(judges=[5]))  # type: ignore[list-item]
 
 
 def test_a_refusal_is_a_status(tmp_path: Path):

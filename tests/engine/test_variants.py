@@ -15,7 +15,7 @@ from longmark.engine.session import Options, RunResult, execute
 from longmark.engine.settings import Settings, check, choose, parameters
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
-from longmark.models.handles import Roles
+from longmark.models.handles import Backends
 from longmark.records import Example, Row
 
 PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.perturbation"
@@ -31,7 +31,7 @@ GIVEN = [
 
 def marked(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResult:
     selected = choose(names)
-    settings = Settings(selected, Roles(embedder=FakeEmbedder()), parameters(selected, {}))
+    settings = Settings(selected, Backends(embedder=FakeEmbedder()), parameters(selected, {}))
     check(settings)
     cache = CallCache(folder.parent / "calls.sqlite")
     try:
@@ -77,11 +77,11 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
 
 def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path: Path):
     paraphrased = marked(tmp_path / "p", GIVEN[:2], "score.robustness")
-    assert (paraphrased.unvalued, paraphrased.inapplicable) == ((), (PERTURBATION,))
+    assert (paraphrased.unscored, paraphrased.inapplicable) == ((), (PERTURBATION,))
     original = marked(tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level")
-    assert (original.unvalued, original.inapplicable) == ((), (PARAPHRASE, PERTURBATION))
+    assert (original.unscored, original.inapplicable) == ((), (PARAPHRASE, PERTURBATION))
     lacking = marked(tmp_path / "l", GIVEN[3:4], "score.robustness")
-    assert (lacking.unvalued, lacking.inapplicable) == ((PERTURBATION,), (PARAPHRASE,))
+    assert (lacking.unscored, lacking.inapplicable) == ((PERTURBATION,), (PARAPHRASE,))
 
 
 def test_a_folder_counts_the_rows_to_be(tmp_path: Path):
@@ -107,7 +107,7 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
         }
     )
     selected = choose(["score.specificity"], domain)
-    settings = Settings(selected, Roles(judges=(judge,)), parameters(selected, {}), domain=domain)
+    settings = Settings(selected, Backends(judges=(judge,)), parameters(selected, {}), domain=domain)
     cache = CallCache(tmp_path / "calls.sqlite")
     given: list[dict[str, Any]] = [
         {"id": "1", "answer": "The dam is old.", "contexts": ["Dams age."]},

@@ -107,11 +107,11 @@ def test_an_endpoint_that_never_answers_gives_rows_with_the_reason(tmp_path: Pat
     rows = rows_of(tmp_path / "r")
     assert {row.status for row in rows} == {"model_error"}
     assert all("127.0.0.1" in (row.reason or "") for row in rows)
-    assert result.unvalued == (QR,)
+    assert result.unscored == (QR,)
     assert 12 <= asked <= 12 * 6  # at most six attempts each
     with serve() as well:  # the endpoint is another one then, and so is the model's name
         again = longmark.run(records(12), QR, judges=f"m@{well.base_url}", out=tmp_path / "s")
-    assert again.unvalued == ()
+    assert again.unscored == ()
 
 
 def test_a_model_without_log_probabilities_is_unsupported_and_known_for_the_next_run(tmp_path: Path):
@@ -135,16 +135,16 @@ from pathlib import Path
 from pydantic import BaseModel
 from longmark.engine.run import open_cache
 from longmark.judge import ask, structure
-from longmark.models.door import Door, Ledger
-from longmark.models.handles import Models, Roles
-from longmark.models.names import Opener
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import Models, Backends
+from longmark.models.registry import Registry
 from longmark.prompts import Prompt, PromptBook
 class Verdict(BaseModel):
     score: int
 async def main():
     cache = open_cache(None)
-    roles = Roles((Opener(cache).open("judge", sys.argv[1]),))
-    models = Models(roles, Door(cache), Ledger(), PromptBook())
+    backends = Backends((Registry(cache).open("judge", sys.argv[1]),))
+    models = Models(backends, Client(cache), UsageLog(), PromptBook())
     prompt = Prompt("t", ("answer",), "Give JSON.")
     for answer in sys.argv[2:]:
         print((await ask(models, models.judges[0], prompt, {"answer": answer}, structure(Verdict))).value.score)

@@ -15,7 +15,7 @@ from tests.fuzz.engine import Fuzzer
 from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
-from longmark.engine.fit import Fit
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.source import reading
 from longmark.metaeval.human import read_human
 from longmark.records import Example, Row
@@ -132,7 +132,7 @@ def table(rng: random.Random, kind: str, records: Sequence[dict[str, Any]]) -> b
 
 def read_examples(path: Path) -> None:
     """As a run reads them: what is kept of an example must be the example."""
-    for example in Fit(domain.load()).over(reading(path, mapping={}, limit=None, skip_bad=True)):
+    for example in ProfileCheck(domain.load()).over(reading(path, mapping={}, limit=None, skip_bad=True)):
         example.content_hash()
         assert _kept(Example.from_json(example.to_json()).model_dump()) == _kept(example.model_dump())
 

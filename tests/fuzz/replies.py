@@ -31,7 +31,7 @@ from longmark.models.http_embed import HttpEmbedder
 from longmark.models.http_likelihood import HttpLanguageModel
 from longmark.models.http_rerank import HttpReranker
 from longmark.models.keys import OPENAI_URL, Key
-from longmark.models.names import Given, Opener
+from longmark.models.registry import ModelNames, Registry
 from longmark.records import Row
 
 LONGEST = 3600.0  # seconds by the loop's clock: six attempts of two minutes, and what may be waited between them
@@ -94,9 +94,9 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
         ]
         endpoint.base_url = OPENAI_URL  # its addresses are made; from here on this decides what a call costs
         try:
-            roles = Given(models[:1], None, *models[1:])
-            settings = make_settings([metric], Opener(calls), roles, params={}, scoring=scoring, seed=0, prompts=None)
-            options = session.Options(budget=budget, quiet=True, concurrency=concurrency, check_fit=False)
+            roles = ModelNames(models[:1], None, *models[1:])
+            settings = make_settings([metric], Registry(calls), roles, params={}, scoring=scoring, seed=0, prompts=None)
+            options = session.Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
             result = await session.execute(given, settings, folder / name, calls, options)
             return list(result.rows())
         finally:

@@ -1,4 +1,4 @@
-"""Backends asked as the door asks them: again, where they want the request in another form."""
+"""Backends asked as the client asks them: again, where they want the request in another form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from longmark.errors import AskAgain
 from longmark.models.cache import CallCache
-from longmark.models.door import Door
+from longmark.models.client import Client
 
 Reply = TypeVar("Reply")
 
@@ -23,11 +23,11 @@ async def asked(ask: Callable[[], Awaitable[Reply]]) -> Reply:
             continue
 
 
-async def behind_a_door(ask: Callable[[Door], Awaitable[Reply]]) -> Reply:
-    """What comes of asking through a door whose cache is empty."""
+async def behind_a_client(ask: Callable[[Client], Awaitable[Reply]]) -> Reply:
+    """What comes of asking through a client whose cache is empty."""
     with tempfile.TemporaryDirectory() as folder:
         cache = CallCache(Path(folder) / "calls.sqlite")
         try:
-            return await ask(Door(cache))
+            return await ask(Client(cache))
         finally:
             cache.close()

@@ -10,29 +10,29 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import behind_a_door
+from tests.models.asking import behind_a_client
 from tests.wire import Server, serve
 from tests.wire_replies import text_vector
 
 from longmark.errors import RequestRefused, ServerFault, TooLong
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.http import Endpoint
 from longmark.models.http_embed import HttpEmbedder, _vector
 
 TEXTS = ["the river rose", "the levee held", "nobody was hurt", "rain", "wind"]
 
 
-def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> tuple[list[list[float]], Door]:
-    """The vectors, and the door that the last of so many calls went through."""
+def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> tuple[list[list[float]], Client]:
+    """The vectors, and the client that the last of so many calls went through."""
 
-    async def ask() -> tuple[list[list[float]], Door]:
+    async def ask() -> tuple[list[list[float]], Client]:
         embedder = HttpEmbedder(Endpoint(server.base_url, timeout=5), "m", "m@test", batch)
 
-        async def once(door: Door) -> tuple[list[list[float]], Door]:
-            return [list(vector) for vector in await door.embed(embedder, texts, Ledger())], door
+        async def once(client: Client) -> tuple[list[list[float]], Client]:
+            return [list(vector) for vector in await client.embed(embedder, texts, UsageLog())], client
 
         try:
-            return [await behind_a_door(once) for _ in range(times)][-1]
+            return [await behind_a_client(once) for _ in range(times)][-1]
         finally:
             await embedder.close()
 
@@ -46,10 +46,10 @@ def sizes(server: Server) -> list[int]:
 @pytest.mark.parametrize("packed", [True, False])
 def test_vectors_come_in_the_order_of_the_texts(packed: bool) -> None:
     with serve(base64=packed) as server:  # the server sends them in the opposite order, with their index
-        vectors, door = embed(server, TEXTS, times=2)
+        vectors, client = embed(server, TEXTS, times=2)
     assert vectors == [text_vector(text) for text in TEXTS]
     # 14 + 14 + 15 + 4 + 4 characters, 4 to a token
-    assert door.counts.prompt_tokens == 12
+    assert client.counts.prompt_tokens == 12
     asked = [body["encoding_format"] for _, _, body in server.requests]
     assert asked == (["base64", "base64"] if packed else ["base64", "float", "float"])
 

@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.models.asking import behind_a_door
+from tests.models.asking import behind_a_client
 from tests.wire import Server, serve
 
 from longmark.errors import RequestRefused, ServerFault
-from longmark.models.door import Ledger
+from longmark.models.client import UsageLog
 from longmark.models.http import Endpoint
 from longmark.models.http_rerank import HttpReranker
 from longmark.models.protocols import RerankReply, Tokens
@@ -27,7 +27,7 @@ def rerank(server: Server, documents: list[str], times: int = 1) -> RerankReply:
         reranker = HttpReranker(Endpoint(server.base_url, timeout=5), "m", "m@test")
         try:
             return [
-                await behind_a_door(lambda door: door.rerank(reranker, QUERY, documents, Ledger()))
+                await behind_a_client(lambda client: client.rerank(reranker, QUERY, documents, UsageLog()))
                 for _ in range(times)
             ][-1]
         finally:

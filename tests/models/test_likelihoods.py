@@ -1,4 +1,4 @@
-"""Several likelihoods at once behind the door."""
+"""Several likelihoods at once behind the client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.there import there
 
 from longmark.errors import RequestRefused
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeLanguageModel
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 
@@ -39,12 +39,12 @@ def test_each_of_several_likelihoods_is_cached_and_what_is_new_goes_together(cac
     asked = [LikelihoodRequest(f"prompt {i}", "a text") for i in range(4)]
 
     async def use(model: FakeLanguageModel) -> None:
-        door = Door(cache)
-        one = await door.likelihood(model, asked[1], Ledger())
-        many = await door.likelihoods(model, asked, Ledger())
+        client = Client(cache)
+        one = await client.likelihood(model, asked[1], UsageLog())
+        many = await client.likelihoods(model, asked, UsageLog())
         assert many[1] == one
         assert [there(reply.tokens).prompt for reply in many] == [4] * 4
-        assert await door.likelihoods(model, list(reversed(asked)), Ledger()) == many[::-1]
+        assert await client.likelihoods(model, list(reversed(asked)), UsageLog()) == many[::-1]
 
     sharing, plain = _Sharing(), FakeLanguageModel(name="one by one")
     asyncio.run(use(sharing))
@@ -62,6 +62,6 @@ def test_an_error_among_several_likelihoods_is_raised_and_the_others_are_kept(ca
     model = FakeLanguageModel(said)
     asked = [LikelihoodRequest(prompt, "x") for prompt in ("good", "bad")]
     with pytest.raises(RequestRefused, match="too long"):
-        asyncio.run(Door(cache).likelihoods(model, asked, Ledger()))
-    asyncio.run(Door(cache).likelihood(model, asked[0], Ledger()))
+        asyncio.run(Client(cache).likelihoods(model, asked, UsageLog()))
+    asyncio.run(Client(cache).likelihood(model, asked[0], UsageLog()))
     assert len(model.requests) == 2

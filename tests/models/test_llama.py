@@ -28,7 +28,7 @@ from longmark.errors import (
 )
 from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest, LikelihoodReply, LikelihoodRequest, Message, Tokens
 from longmark.models.waiting import Stopped
@@ -340,12 +340,12 @@ def test_a_stop_is_heard_within_a_long_likelihood(tmp_path: Path) -> None:
 
     async def use(model: LlamaCpp) -> float:
         await model.likelihood(LikelihoodRequest("Once", " upon"))
-        door = Door(cache)
-        asking = asyncio.create_task(door.likelihood(model, request, Ledger()))
+        client = Client(cache)
+        asking = asyncio.create_task(client.likelihood(model, request, UsageLog()))
         await asyncio.sleep(1)
         assert not asking.done()
         began = time.monotonic()
-        door.stop()
+        client.stop()
         with pytest.raises(Stopped):
             await asking
         await model.close()

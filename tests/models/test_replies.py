@@ -1,4 +1,4 @@
-"""What the door stores: replies that read back as they were, in batches of which the good ones are kept."""
+"""What the client stores: replies that read back as they were, in batches of which the good ones are kept."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.asking import behind_a_door
+from tests.models.asking import behind_a_client
 from tests.wire import serve
 
 from longmark.errors import BadReply, OverBudget, ServerFault, TooManyInputs
-from longmark.models import door as doors
+from longmark.models import client as clients
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.http import Endpoint
 from longmark.models.http_embed import HttpEmbedder
@@ -39,7 +39,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 logprobs = st.floats(max_value=0, allow_nan=False, allow_infinity=False)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 REPLIES = {
-    doors._CHATS: st.builds(
+    clients._CHATS: st.builds(
         ChatReply,
         texts,
         texts,
@@ -50,9 +50,9 @@ REPLIES = {
         ).map(tuple),
         tokens,
     ),
-    doors._EMBEDS: st.builds(EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens),
-    doors._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
-    doors._LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
+    clients._EMBEDS: st.builds(EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens),
+    clients._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
+    clients._LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
         lambda all_: st.builds(
             LikelihoodReply,
             st.just(tuple(one[0] for one in all_)),
@@ -68,7 +68,7 @@ REPLIES = {
 @given(data=st.data())
 def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.DataObject):
     reply = data.draw(REPLIES[kind])
-    checked, stored = doors._checked(reply, kind, "m")
+    checked, stored = clients._checked(reply, kind, "m")
     assert checked == reply
     assert kind.form.validate_json(stored, strict=True) == reply
 
@@ -108,11 +108,11 @@ def test_a_reply_of_the_wrong_types_is_no_reply_and_is_not_stored(tmp_path: Path
     cache = CallCache(tmp_path / "calls.sqlite")
     model = FakeChat(lambda _request: reply)
     with pytest.raises(ServerFault, match="makes no sense"):
-        doors._checked(reply, doors._CHATS, "m")
+        clients._checked(reply, clients._CHATS, "m")
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
         with pytest.raises(ServerFault):
-            asyncio.run(Door(cache).chat(model, ChatRequest((Message("user", "?"),)), Ledger()))
+            asyncio.run(Client(cache).chat(model, ChatRequest((Message("user", "?"),)), UsageLog()))
     assert cache.lines() == []
     cache.close()
 
@@ -130,7 +130,7 @@ def test_the_good_batches_are_kept_where_one_fails(tmp_path: Path, monkeypatch: 
         cache = CallCache(tmp_path / "calls.sqlite")
         embedder = HttpEmbedder(Endpoint(base_url), "m", "m@test")
         with pytest.raises(ServerFault):
-            await Door(cache).embed(embedder, TEXTS, Ledger())
+            await Client(cache).embed(embedder, TEXTS, UsageLog())
         await embedder.close()
         cache.close()
 
@@ -143,29 +143,29 @@ def test_the_good_batches_are_kept_where_one_fails(tmp_path: Path, monkeypatch: 
 
 
 def test_each_batch_counts_as_a_call():
-    async def ask(door: Door) -> None:
-        door.budget.max_calls = 2
+    async def ask(client: Client) -> None:
+        client.budget.max_calls = 2
         with pytest.raises(OverBudget):
-            await door.embed(embedder, TEXTS, Ledger())
+            await client.embed(embedder, TEXTS, UsageLog())
 
     class InBatches(FakeEmbedder):
         batch = 32
 
     embedder = InBatches()
-    asyncio.run(behind_a_door(ask))
+    asyncio.run(behind_a_client(ask))
     assert [len(some) for some in embedder.requests] == [32, 32]
 
 
 def test_a_refused_form_of_a_request_counts_as_a_request():
     with serve(base64=False) as server:
 
-        async def ask(door: Door) -> int:
+        async def ask(client: Client) -> int:
             embedder = HttpEmbedder(Endpoint(server.base_url), "m", "m@test")
-            await door.embed(embedder, TEXTS[:3], Ledger())
+            await client.embed(embedder, TEXTS[:3], UsageLog())
             await embedder.close()
-            return door.counts.requests
+            return client.counts.requests
 
-        assert asyncio.run(behind_a_door(ask)) == server.counts["requests"] == 2
+        assert asyncio.run(behind_a_client(ask)) == server.counts["requests"] == 2
 
 
 def test_a_model_that_refuses_every_number_of_inputs_is_given_up():
@@ -176,7 +176,7 @@ def test_a_model_that_refuses_every_number_of_inputs_is_given_up():
             raise TooManyInputs("too many", 413)
 
     with pytest.raises(TooManyInputs):
-        asyncio.run(behind_a_door(lambda door: door.embed(Never(), TEXTS, Ledger())))
+        asyncio.run(behind_a_client(lambda client: client.embed(Never(), TEXTS, UsageLog())))
 
 
 def test_a_budget_of_dollars_allows_nothing_that_it_cannot_price():

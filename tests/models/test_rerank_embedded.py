@@ -12,8 +12,8 @@ from tests.there import there
 from longmark.errors import RequestRefused, UserError
 from longmark.models import catalogue
 from longmark.models.fake import FakeChat
-from longmark.models.names import Opener
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs, Tokens
+from longmark.models.registry import Registry
 from longmark.models.rerank_embedded import LogOddsReranker
 
 
@@ -72,8 +72,8 @@ needs_small = pytest.mark.skipif(not catalogue.is_installed("small"), reason="lo
 @pytest.mark.embedded
 @needs_small
 def test_it_shares_the_model_with_the_judge_of_that_name() -> None:
-    opener = Opener()
-    judge, reranker = opener.open("judge", "embedded:small"), opener.open("reranker", "embedded:small")
+    registry = Registry()
+    judge, reranker = registry.open("judge", "embedded:small"), registry.open("reranker", "embedded:small")
     assert reranker._judge is judge
     assert reranker.name == "embedded:small (log-odds of relevant)"
 
@@ -87,4 +87,4 @@ def test_names_of_models_that_cannot_play_a_role(tmp_path: Path) -> None:
         ("reranker", f"gguf:{tmp_path}/none.gguf", "there is no such file"),
     ):
         with pytest.raises(UserError, match=said):
-            Opener().open(role, name)
+            Registry().open(role, name)

@@ -1,4 +1,4 @@
-"""What the tests of retrieval are made of: PDF files by hand, indexes of a few texts, models behind a door."""
+"""What the tests of retrieval are made of: PDF files by hand, indexes of a few texts, models behind the client."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
-from longmark.models.handles import Models, Roles
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import Backends, Models
 from longmark.prompts import PromptBook
 from longmark.rag import index
 from longmark.rag.documents import Document
@@ -17,8 +17,8 @@ from longmark.rag.documents import Document
 
 def models(home: Path, *, generator: Any = None, embedder: Any = None, book: PromptBook | None = None) -> Models:
     """The models of a verb with a call cache in `home`."""
-    roles = Roles(generator=generator, embedder=embedder)
-    return Models(roles, Door(CallCache(home / "calls.sqlite")), Ledger(), book or PromptBook())
+    backends = Backends(generator=generator, embedder=embedder)
+    return Models(backends, Client(CallCache(home / "calls.sqlite")), UsageLog(), book or PromptBook())
 
 
 def made(home: Path, texts: Sequence[str], *, given: Models | None = None, **options: Any) -> index.Index:

@@ -11,7 +11,7 @@ from tests.rag.make import made, models
 
 from longmark.domain import load
 from longmark.errors import RequestRefused, TooLong, UnknownName, UserError
-from longmark.models.door import Door
+from longmark.models.client import Client
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt, PromptBook
@@ -215,7 +215,7 @@ def test_the_same_again_asks_nothing_and_writes_the_same_file(tmp_path: Path):
     def once(calls: int | None, home: str = "") -> tuple[FakeChat, Answered, bytes]:
         chat = FakeChat(lambda request: request.messages[-1].content[-200:], name="gen")
         given_ = models(tmp_path / home, generator=chat)
-        given_.door.budget.max_calls = calls
+        given_.client.budget.max_calls = calls
         out = tmp_path / "out.jsonl"
         done = asyncio.run(answers.write(lines, out, given_, retriever))
         return chat, done, out.read_bytes()
@@ -229,4 +229,4 @@ def test_the_same_again_asks_nothing_and_writes_the_same_file(tmp_path: Path):
     assert found == expected
     assert once(None)[0].requests == []
     assert whole.left_out == ()
-    assert isinstance(models(tmp_path).door, Door)
+    assert isinstance(models(tmp_path).client, Client)

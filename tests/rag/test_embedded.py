@@ -10,7 +10,7 @@ from tests.rag.make import models
 
 from longmark import demo
 from longmark.models import catalogue
-from longmark.models.names import Opener
+from longmark.models.registry import Registry
 from longmark.rag import index
 from longmark.rag.answer import answer
 from longmark.rag.generate import Generation
@@ -25,9 +25,9 @@ def test_a_question_is_answered_from_the_passages_on_its_hazard(tmp_path: Path):
     for name in ("embedder", "small"):
         if not catalogue.is_installed(name):
             pytest.skip(f"not installed: longmark models install {name}")
-    opener = Opener()
+    registry = Registry()
     given = models(
-        tmp_path, generator=opener.open("generator", "embedded:small"), embedder=opener.open("embedder", "embedded")
+        tmp_path, generator=registry.open("generator", "embedded:small"), embedder=registry.open("embedder", "embedded")
     )
     base = Path(demo.__file__).parent / "corpus" / "ice-storm.jsonl"
     built = asyncio.run(index.build(base, tmp_path / "idx", models=given))

@@ -16,7 +16,7 @@ from longmark.cli import main, parser
 from longmark.errors import RequestRefused, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Door
+from longmark.models.client import Client
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.rag import grid
 from longmark.rag.retrieve import Retriever
@@ -108,9 +108,9 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
     chats = {label: FakeChat(label, name=label) for label in "abc"}
     first = models(home, generator=chats["a"])
     index = made(home, TEXTS)
-    door = Door(CallCache(home / "calls.sqlite"), budget=Budget(max_calls=4))
+    client = Client(CallCache(home / "calls.sqlite"), budget=Budget(max_calls=4))
     given = {
-        label: type(first)(type(first.roles)(generator=chat), door, first.ledger, first.prompts)
+        label: type(first)(type(first.backends)(generator=chat), client, first.usage_log, first.prompts)
         for label, chat in chats.items()
     }
     done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, [Retriever(index)], k=1, at_once=1))

@@ -170,7 +170,7 @@ def test_rows_that_do_not_name_a_passage_are_not_guessed_at(run: Path, tmp_path:
     shown = view(opened(tmp_path / "older.html", tmp_path / "profile", "#open=ice"), CONTRIBUTED)
     assert "|Facts of all passages together|The row does not say which passage a fact comes from." in shown
     of_one = view(opened(tmp_path / "older.html", tmp_path / "profile", "#open=one"), CONTRIBUTED)
-    assert "together" not in of_one, "of a single passage every fact is its own"
+    assert "concurrency" not in of_one, "of a single passage every fact is its own"
 
 
 def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, run: Path):

@@ -244,14 +244,14 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_to_be_gone_on_with(
         return "1. One.\n2. Two."
 
     flaky = FakeChat(says, name="flaky")
-    flaky_door = {
+    flaky_client = {
         "generators": [Member("A", (flaky,))],
         "proxies": [],
         "reranker": None,
         "n": 7,
         "variants": ["location"],
     }
-    plan = fakes.plan(tmp_path / "s", idx, **flaky_door)
+    plan = fakes.plan(tmp_path / "s", idx, **flaky_client)
     with monkeypatch.context() as patch:
         patch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
         stopped = carry(plan, cache).stopped

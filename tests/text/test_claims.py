@@ -10,16 +10,16 @@ import pytest
 
 from longmark.errors import NoScore
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
 from longmark.text.claims import PIECE, Fact, claim_calls, claims, fact_calls, facts
 
 
 def models(tmp_path: Path, *judges: FakeChat) -> Models:
-    return Models(Roles(judges=judges), Door(CallCache(tmp_path / "calls.sqlite")), Ledger(), PromptBook())
+    return Models(Backends(judges=judges), Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook())
 
 
 def said(*statements: str, key: str = "claims") -> str:

@@ -12,9 +12,9 @@ import pytest
 from longmark.errors import NoScore
 from longmark.judge import Unreadable
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import PromptBook
 from longmark.text.details import Mark, checked, details, labels, marks, stands
@@ -24,7 +24,7 @@ KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], 
 
 
 def models(tmp_path: Path, judge: FakeChat) -> Models:
-    return Models(Roles(judges=(judge,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+    return Models(Backends(judges=(judge,)), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
 
 
 def read(reply: Any, in_part: bool = False) -> dict[str, Mark]:

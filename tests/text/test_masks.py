@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from longmark.domain import load
 from longmark.errors import NoScore
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatRequest
 from longmark.prompts import PromptBook
 from longmark.text.masks import PIECE, Masked, hide, mask, mask_calls, maskable
@@ -31,7 +31,7 @@ PROFILE = {
 
 
 def masked(tmp_path: Path, judge: FakeChat, answer: str) -> Masked:
-    models = Models(Roles(judges=(judge,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+    models = Models(Backends(judges=(judge,)), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
     return asyncio.run(mask(models, answer, PROFILE))
 
 

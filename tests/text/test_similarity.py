@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from longmark.errors import NoScore
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeEmbedder
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import EmbedReply
 from longmark.prompts import PromptBook
 from longmark.text.similarity import MOST_TOKENS, Embedded, LongTexts, cosine, embed_whole
@@ -33,7 +33,7 @@ class Counting(FakeEmbedder):
 
 
 def embedded(tmp_path: Path, embedder: FakeEmbedder, *texts: str, long_texts: LongTexts = "mean") -> list[Embedded]:
-    models = Models(Roles(embedder=embedder), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+    models = Models(Backends(embedder=embedder), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
     return asyncio.run(embed_whole(models, texts, long_texts))
 
 

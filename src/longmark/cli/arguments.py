@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from longmark.models.cache import CallCache
     from longmark.models.handles import Models
-    from longmark.models.names import Given
+    from longmark.models.registry import ModelNames
     from longmark.prompts import Prompt
 
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
@@ -113,18 +113,18 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     return spend
 
 
-def models_of(arguments: argparse.Namespace, cache: CallCache, given: Given, prompts: Iterable[Prompt]) -> Models:
-    """The models of a verb that is no run, behind a door of their own. prompts: those that --prompts may replace."""
+def models_of(arguments: argparse.Namespace, cache: CallCache, given: ModelNames, prompts: Iterable[Prompt]) -> Models:
+    """The models of a verb that is no run, with a client of their own. prompts: those that --prompts may replace."""
     from longmark.domain import load
     from longmark.models.budget import Budget
-    from longmark.models.door import Door, Ledger
+    from longmark.models.client import Client, UsageLog
     from longmark.models.handles import Models
-    from longmark.models.names import Opener, price_of
+    from longmark.models.registry import Registry, price_of
     from longmark.prompts import PromptBook, from_folder
 
     folder = getattr(arguments, "prompts", None)
     book = from_folder(folder, prompts) if folder else PromptBook()
     budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
-    door = Door(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-    roles = Opener(cache, arguments.timeout, arguments.max_reply_bytes).roles(given)
-    return Models(roles, door, Ledger(), book, domain=load(getattr(arguments, "domain", None)))
+    client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
+    backends = Registry(cache, arguments.timeout, arguments.max_reply_bytes).backends(given)
+    return Models(backends, client, UsageLog(), book, domain=load(getattr(arguments, "domain", None)))

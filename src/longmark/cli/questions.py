@@ -54,7 +54,7 @@ def vary(arguments: argparse.Namespace) -> int:
     from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
     from longmark.engine.settings import every_prompt
-    from longmark.models.names import Given
+    from longmark.models.registry import ModelNames
     from longmark.records.read import Reading
 
     domain = load(arguments.domain)
@@ -64,7 +64,7 @@ def vary(arguments: argparse.Namespace) -> int:
     examples = list(reading)
     cache = open_cache(arguments.cache)
     try:
-        models = models_of(arguments, cache, Given(generator=arguments.generator), every_prompt())
+        models = models_of(arguments, cache, ModelNames(generator=arguments.generator), every_prompt())
 
         async def work() -> variants.Varied:
             given = models if arguments.generator else None
@@ -79,8 +79,8 @@ def vary(arguments: argparse.Namespace) -> int:
                     at_once=2 * arguments.concurrency,
                 )
             finally:
-                if models.roles.generator is not None:
-                    await models.roles.generator.close()
+                if models.backends.generator is not None:
+                    await models.backends.generator.close()
 
         varied = finish(work)
     finally:
@@ -93,4 +93,4 @@ def vary(arguments: argparse.Namespace) -> int:
             print(f"  {one}", file=sys.stderr)
     if varied.examples:
         print(f"{counted(len(varied.examples), 'variant')}: {arguments.out}")
-    return NO_VALUE if models.door.budget.stopped or not varied.examples else 0
+    return NO_VALUE if models.client.budget.stopped or not varied.examples else 0

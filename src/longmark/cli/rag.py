@@ -101,14 +101,14 @@ def index(arguments: argparse.Namespace) -> int:
     """Makes an index of documents."""
     from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
-    from longmark.models.names import Given
+    from longmark.models.registry import ModelNames
     from longmark.rag import index as rag_index
     from longmark.rag.chunk import Chunking
 
     chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
     cache = open_cache(arguments.cache)
     try:
-        models = models_of(arguments, cache, Given(embedder=arguments.embedder), ())
+        models = models_of(arguments, cache, ModelNames(embedder=arguments.embedder), ())
         built = finish(
             lambda: _then_closed(
                 models,
@@ -145,7 +145,7 @@ def answer(arguments: argparse.Namespace) -> int:
     from longmark.engine.run import finish, open_cache
     from longmark.engine.settings import every_prompt
     from longmark.errors import UserError
-    from longmark.models.names import Given
+    from longmark.models.registry import ModelNames
     from longmark.rag import answer as rag_answer
     from longmark.rag import index as rag_index
     from longmark.rag.retrieve import Retriever
@@ -161,7 +161,9 @@ def answer(arguments: argparse.Namespace) -> int:
         embedder = found.embedder["name"]
     cache = open_cache(arguments.cache)
     try:
-        models = models_of(arguments, cache, Given(generator=arguments.generator, embedder=embedder), every_prompt())
+        models = models_of(
+            arguments, cache, ModelNames(generator=arguments.generator, embedder=embedder), every_prompt()
+        )
         retriever = Retriever(found, models, arguments.retriever)
         reading = _reading(arguments)
         questions = list(reading)
@@ -197,7 +199,7 @@ def grid(arguments: argparse.Namespace) -> int:
     """Answers questions with every retriever and reader, and writes a file of examples for each."""
     from longmark.engine.run import finish, open_cache
     from longmark.engine.settings import every_prompt
-    from longmark.models.names import Given
+    from longmark.models.registry import ModelNames
     from longmark.rag import grid as rag_grid
     from longmark.rag import index as rag_index
 
@@ -210,7 +212,7 @@ def grid(arguments: argparse.Namespace) -> int:
         embedder = found.embedder["name"]
     cache = open_cache(arguments.cache)
     try:
-        models = models_of(arguments, cache, Given(embedder=embedder), every_prompt())
+        models = models_of(arguments, cache, ModelNames(embedder=embedder), every_prompt())
         retrievers = [rag_grid.Remembering(found, models, name) for name in names]
         with_readers = _with_readers(arguments, cache, models, readers)
         reading = _reading(arguments)
@@ -268,18 +270,18 @@ def _reading(arguments: argparse.Namespace) -> Reading:
 def _with_readers(
     arguments: argparse.Namespace, cache: CallCache, models: Models, readers: Sequence[Reader]
 ) -> dict[str, Models]:
-    """label -> the models with the reader as generator. They share the door, and so the budget."""
+    """label -> the models with the reader as generator. They share the client, and so the budget."""
     from longmark.errors import UserError
-    from longmark.models.names import Opener
+    from longmark.models.registry import Registry
 
-    opener = Opener(cache, arguments.timeout, arguments.max_reply_bytes)
+    registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
     found = {}
     for reader in readers:
         try:
-            generator = opener.open("generator", reader.model)
+            generator = registry.open("generator", reader.model)
         except UserError as error:
             raise type(error)(str(error).replace("--generator", "--reader", 1)) from None
-        found[reader.label] = replace(models, roles=replace(models.roles, generator=generator))
+        found[reader.label] = replace(models, backends=replace(models.backends, generator=generator))
     return found
 
 
@@ -324,6 +326,6 @@ async def _then_closed(models: Models, work: Awaitable[Done]) -> Done:
     try:
         return await work
     finally:
-        for model in (models.roles.generator, models.roles.embedder):
+        for model in (models.backends.generator, models.backends.embedder):
             if model is not None:
                 await model.close()

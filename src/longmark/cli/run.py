@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from longmark.engine.session import Options, dry_run, execute
     from longmark.errors import UserError
     from longmark.models.budget import Budget
-    from longmark.models.names import Given, Opener
+    from longmark.models.registry import ModelNames, Registry
     from longmark.report.summary import parse_conditions
 
     if arguments.out is None and not arguments.dry_run:
@@ -86,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = make_settings(
             arguments.metrics,
-            Opener(cache, arguments.timeout, arguments.max_reply_bytes),
-            Given(arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm),
+            Registry(cache, arguments.timeout, arguments.max_reply_bytes),
+            ModelNames(arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm),
             params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
             scoring=arguments.scoring,
             seed=arguments.seed,
@@ -153,10 +153,10 @@ def _lacks_values(result: RunResult, names: list[str]) -> bool:
         print(
             f"longmark: no example is one to mark by {idle} (longmark metrics NAME: what it runs on)", file=sys.stderr
         )
-    if result.unvalued:
-        print(f"longmark: no example has a value of {', '.join(result.unvalued)}", file=sys.stderr)
+    if result.unscored:
+        print(f"longmark: no example has a value of {', '.join(result.unscored)}", file=sys.stderr)
     nothing = next(result.rows(), None) is None
-    return bool(result.unvalued) or nothing or any(value in names for value in result.inapplicable)
+    return bool(result.unscored) or nothing or any(value in names for value in result.inapplicable)
 
 
 def _spent(result: RunResult) -> str:

@@ -35,7 +35,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     from longmark.cli.progress import Stages
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
-    from longmark.models.names import Opener
+    from longmark.models.registry import Registry
     from longmark.study.study import INTERRUPT, Session, carry_out
 
     cache = open_cache(arguments.cache)
@@ -50,7 +50,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             handle_signals=True,
             tell=lambda notice: print(notice, file=sys.stderr, flush=True),
             progress=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
-            registry=Opener(cache, arguments.timeout, arguments.max_reply_bytes),
+            registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes),
         )
         study = declare(session)
         if arguments.dry_run:

@@ -22,6 +22,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from longmark.concurrency import concurrently
 from longmark.datasets.perturb import NotMade, named, perturbed
 from longmark.domain import PARAPHRASE, Domain, Slot
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, UserError
@@ -33,7 +34,6 @@ from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.example import question_hash
 from longmark.records.write import write_examples
-from longmark.together import together
 
 TEMPERATURE = 0.7  # of paraphrases, as in the authors' code; at 0 a small model copies the question
 
@@ -106,7 +106,7 @@ async def vary(
     """
     names = chosen(domain, variants)
     examples = list(examples)  # whatever is wrong with them is known before the first call
-    if PARAPHRASE in names and (models is None or models.roles.generator is None):
+    if PARAPHRASE in names and (models is None or models.backends.generator is None):
         raise UserError(
             "paraphrases are written by a model: add --generator MODEL, or name the --variants without them"
         )
@@ -121,7 +121,7 @@ async def vary(
         finally:
             on_variant()
 
-    made = await together(one, list(product(examples, names)), at_once)
+    made = await concurrently(one, list(product(examples, names)), at_once)
     return Varied(
         tuple(one for one in made if isinstance(one, Example)),
         tuple(one for one in made if isinstance(one, LeftOut)),

@@ -15,13 +15,15 @@ from rich.console import Console
 from longmark import metrics
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import Options, execute
-from longmark.models.names import Given, Opener
+from longmark.models.registry import ModelNames, Registry
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
 from longmark.report.table import print_table
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
-MODELS = Given(judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small")
+MODELS = ModelNames(
+    judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
+)
 PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}  # fewer than usual: it is a demo
 
 
@@ -30,7 +32,7 @@ def run_demo(out: Path) -> int:
     cache = open_cache(None)
     try:
         settings = make_settings(
-            metrics.names(), Opener(cache), MODELS, params=PARAMS, scoring="expected", seed=0, prompts=None
+            metrics.names(), Registry(cache), MODELS, params=PARAMS, scoring="expected", seed=0, prompts=None
         )
         finish(lambda: execute(EXAMPLES, settings, out / "run", cache, Options(tell=print, handle_signals=True)))
     finally:

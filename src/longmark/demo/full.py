@@ -17,9 +17,9 @@ from longmark import metrics
 from longmark.demo import MODELS, PARAMS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
-from longmark.models.handles import Models, Roles
-from longmark.models.names import Given, Opener, price_of
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import Backends, Models
+from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.prompts import PromptBook
 from longmark.rag import index as rag_index
 from longmark.rag.generate import Generation
@@ -74,8 +74,8 @@ def _index(folder: Path, cache: CallCache) -> None:
     """The index of the corpus, made where there is none."""
     if (folder / rag_index.MANIFEST).exists():
         return
-    roles: Roles = Opener(cache).roles(Given(embedder=MODELS.embedder))
-    models = Models(roles, Door(cache, price_of=price_of), Ledger(), PromptBook())
+    backends: Backends = Registry(cache).backends(ModelNames(embedder=MODELS.embedder))
+    models = Models(backends, Client(cache, price_of=price_of), UsageLog(), PromptBook())
     folder.parent.mkdir(parents=True, exist_ok=True)
     finish(lambda: rag_index.build(CORPUS, folder, models=models))
 
@@ -98,14 +98,14 @@ def _plan(out: Path) -> Plan:
     )
 
 
-def _runs(plan: Plan, opener: Opener) -> list[Scoring]:
+def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
     """One run of every metric that needs no reference."""
     names = [
         name
         for name in metrics.names()
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
-    settings = make_settings(names, opener, MODELS, params=PARAMS, scoring="expected", seed=plan.seed, prompts=None)
+    settings = make_settings(names, registry, MODELS, params=PARAMS, scoring="expected", seed=plan.seed, prompts=None)
     return [Scoring("all", settings)]
 
 

@@ -1,8 +1,8 @@
 """What a run would take, without a call: the answer to `--dry-run`.
 
-Each metric is run on each example with a door that sends nothing. What the cache holds is answered, so a metric gets as
-far as it can; the first call it cannot get is priced by its own prompt, and the calls its declaration allows after that
-one are taken to be as long. For a metric of one call an example the figures are exact but for the tokens.
+Each metric runs on each example with a client that sends nothing. Calls that the cache holds are answered. The first
+call that it does not hold is priced by its own prompt; the calls that the declaration allows after it are assumed to
+be as long. For a metric with one call per example, every figure but the token counts is exact.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from longmark.engine.settings import Settings
-from longmark.engine.work import Task, Work
-from longmark.models.door import WouldCall
+from longmark.engine.worker import Task, WorkerPool
+from longmark.models.client import WouldCall
 
 
 @dataclass(slots=True)
@@ -47,10 +47,10 @@ class Estimate:
         return whole
 
 
-async def estimate(work: Work, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
-    """Goes through the tasks; `work` must stand behind a door that is dry."""
+async def estimate(work: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
+    """Goes through the tasks; `work` must stand behind the client that is dry."""
     whole = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
-    judges = len(settings.roles.judges)
+    judges = len(settings.backends.judges)
     for task in tasks:
         one = whole.metrics[task.chosen.name]
         one.rows += len(task.wanted)

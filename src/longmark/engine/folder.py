@@ -233,7 +233,7 @@ class RunFolder:
             self._rows_file = None
         self._rewrite_rows()
 
-    def unvalued(self) -> tuple[list[str], list[str]]:
+    def unscored(self) -> tuple[list[str], list[str]]:
         """The values that no row has, and those that have no row, since no example is one that they are for."""
         found = dict(self._db.execute("SELECT m, max(status = 'ok') FROM rows GROUP BY m"))
         none = [value for m, value in enumerate(self._values) if found.get(m) == 0]

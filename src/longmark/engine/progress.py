@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from longmark.models.door import Door
+from longmark.models.client import Client
 from longmark.records import Row
 
 _PLAIN_EVERY = 10.0  # seconds between lines where there is no terminal
 
 
 class Progress:
-    """total: rows there will be when the run has ended; done: rows there are already. door: what the calls go
+    """total: rows there will be when the run has ended; done: rows there are already. client: what the calls go
     through."""
 
-    def __init__(self, total: int, done: int, door: Door) -> None:
+    def __init__(self, total: int, done: int, client: Client) -> None:
         self.total = total
         self.done = done
         self.written = 0
         self.gaps = 0
-        self._door = door
+        self._client = client
         self._began = time.monotonic()
         self.tell: Callable[[], None] = lambda: None
 
@@ -37,7 +37,7 @@ class Progress:
 
     def line(self) -> str:
         """All figures in one line."""
-        counts, seconds = self._door.counts, max(time.monotonic() - self._began, 1e-9)
+        counts, seconds = self._client.counts, max(time.monotonic() - self._began, 1e-9)
         left = (self.total - self.done) / (self.written / seconds) if self.written else None
         parts = [
             f"{self.done}/{self.total} rows",
@@ -48,7 +48,7 @@ class Progress:
         parts += [f"{counts.retries} retries"] if counts.retries else []
         parts += [f"{self.gaps} without value"] if self.gaps else []
         parts += [f"{duration(left)} left"] if left is not None and self.done < self.total else []
-        parts += [f"waiting {why}"] if (why := self._door.waiting()) else []
+        parts += [f"waiting {why}"] if (why := self._client.waiting()) else []
         return " · ".join(parts)
 
 

@@ -19,20 +19,19 @@ from typing import Any, TypeVar
 from longmark.domain import load
 from longmark.engine.session import CONCURRENCY, Options, RunResult, execute
 from longmark.engine.settings import Settings, check, choose, every_prompt, parameters
-from longmark.engine.source import Given
+from longmark.engine.source import ExampleSource
 from longmark.errors import UserError
 from longmark.home import home
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.names import Given as GivenModels
-from longmark.models.names import Name, Opener
+from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook, from_folder
 
 T = TypeVar("T")
 
 
 def run(
-    examples: Given,
+    examples: ExampleSource,
     metrics: Sequence[str] | str,
     *,
     out: str | Path,
@@ -74,8 +73,8 @@ def run(
     try:
         settings = make_settings(
             [metrics] if isinstance(metrics, str) else metrics,
-            Opener(call_cache, timeout, max_reply_bytes),
-            GivenModels([judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm),
+            Registry(call_cache, timeout, max_reply_bytes),
+            ModelNames([judges] if isinstance(judges, str) else judges, generator, embedder, reranker, lm),
             params=params or {},
             scoring=scoring,
             seed=seed,
@@ -103,8 +102,8 @@ def open_cache(path: str | Path | None) -> CallCache:
 
 def make_settings(
     names: Sequence[str],
-    opener: Opener,
-    models: GivenModels,
+    registry: Registry,
+    models: ModelNames,
     *,
     params: Mapping[str, Any],
     scoring: str,
@@ -118,7 +117,7 @@ def make_settings(
     given = parameters(selected, params)
     book = from_folder(prompts, every_prompt()) if prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    settings = Settings(selected, opener.roles(models, called), given, book, scoring, seed, about)
+    settings = Settings(selected, registry.backends(models, called), given, book, scoring, seed, about)
     check(settings)
     return settings
 

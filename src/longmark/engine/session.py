@@ -17,18 +17,18 @@ from typing import Any
 from longmark.engine import manifest as manifests
 from longmark.engine import progress as progress_of
 from longmark.engine.estimate import Estimate, estimate
-from longmark.engine.fit import Fit
 from longmark.engine.folder import Changes, RunFolder
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.progress import counted
 from longmark.engine.settings import RETRIED, Settings, unsupported
-from longmark.engine.source import Given, reading
-from longmark.engine.work import Work
+from longmark.engine.source import ExampleSource, reading
+from longmark.engine.worker import WorkerPool
 from longmark.errors import UnknownName, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Counts, Door
-from longmark.models.handles import Roles
-from longmark.models.names import price_of
+from longmark.models.client import Client, Counts
+from longmark.models.handles import Backends
+from longmark.models.registry import price_of
 from longmark.records import STATUSES, Row
 
 CONCURRENCY = 16  # calls at once to one model, where the user does not say
@@ -41,8 +41,8 @@ class Options:
 
     limit: the first examples only. mapping: our field -> column of the file. retry: statuses to ask for again, beside
     `model_error` and `over_budget`. tell: takes what the user should know, a sentence at a time. handle_signals: the
-    first Ctrl-C lets the calls under way at endpoints end (main thread only). check_fit: tell where profiles do not fit
-    the domain.
+    first Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do
+    not fit the domain.
     """
 
     limit: int | None = None
@@ -54,7 +54,7 @@ class Options:
     quiet: bool = False
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
-    check_fit: bool = True
+    check_profiles: bool = True
 
     def __post_init__(self) -> None:
         numbers = {
@@ -76,7 +76,7 @@ class Options:
 @dataclass(frozen=True)
 class RunResult:
     """What a session did. folder: where the run's files are. counts: of the calls. changes: of the examples since the
-    session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unvalued: values of metrics
+    session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unscored: values of metrics
     that have rows, and none with a value. inapplicable: those without a row, since no example is one that they are for
     (values for variants, where there are none). closed: the last words of each endpoint that was not asked any more;
     budget: why no further call was let through, "" where none was refused."""
@@ -86,7 +86,7 @@ class RunResult:
     changes: Changes
     skipped: int = 0
     stopped: str | None = None
-    unvalued: tuple[str, ...] = ()
+    unscored: tuple[str, ...] = ()
     inapplicable: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
     budget: str = ""
@@ -98,7 +98,7 @@ class RunResult:
 
 
 async def execute(
-    examples: Given,
+    examples: ExampleSource,
     settings: Settings,
     out: Path,
     cache: CallCache,
@@ -106,7 +106,7 @@ async def execute(
 ) -> RunResult:
     """Marks examples into the folder `out`. Raises UserError before any call, and whatever is broken in longmark."""
     retry = _statuses(options.retry)
-    check_budget(settings.roles, options.budget)
+    check_budget(settings.backends, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
@@ -116,7 +116,7 @@ async def execute(
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
         found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
-        fit = Fit(settings.domain)
+        fit = ProfileCheck(settings.domain)
         staged = folder.stage(fit.over(found))
         if manifest is None:
             manifest = manifests.fresh(settings, _system(out), found.name)
@@ -129,13 +129,13 @@ async def execute(
         folder.write_manifest(manifest)
         changes = folder.adopt()
         _tell_changes(options, found.bad, changes)
-        if options.check_fit and (misfit := fit.told(settings.selected)) is not None:
+        if options.check_profiles and (misfit := fit.told(settings.selected)) is not None:
             options.tell(misfit)
 
-        door = Door(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
+        client = Client(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         total = folder.rows_to_be(settings.selected)
-        progress = progress_of.Progress(total, folder.rows_done(retry), door)
-        work = Work(folder, settings, door, system=str(manifest["system"]), retry=retry, on_row=progress.row)
+        progress = progress_of.Progress(total, folder.rows_done(retry), client)
+        work = WorkerPool(folder, settings, client, system=str(manifest["system"]), retry=retry, on_row=progress.row)
         session: dict[str, Any] = {"started": manifests.now(), "ended": None}  # so it stays where the process is killed
         manifest["sessions"].append(session)
         folder.write_manifest(manifest)
@@ -156,34 +156,34 @@ async def execute(
                 "ended": manifests.now(),
                 "seconds": round(time.monotonic() - began, 3),
                 "rows": progress.written,
-                **asdict(door.counts),
+                **asdict(client.counts),
                 "stopped": stopped,
             }
             manifest["finished"] = manifests.now() if stopped is None else None
             folder.write_manifest(manifest)
-        unvalued, inapplicable = ([], []) if stopped == "interrupt" else folder.unvalued()
+        unscored, inapplicable = ([], []) if stopped == "interrupt" else folder.unscored()
         return RunResult(
             out,
-            door.counts,
+            client.counts,
             changes,
             found.bad,
             stopped,
-            tuple(unvalued),
+            tuple(unscored),
             tuple(inapplicable),
-            tuple(door.closed()),
+            tuple(client.closed()),
             options.budget.stopped,
         )
 
 
 async def dry_run(
-    examples: Given,
+    examples: ExampleSource,
     settings: Settings,
     out: Path | None,
     cache: CallCache,
     options: Options,
 ) -> Estimate:
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
-    check_budget(settings.roles, options.budget)
+    check_budget(settings.backends, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.values]
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
@@ -200,8 +200,8 @@ async def dry_run(
             found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
             folder.stage(found)
             folder.adopt()
-            door = Door(cache, price_of=price_of, dry=True)
-            work = Work(folder, settings, door, system="dry run", retry=_statuses(options.retry))
+            client = Client(cache, price_of=price_of, dry=True)
+            work = WorkerPool(folder, settings, client, system="dry run", retry=_statuses(options.retry))
             return await estimate(work, settings, work.tasks(), folder.rows_done(_statuses(options.retry)))
 
 
@@ -213,11 +213,11 @@ def _statuses(retry: Collection[str]) -> frozenset[str]:
     return RETRIED | frozenset(retry)
 
 
-def check_budget(roles: Roles, budget: Budget) -> None:
+def check_budget(backends: Backends, budget: Budget) -> None:
     """UserError where dollars are limited and a model's price is not known: the limit could not be kept."""
     if budget.max_usd is None:
         return
-    used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
+    used = [*backends.judges, backends.generator, backends.embedder, backends.reranker, backends.lm]
     for model in used:
         if model is not None and price_of(model).__name__ == "unknown":
             raise UserError(
@@ -248,8 +248,8 @@ def _system(out: Path) -> str:
 
 
 async def _close(settings: Settings) -> None:
-    roles = settings.roles
-    used = [*roles.judges, roles.generator, roles.embedder, roles.reranker, roles.lm]
+    backends = settings.backends
+    used = [*backends.judges, backends.generator, backends.embedder, backends.reranker, backends.lm]
     for model in {id(model): model for model in used if model is not None}.values():
         await model.close()
 
@@ -265,7 +265,7 @@ def _disk_errors(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _interruptible(work: Work, options: Options) -> Iterator[list[int]]:
+def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
     """The first Ctrl-C (or SIGTERM) lets the calls under way at endpoints end, the second one ends at once. Yields the
     list of signals that came."""
     came: list[int] = []

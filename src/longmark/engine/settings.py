@@ -14,7 +14,7 @@ from longmark.domain import Domain, load
 from longmark.errors import UnknownName, UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
-from longmark.models.handles import Roles
+from longmark.models.handles import Backends
 from longmark.prompts import Prompt, PromptBook
 
 SCORINGS = ("text", "expected")
@@ -25,12 +25,12 @@ RETRIED = frozenset({"model_error", "over_budget"})  # rows without a value that
 class Settings:
     """What is fixed for a run's folder: a row made with other settings does not belong there.
 
-    selected: the metrics; params: metric -> its parameters; roles: the models; prompts: the book; seed; scoring;
+    selected: the metrics; params: metric -> its parameters; backends: the models; prompts: the book; seed; scoring;
     domain: what the questions are about.
     """
 
     selected: Sequence[Selected]
-    roles: Roles
+    backends: Backends
     params: Mapping[str, Any] = field(default_factory=dict)
     prompts: PromptBook = field(default_factory=PromptBook)
     scoring: str = "text"
@@ -52,7 +52,7 @@ class Settings:
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""
         called = {role for chosen in self.selected for role in chosen.metric.models}
-        return {role: names for role, names in self.roles.names().items() if role in called}
+        return {role: names for role, names in self.backends.names().items() if role in called}
 
     def prompts_of(self, metric: Metric) -> list[Prompt]:
         """The prompts a metric uses under this scoring: of those that exist for one scoring only, this one's."""
@@ -115,7 +115,7 @@ def check(settings: Settings) -> None:
     wrong: list[str] = []
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
-    have = settings.roles.names()
+    have = settings.backends.names()
     lacking: dict[str, list[str]] = {}
     for chosen in settings.selected:
         for role in chosen.metric.models:
@@ -138,10 +138,10 @@ def unsupported(settings: Settings, chosen: Selected) -> str | None:
     says it, so that an example which needs no call (an empty answer) has its value all the same."""
     reads_tokens = settings.scoring == "expected" and "expected" in chosen.metric.scorings
     if reads_tokens or chosen.metric.logprobs:
-        lacking = [judge.name for judge in settings.roles.judges if judge.capabilities.logprobs == 0]
+        lacking = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
         if lacking and "judge" in chosen.metric.models:
             return f"{', '.join(lacking)} cannot give log-probabilities, which {chosen.name} reads here."
-    lm = settings.roles.lm
+    lm = settings.backends.lm
     if "lm" in chosen.metric.models and lm is not None and lm.capabilities.prompt_logprobs is False:
         return f"{lm.name} cannot give the log-probabilities of a given text, which {chosen.name} needs."
     return None

@@ -11,10 +11,10 @@ from longmark.records import Example
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.read import Bad, Checked, Good, Reading
 
-Given = str | Path | Iterable[Example | Mapping[str, Any]]
+ExampleSource = str | Path | Iterable[Example | Mapping[str, Any]]
 
 
-def reading(given: Given, *, mapping: Mapping[str, str], limit: int | None, skip_bad: bool) -> Checked:
+def reading(given: ExampleSource, *, mapping: Mapping[str, str], limit: int | None, skip_bad: bool) -> Checked:
     """The examples, to be read once and to the end; `name` is for messages and the manifest."""
     if isinstance(given, str | Path):
         return Reading(given, mapping=mapping, limit=limit, skip_bad=skip_bad)

@@ -1,1 +1,1 @@
-"""Models behind one door: protocols, backends, cache, limits, budget."""
+"""Models behind the client: protocols, backends, cache, limits, budget."""

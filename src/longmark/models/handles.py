@@ -1,4 +1,4 @@
-"""What a metric is given: the models of a run, each behind the door, each booking to the row that asks."""
+"""What a metric is given: the models of a run, each behind the client, each booking to the row that asks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from longmark.domain import Domain, load
 from longmark.errors import NoScore
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import (
     Chat,
     ChatReply,
@@ -28,7 +28,7 @@ ROLES = ("judge", "generator", "embedder", "reranker", "lm")
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class Backends:
     """The backends of a run by what they are used for; None: not given."""
 
     judges: tuple[Chat, ...] = ()
@@ -46,18 +46,18 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class ChatHandle:
-    """A chat model behind the door."""
+    """A chat model behind the client."""
 
     model: Chat
-    door: Door
-    ledger: Ledger
+    client: Client
+    usage_log: UsageLog
 
     @property
     def name(self) -> str:
         return self.model.name
 
     async def chat(self, request: ChatRequest) -> ChatReply:
-        return await self.door.chat(self.model, request, self.ledger)
+        return await self.client.chat(self.model, request, self.usage_log)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Models:
     what the questions are about, for metrics that follow it.
     """
 
-    roles: Roles
-    door: Door
-    ledger: Ledger
+    backends: Backends
+    client: Client
+    usage_log: UsageLog
     prompts: PromptBook
     scoring: str = "text"
     seed: int = 0
@@ -78,26 +78,26 @@ class Models:
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:
-        return tuple(ChatHandle(judge, self.door, self.ledger) for judge in self.roles.judges)
+        return tuple(ChatHandle(judge, self.client, self.usage_log) for judge in self.backends.judges)
 
     @property
     def generator(self) -> ChatHandle:
-        return ChatHandle(_given(self.roles.generator, "generator"), self.door, self.ledger)
+        return ChatHandle(_given(self.backends.generator, "generator"), self.client, self.usage_log)
 
     async def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        return await self.door.embed(_given(self.roles.embedder, "embedder"), texts, self.ledger)
+        return await self.client.embed(_given(self.backends.embedder, "embedder"), texts, self.usage_log)
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
-        return await self.door.rerank(_given(self.roles.reranker, "reranker"), query, documents, self.ledger)
+        return await self.client.rerank(_given(self.backends.reranker, "reranker"), query, documents, self.usage_log)
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
-        return await self.door.likelihood(self._lm(), request, self.ledger)
+        return await self.client.likelihood(self._lm(), request, self.usage_log)
 
     async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
-        return await self.door.likelihoods(self._lm(), requests, self.ledger)
+        return await self.client.likelihoods(self._lm(), requests, self.usage_log)
 
     def _lm(self) -> LanguageModel:
-        lm = _given(self.roles.lm, "lm")
+        lm = _given(self.backends.lm, "lm")
         if lm.capabilities.prompt_logprobs is False:
             raise NoScore("unsupported", f"{lm.name} cannot give the log-probabilities of a given text.")
         return lm

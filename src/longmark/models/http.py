@@ -1,7 +1,7 @@
 """An OpenAI-compatible endpoint: the connection pool, and what its failures mean.
 
 The backends on it are `http_chat`, `http_embed`, `http_rerank` and `http_likelihood`; several may share one
-Endpoint. One call of `post` is one attempt: nothing is retried here (that is the door's) and nothing follows
+Endpoint. One call of `post` is one attempt: nothing is retried here (that is the client's) and nothing follows
 a redirect, which could carry a key to another host. Errors: RateLimited for 429, ServerFault for 408, 5xx, a
 connection that fails, a timeout and a body that is no JSON, Refusal (a RequestRefused) for the other 3xx and
 4xx, for a 429 that says the quota is used up and for a body above the size limit; among them Overlong (a TooLong)

@@ -176,7 +176,7 @@ class LlamaCpp:
                 self._session = aiohttp.ClientSession(
                     self._server.listening_address,
                     headers={"Authorization": f"Bearer {self._key}"},
-                    timeout=aiohttp.ClientTimeout(total=None),  # the door keeps the time
+                    timeout=aiohttp.ClientTimeout(total=None),  # the client keeps the time
                 )
                 properties = await self._ask("GET", "/props")
                 self._window = properties["default_generation_settings"]["n_ctx"]

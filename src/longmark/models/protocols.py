@@ -1,9 +1,9 @@
 """What a model can be asked, whoever serves it.
 
 A backend implements one or more of the four protocols and raises only `errors.ModelError` and its kinds. It does no
-caching, retrying, limiting or counting: all of that is `models.door`, the one way in. Requests and replies are frozen
+caching, retrying, limiting or counting: all of that is `models.client`, the one way in. Requests and replies are frozen
 dataclasses of plain values, so that they can be hashed for the cache and stored as JSON. A reply checks its own numbers
-when it is made (BadReply); their types are checked by the door, before anything is stored.
+when it is made (BadReply); their types are checked by the client, before anything is stored.
 """
 
 from __future__ import annotations

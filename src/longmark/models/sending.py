@@ -37,7 +37,7 @@ _FORMS = 10  # of one request, at most; an endpoint that refuses more than that 
 
 @dataclass(slots=True)
 class Counts:
-    """What went through the door since it was opened. requests: sent, tries again included; calls: replies received;
+    """What went through the client since it was opened. requests: sent, tries again included; calls: replies received;
     from_cache: calls answered from the cache, by an equal call under way or by another process; retries: requests after
     the first of a call; rate_limited: 429s; faults: other failed requests; unmetered: attempts that were or may have
     been billed without a usable count of tokens, which the token counts leave out; tokens and usd: of all attempts."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longmark.concurrency import concurrently
 from longmark.domain import PARAPHRASE
 from longmark.errors import ModelError, OverBudget, TooLong, UnknownName, UserError
 from longmark.models.handles import Models
@@ -28,7 +29,6 @@ from longmark.rag.generate import Generation, NoAnswer, generate
 from longmark.rag.retrieve import Hit, Retriever
 from longmark.records import Context, Example
 from longmark.records.write import write_examples
-from longmark.together import together
 
 FOLLOW = ("figure", "code")
 META = "rag"  # under which an example's `meta` says how it was answered
@@ -86,7 +86,7 @@ async def answer(
     A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
     """
     check_follow(follow)
-    if models.roles.generator is None:
+    if models.backends.generator is None:
         raise UserError("answers are written by a model: add --generator MODEL")
     work = _Work(models, retriever, how or Generation(), k, follow, on_answer)
     lines = list(questions)
@@ -164,7 +164,7 @@ class _Work:
             number, line = item
             self._finish(number, await self._one(line, found.get(number)))
 
-        await together(one, asked, at_once)
+        await concurrently(one, asked, at_once)
 
     def _finish(self, number: int, result: Example | LeftOut) -> None:
         self.done[number] = result

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark.concurrency import concurrently
 from longmark.errors import MissingExtra, UserError
 from longmark.models.handles import Models
 from longmark.rag.best import best
-from longmark.together import together
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ async def embed_all(
     left = iter(texts)
     while window := list(islice(left, _TEXTS_PER_CALL * _CALLS_AT_ONCE)):
         calls = [window[at : at + _TEXTS_PER_CALL] for at in range(0, len(window), _TEXTS_PER_CALL)]
-        found = [vector for vectors in await together(models.embed, calls) for vector in vectors]
+        found = [vector for vectors in await concurrently(models.embed, calls) for vector in vectors]
         block = unit_rows(found)
         if rows is None:
             rows = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(count, block.shape[1]))

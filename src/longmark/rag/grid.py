@@ -156,8 +156,8 @@ async def write(
                 system = await _one(system, questions, models, retriever, on_answer, options)
                 stopped = system.answered is not None and system.answered.stopped
             done.append(system)
-        if models.roles.generator is not None:
-            await models.roles.generator.close()
+        if models.backends.generator is not None:
+            await models.backends.generator.close()
     order = [retriever.method for retriever in retrievers]
     return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
 

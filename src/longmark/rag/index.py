@@ -100,7 +100,7 @@ async def build(
     the embedder is asked.
     """
     chunker = Chunker(chunking or Chunking())
-    if approximate and (models is None or models.roles.embedder is None):
+    if approximate and (models is None or models.backends.embedder is None):
         raise UserError("--approximate is about vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else None
     with _new_folder(Path(out)) as folder:
@@ -111,9 +111,9 @@ async def build(
             Bm25.build(stored.texts()).save(folder / "bm25")
             tell("BM25", built.passages, built.passages)
             embedder, cut = None, None
-            if models is not None and models.roles.embedder is not None:
+            if models is not None and models.backends.embedder is not None:
                 embedder = await _write_vectors(models, stored, folder, approximate, tell)
-                cut = _cut(models.roles.embedder, stored)
+                cut = _cut(models.backends.embedder, stored)
         finally:
             stored.close()
         _write_manifest(folder, built, chunking or Chunking(), embedder)
@@ -287,7 +287,7 @@ def _add(writer: Writer, document: Document, chunker: Chunker) -> None:
 async def _write_vectors(
     models: Models, stored: Passages, folder: Path, approximate: bool, tell: Tell
 ) -> dict[str, Any]:
-    embedder, count = models.roles.embedder, len(stored)
+    embedder, count = models.backends.embedder, len(stored)
     assert embedder is not None
     tell("vectors", 0, count)
     path = folder / dense.VECTORS

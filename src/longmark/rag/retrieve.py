@@ -44,9 +44,9 @@ class Retriever:
                 raise UserError(
                     f"{self.method} retrieval: {index.path} has no vectors; index the documents with --embedder"
                 )
-            if models is None or models.roles.embedder is None:
+            if models is None or models.backends.embedder is None:
                 raise UserError(f"{self.method} retrieval needs --embedder {index.embedder['name']}")
-            index.check_embedder(models.roles.embedder)
+            index.check_embedder(models.backends.embedder)
 
     async def retrieve(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         """The best k passages of each question, best first; fewer where the index has fewer, or BM25 finds no more."""

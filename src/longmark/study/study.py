@@ -32,8 +32,8 @@ from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
-from longmark.models.door import Counts
-from longmark.models.names import Opener
+from longmark.models.client import Counts
+from longmark.models.registry import Registry
 from longmark.records import Example
 from longmark.records.json_data import read_object
 from longmark.records.write import replacing, write_examples
@@ -72,7 +72,7 @@ class Session:
     handle_signals: bool = False
     tell: Callable[[str], None] = lambda _notice: None
     progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
-    registry: Opener | None = None
+    registry: Registry | None = None
 
     def counter(self, what: str, total: int) -> Callable[[], None]:
         """A function to call after each line of a stage: it reports the progress."""
@@ -138,7 +138,7 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
         quiet=session.quiet,
         tell=session.tell,
         handle_signals=session.handle_signals,
-        check_fit=False,  # the study checks its questions before anything is paid
+        check_profiles=False,  # the study checks its questions before anything is paid
     )
 
     async def make() -> Made:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from longmark.concurrency import concurrently
 from longmark.judge import ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentences
-from longmark.together import together
 
 PIECE = 4000  # bytes of text in one call, about 1,000 tokens
 _MOST_TOKENS = 3072  # of a reply
@@ -81,7 +81,7 @@ async def claims(models: Models, text: str) -> list[str]:
         reader = structure(_Claims, _room(piece))
         return (await ask(models, models.judges[0], CLAIMS, {"answer": piece}, reader)).value.claims
 
-    found = await together(of_piece, pieces(text, PIECE))
+    found = await concurrently(of_piece, pieces(text, PIECE))
     return _each_once(claim for some in found for claim in some)
 
 
@@ -97,7 +97,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
         return (await ask(models, models.judges[0], FACTS, {"context": piece}, reader)).value.facts
 
     cut = pieces(text, PIECE)
-    found = await together(of_piece, cut)
+    found = await concurrently(of_piece, cut)
     sources: dict[str, set[int]] = {}
     position = 0
     for piece, some in zip(cut, found, strict=True):

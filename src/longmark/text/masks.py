@@ -18,13 +18,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from longmark.concurrency import concurrently
 from longmark.domain import Domain, Mask
 from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.text.pieces import pieces, utf8_size
-from longmark.together import together
 
 PIECE = 4000  # bytes of answer in one call: of more, a judge names a smaller share
 _MOST_TOKENS = 1024  # of a reply
@@ -87,7 +87,7 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
         )
         return verdict.value
 
-    named = _once(one for some in await together(of_piece, pieces(answer, PIECE)) for one in some)
+    named = _once(one for some in await concurrently(of_piece, pieces(answer, PIECE)) for one in some)
     values = _values(profile, domain)
     text, found = _replaced(answer, [*named, *values], domain)
     return Masked(

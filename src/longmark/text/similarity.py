@@ -69,7 +69,7 @@ class _Counter:
     """Counts a text's tokens as the embedder does, or estimates them where it offers no `token_count`."""
 
     def __init__(self, models: Models) -> None:
-        own: Callable[[str], int] | None = getattr(models.roles.embedder, "token_count", None)
+        own: Callable[[str], int] | None = getattr(models.backends.embedder, "token_count", None)
         self.count = own or _estimate
         self.how = "by the embedder" if own else f"estimated, {_BYTES_PER_TOKEN} bytes a token"
         self._cuts_itself = own is not None

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from longmark import metrics
 from longmark.metric import Score
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
 
@@ -37,8 +37,8 @@ SHOWN = {
 
 def marked(tmp_path: Path, name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any) -> Score:
     metric = metrics.load(name)
-    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Roles(judges=(judge,)), door, Ledger(), PromptBook(), scoring)
+    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    models = Models(Backends(judges=(judge,)), client, UsageLog(), PromptBook(), scoring)
     result = asyncio.run(_scored(metric, example, models, metric.params(**params)))
     assert isinstance(result, Score)
     return result

@@ -17,9 +17,9 @@ from longmark.metric import Score
 from longmark.metrics.score.answer_relevance import Params
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatRequest, EmbedReply
 from longmark.prompts import PromptBook
 from longmark.records import Example
@@ -63,9 +63,9 @@ def scored(
     domain: Domain | None = None,
     **params: Any,
 ) -> dict[str, Score | NoScore]:
-    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    roles = Roles(judges=(model,), embedder=embedder or Known())
-    models = Models(roles, door, Ledger(), PromptBook(), domain=domain or load())
+    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    backends = Backends(judges=(model,), embedder=embedder or Known())
+    models = Models(backends, client, UsageLog(), PromptBook(), domain=domain or load())
 
     async def main() -> Any:
         return await METRIC.score(example, models, METRIC.params(**params))
@@ -205,8 +205,8 @@ def test_the_whole_way_on_the_embedded_models(tmp_path: Path):
     from longmark.models.minilm import MiniLM
 
     model = LlamaCpp.embedded("judge")
-    door = Door(CallCache(tmp_path / "c.sqlite"))
-    models = Models(Roles(judges=(model,), embedder=MiniLM()), door, Ledger(), PromptBook())
+    client = Client(CallCache(tmp_path / "c.sqlite"))
+    models = Models(Backends(judges=(model,), embedder=MiniLM()), client, UsageLog(), PromptBook())
 
     async def main() -> Any:
         try:

@@ -17,11 +17,11 @@ from longmark.errors import NoScore, RequestRefused
 from longmark.metric import Score
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeLanguageModel
-from longmark.models.handles import Models, Roles
-from longmark.models.names import Opener
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest
+from longmark.models.registry import Registry
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
 
@@ -44,8 +44,8 @@ def marked(
 
     async def use() -> Any:
         try:
-            roles = Roles(judges=(judge,), lm=lm)
-            models = Models(roles, Door(CallCache(folder / "calls.sqlite")), Ledger(), PromptBook())
+            backends = Backends(judges=(judge,), lm=lm)
+            models = Models(backends, Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook())
             return await metric.score(example, models, metric.params(**params))
         finally:
             await lm.close()
@@ -188,7 +188,7 @@ def test_on_the_small_model_the_fact_that_holds_the_answer_is_needed_most(tmp_pa
     facts = ["Ants live in colonies.", "The levee at Kestrel Point was raised to 4.7 metres.", "Rain is water."]
     found = marked(
         tmp_path,
-        Opener().open("lm", "embedded:small"),
+        Registry().open("lm", "embedded:small"),
         facts,
         "The levee at Kestrel Point was raised to 4.7 metres.",
     )

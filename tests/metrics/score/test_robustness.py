@@ -16,9 +16,9 @@ from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeEmbedder
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import Embedder, EmbedReply
 from longmark.prompts import PromptBook
 from longmark.records import Example
@@ -35,8 +35,8 @@ class Known(FakeEmbedder):
 def scored(
     tmp_path: Path, variant: str, answer: str, base_answer: str, embedder: Embedder | None = None, **params: Any
 ) -> dict[str, Score]:
-    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Roles(embedder=embedder or FakeEmbedder()), door, Ledger(), PromptBook())
+    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    models = Models(Backends(embedder=embedder or FakeEmbedder()), client, UsageLog(), PromptBook())
     example = Example(id="1", variant_of="q", variant=variant, answer=answer, base_answer=base_answer)
 
     async def main() -> Any:

@@ -15,11 +15,11 @@ from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeReranker
-from longmark.models.handles import Models, Roles
-from longmark.models.names import Opener
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import Reranker
+from longmark.models.registry import Registry
 from longmark.prompts import PromptBook
 from longmark.records import Example
 
@@ -39,7 +39,9 @@ def marked(folder: Path, answer: str, reranker: Reranker, **params: Any) -> dict
 
     async def use() -> Any:
         try:
-            models = Models(Roles(reranker=reranker), Door(CallCache(folder / "calls.sqlite")), Ledger(), PromptBook())
+            models = Models(
+                Backends(reranker=reranker), Client(CallCache(folder / "calls.sqlite")), UsageLog(), PromptBook()
+            )
             return await metric.score(example, models, metric.params(**params))
         finally:
             await reranker.close()
@@ -166,7 +168,7 @@ def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_t
     answer = (
         "- Football is played by two teams of eleven.\n- Oaks, beeches and maples are trees that lose their leaves."
     )
-    found = marked(tmp_path, answer, Opener().open("reranker", "embedded"))
+    found = marked(tmp_path, answer, Registry().open("reranker", "embedded"))
     off_topic, on_topic = (point["delta"] for point in value(found["relevance"]).evidence["points"])
     assert on_topic > off_topic
     assert value(found["order_changed"]).value == 1

@@ -18,9 +18,9 @@ from longmark.metric import Score
 from longmark.metrics.score.specificity import Params
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat
-from longmark.models.handles import Models, Roles
+from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
@@ -68,8 +68,8 @@ def scored(
     seed: int = 0,
     **params: Any,
 ) -> dict[str, Score | NoScore]:
-    door = Door(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
-    models = Models(Roles(judges=judges), door, Ledger(), PromptBook(), seed=seed, domain=domain or load())
+    client = Client(CallCache(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"))
+    models = Models(Backends(judges=judges), client, UsageLog(), PromptBook(), seed=seed, domain=domain or load())
     metric = metrics.load("score.specificity")
 
     async def main() -> Any:
@@ -355,7 +355,7 @@ def test_the_whole_way_on_the_embedded_judge(tmp_path: Path):
         contexts=(Context(text="In 2009 an ice storm struck Richland and brought down power lines."),),
     )
     model = LlamaCpp.embedded("judge")
-    models = Models(Roles(judges=(model,)), Door(CallCache(tmp_path / "c.sqlite")), Ledger(), PromptBook())
+    models = Models(Backends(judges=(model,)), Client(CallCache(tmp_path / "c.sqlite")), UsageLog(), PromptBook())
 
     async def main() -> Any:
         try:

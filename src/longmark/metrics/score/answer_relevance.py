@@ -30,6 +30,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, structure
@@ -41,7 +42,6 @@ from longmark.records import Example
 from longmark.text.masks import MASKING, mask, mask_calls, maskable
 from longmark.text.pieces import pieces
 from longmark.text.similarity import cosine, embed_whole
-from longmark.together import together
 
 _PIECE = 12_000  # bytes of answer in one call, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
@@ -126,7 +126,7 @@ async def _relevance(question: str, answer: str, models: Models, params: Params)
         )
         return verdict.value
 
-    generated = [one for some in await together(of_piece, pieces(answer, _PIECE)) for one in some]
+    generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
     asked, *others = await embed_whole(models, [question, *generated])
     cosines = [cosine(asked.vector, other.vector) for other in others]
     return Score(

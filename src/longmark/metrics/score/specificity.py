@@ -35,6 +35,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import TEMPERATURE
@@ -46,7 +47,6 @@ from longmark.text.details import DETAILS, LABELLING, Mark, details, labels
 from longmark.text.pieces import utf8_size
 from longmark.text.sentences import sentences
 from longmark.text.votes import Label, share_of_yes, vote, weighted_score
-from longmark.together import together
 
 MOST_SAMPLES = 1000
 """Each claim is judged so many times: beyond it a number is a slip of the pen, not a plan."""
@@ -93,7 +93,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     if not found:
         raise NoScore("undefined", "The answer makes no claim: there is nothing that could be specific.")
     batches = _batches(found)
-    known = await together(lambda batch: details(models, batch), batches)
+    known = await concurrently(lambda batch: details(models, batch), batches)
     known_of = [its for batch, its in zip(batches, known, strict=True) for _ in batch]
     jury = _jury(models, params)
     passages = [context.text for context in example.contexts]
@@ -111,7 +111,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
         )
         return verdict.value
 
-    marks = await together(mark, [(i, juror) for i in range(len(found)) for juror in jury])
+    marks = await concurrently(mark, [(i, juror) for i in range(len(found)) for juror in jury])
     judged = [_vote(found[i], marks[i * len(jury) : (i + 1) * len(jury)]) for i in range(len(found))]
     weights = models.domain.weights
     shared = {

@@ -26,7 +26,7 @@ from longmark.domain import Domain, load
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
 from longmark.errors import UnknownName, UserError
-from longmark.models.names import Given, Name, Opener
+from longmark.models.registry import ModelNames, Name, Registry
 from longmark.rag.generate import Generation
 
 ONCE = ("score.readability", "score.robustness")
@@ -197,7 +197,7 @@ def proxy_run(proxy: Member) -> str:
     return f"proxy-{proxy.stem}"
 
 
-def scorings(plan: Plan, registry: Opener) -> list[Scoring]:
+def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
     parameters(choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain)), plan.params)
     params = {_DOCUMENTS: True, **plan.params}
@@ -210,12 +210,12 @@ def scorings(plan: Plan, registry: Opener) -> list[Scoring]:
     return found
 
 
-def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], Given]]:
-    yield ONCE_RUN, ONCE, Given(embedder=plan.embedder)
+def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
+    yield ONCE_RUN, ONCE, ModelNames(embedder=plan.embedder)
     if plan.reranker is not None:
-        yield POINTS_RUN, POINTS, Given(reranker=plan.reranker)
+        yield POINTS_RUN, POINTS, ModelNames(reranker=plan.reranker)
     for evaluator in plan.evaluators:
-        yield evaluator_run(evaluator), JUDGED, Given(evaluator.models, embedder=plan.embedder)
+        yield evaluator_run(evaluator), JUDGED, ModelNames(evaluator.models, embedder=plan.embedder)
     extractor = plan.extractor if plan.extractor is not None else plan.evaluators[0].models[0]
     for proxy in plan.proxies:
-        yield proxy_run(proxy), PROXIED, Given([extractor], lm=proxy.models[0])
+        yield proxy_run(proxy), PROXIED, ModelNames([extractor], lm=proxy.models[0])

@@ -13,13 +13,13 @@ from pathlib import Path
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary
 from longmark.domain import PARAPHRASE, load
-from longmark.engine.fit import Fit
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.session import check_budget
 from longmark.engine.settings import every_prompt
 from longmark.errors import UserError
-from longmark.models.door import Counts, Door, Ledger
+from longmark.models.client import Client, Counts, UsageLog
 from longmark.models.handles import Models
-from longmark.models.names import Given, Opener, price_of
+from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.prompts import PromptBook, from_folder
 from longmark.rag import answer as rag_answer
 from longmark.rag import index as rag_index
@@ -40,7 +40,7 @@ def score_study(
     plan: Plan,
     session: Session,
     labels: Path | None = None,
-    runs: Callable[[Plan, Opener], Sequence[Scoring]] = scorings,
+    runs: Callable[[Plan, Registry], Sequence[Scoring]] = scorings,
 ) -> Study:
     """The study, with everything checked that can be checked without a call: UserError where something is wrong.
 
@@ -82,26 +82,26 @@ def score_study(
 class _Stages:
     """The stages, and what they need: the domain, the index, the models."""
 
-    def __init__(self, plan: Plan, session: Session, runs: Callable[[Plan, Opener], Sequence[Scoring]]) -> None:
+    def __init__(self, plan: Plan, session: Session, runs: Callable[[Plan, Registry], Sequence[Scoring]]) -> None:
         self._plan, self._session = plan, session
         self.domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants)
         self.index = rag_index.load(plan.index)
         self.book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
-        self._registry = session.registry or Opener(session.cache)
+        self._registry = session.registry or Registry(session.cache)
         self._scorings = runs(plan, self._registry)
         self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
-        self._writer = self._models(Given(generator=plan.writer())) if PARAPHRASE in self.variants else None
+        self._writer = self._models(ModelNames(generator=plan.writer())) if PARAPHRASE in self.variants else None
         models = [*self._generators.values(), *([self._writer] if self._writer else [])]
-        for roles in (*(one.roles for one in models), *(one.settings.roles for one in self._scorings)):
-            check_budget(roles, session.budget)
+        for backends in (*(one.backends for one in models), *(one.settings.backends for one in self._scorings)):
+            check_budget(backends, session.budget)
         Retriever(self.index, next(iter(self._generators.values())), plan.retriever)  # whether they fit each other
-        self._fit = Fit(self.domain)
+        self._profile_check = ProfileCheck(self.domain)
         self._n = plan.n or 0
         if plan.questions is not None:
             if not plan.questions.is_file():
                 raise UserError(f"{plan.questions}: there is no such file")
-            self._n = sum(1 for _ in self._fit.over(self._source()))
+            self._n = sum(1 for _ in self._profile_check.over(self._source()))
 
     def declared(self) -> Iterator[Stage]:
         """The stages in their order."""
@@ -124,7 +124,7 @@ class _Stages:
     def check_profiles(self) -> None:
         """Tells the user where the profiles of given questions do not fit the domain."""
         selected = (one for scoring in self._scorings for one in scoring.settings.selected)
-        if (misfit := self._fit.told(selected)) is not None:
+        if (misfit := self._profile_check.told(selected)) is not None:
             self._session.tell(misfit)
 
     async def _make_questions(self) -> Made:
@@ -187,13 +187,13 @@ class _Stages:
             embedder = self._plan.embedder  # a backend that was handed over has no other name
             if isinstance(embedder, str):
                 embedder = str(self.index.embedder["name"])
-        return self._models(Given(generator=generator.models[0], embedder=embedder))
+        return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
-    def _models(self, given: Given) -> Models:
+    def _models(self, given: ModelNames) -> Models:
         session = self._session
-        door = Door(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
-        roles = self._registry.roles(given, ("generator", "embedder"))
-        return Models(roles, door, Ledger(), self.book, seed=self._plan.seed, domain=self.domain)
+        client = Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
+        backends = self._registry.backends(given, ("generator", "embedder"))
+        return Models(backends, client, UsageLog(), self.book, seed=self._plan.seed, domain=self.domain)
 
 
 def _made(
@@ -207,12 +207,12 @@ def _made(
     failed = ""
     if generator and not examples:
         failed = f"{generator} answered no question: {left_out[0] if left_out else 'there are none'}"
-    counts = models.door.counts if models is not None else Counts()
+    counts = models.client.counts if models is not None else Counts()
     reasons, no_reply = [str(one) for one in left_out], [str(one) for one in left_out if one.again]
     return Made(examples, len(examples), reasons, no_reply, failed, counts=counts, notes=notes)
 
 
 async def _close(models: Models | None) -> None:
-    for model in (models.roles.generator, models.roles.embedder) if models is not None else ():
+    for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
         if model is not None:
             await model.close()

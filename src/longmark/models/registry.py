@@ -24,7 +24,7 @@ from longmark.errors import UserError
 from longmark.models import catalogue, prices
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
-from longmark.models.handles import ROLES, Roles
+from longmark.models.handles import ROLES, Backends
 from longmark.models.protocols import Backend
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
@@ -40,7 +40,7 @@ Name = str | Backend  # Python code may hand over a backend of its own (a fake, 
 
 
 @dataclass(frozen=True)
-class Given:
+class ModelNames:
     """The models that were named for a run, by role."""
 
     judges: Sequence[Name] = ()
@@ -50,7 +50,7 @@ class Given:
     lm: Name | None = None
 
 
-class Opener:
+class Registry:
     """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
 
     cache: where what is learnt of endpoints is kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
@@ -66,7 +66,7 @@ class Opener:
         self._endpoints: dict[tuple[str, str | None], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
-    def roles(self, given: Given, called: Collection[str] = ROLES) -> Roles:
+    def backends(self, given: ModelNames, called: Collection[str] = ROLES) -> Backends:
         """The models of a run: those of the roles that are called. UserError for a name that names nothing, or nothing
         that can play the role."""
 
@@ -78,7 +78,7 @@ class Opener:
         for name in names:
             if names.count(name) > 1:
                 raise UserError(f"--judge {name} was given twice: a jury is of different judges")
-        return Roles(
+        return Backends(
             judges=judges,
             generator=one("generator", given.generator),
             embedder=one("embedder", given.embedder),

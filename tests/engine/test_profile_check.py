@@ -10,7 +10,7 @@ from tests.program import run, write_jsonl
 from tests.study.score_models import Fakes, carry, make_index
 
 from longmark.domain import load
-from longmark.engine.fit import Fit
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.settings import choose
 from longmark.models.cache import CallCache
 from longmark.records import Example
@@ -20,7 +20,7 @@ FITS = {"hazard": "Ice  Storm", "location": "Cook, IL", "sector": "energy", "con
 
 
 def told(profiles: list[dict[str, Any] | None], metrics: str = MINDING) -> str | None:
-    fit = Fit(load())
+    fit = ProfileCheck(load())
     examples = [Example(id=str(n), question="q", profile=profile) for n, profile in enumerate(profiles)]
     assert list(fit.over(examples)) == examples
     return fit.told(choose(metrics.split(",")))

@@ -9,10 +9,10 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AT_ONCE = 16  # of one asker; how many calls a model gets at once is the door's to say
+AT_ONCE = 16  # of one asker; how many calls a model gets at once is the client's to say
 
 
-async def together(
+async def concurrently(
     ask: Callable[[Item], Awaitable[Result]], items: Sequence[Item], at_once: int = AT_ONCE
 ) -> list[Result]:
     """What `ask` gives for each item, in the order of the items; at most `at_once` are under way.

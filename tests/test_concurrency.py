@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from longmark.together import AT_ONCE, together
+from longmark.concurrency import AT_ONCE, concurrently
 
 
 def test_results_stand_in_the_order_of_the_items():
@@ -14,8 +14,8 @@ def test_results_stand_in_the_order_of_the_items():
         await asyncio.sleep(0.002 * (5 - item))
         return item * item
 
-    assert asyncio.run(together(slow_first, [0, 1, 2, 3, 4])) == [0, 1, 4, 9, 16]
-    assert asyncio.run(together(slow_first, [])) == []
+    assert asyncio.run(concurrently(slow_first, [0, 1, 2, 3, 4])) == [0, 1, 4, 9, 16]
+    assert asyncio.run(concurrently(slow_first, [])) == []
 
 
 def test_no_more_at_once_than_the_bound():
@@ -29,7 +29,7 @@ def test_no_more_at_once_than_the_bound():
         under_way -= 1
         return item
 
-    asyncio.run(together(ask, range(50)))
+    asyncio.run(concurrently(ask, range(50)))
     assert most == AT_ONCE
 
 
@@ -46,7 +46,7 @@ def test_the_first_error_by_order_is_raised_once_those_under_way_are_done():
         return item
 
     with pytest.raises(ValueError, match="item 3"):
-        asyncio.run(together(ask, range(100)))
+        asyncio.run(concurrently(ask, range(100)))
     # item 7 fails first: the 14 others of the first 16 come to their end, none is begun after them
     assert sorted(begun) == list(range(AT_ONCE))
     assert sorted(done) == [item for item in range(AT_ONCE) if item not in (3, 7)]
@@ -60,7 +60,7 @@ def test_a_cancelled_asker_cancels_what_it_asked():
         done.append(item)
 
     async def cancelled() -> None:
-        task = asyncio.create_task(together(ask, range(4)))
+        task = asyncio.create_task(concurrently(ask, range(4)))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

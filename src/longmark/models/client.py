@@ -18,6 +18,7 @@ from typing import Any, Generic
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from longmark.concurrency import concurrently
 from longmark.errors import LongmarkError, ServerFault, TooManyInputs
 from longmark.models.budget import Budget, Price, estimate_tokens
 from longmark.models.cache import CallCache, call_key
@@ -42,7 +43,6 @@ from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender
 from longmark.models.waiting import Stopped, unless_given_up
 from longmark.records import Usage
-from longmark.together import together
 
 _CHAT = TypeAdapter(ChatReply)
 _EMBED = TypeAdapter(EmbedReply)
@@ -64,11 +64,11 @@ class WouldCall(LongmarkError):
 
 
 @dataclass(slots=True)
-class Ledger:
+class UsageLog:
     """Who asks, and what it cost: one for each computation of a metric.
 
-    first: whether this ledger is the first of the run to ask for the call of that key; a call that several share
-    counts for whoever asked first. refresh: asks anew, once, what the cache held when the door was opened.
+    first: whether this usage_log is the first of the run to ask for the call of that key; a call that several share
+    counts for whoever asked first. refresh: asks anew, once, what the cache held when the client was opened.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -85,7 +85,7 @@ class _Kind(Generic[Reply]):
     most: Callable[[list[Any]], Tokens]
 
 
-class Door:
+class Client:
     """cache: where replies are kept; concurrency: the most calls at once to one model; price_of: the price function of
     a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries."""
 
@@ -119,13 +119,13 @@ class Door:
         """What nothing but waiting is being done for; None while calls are under way."""
         return self._sender.waiting()
 
-    async def chat(self, model: Chat, request: ChatRequest, ledger: Ledger) -> ChatReply:
+    async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
         async def send(wanted: list[ChatRequest]) -> list[ChatReply]:
             return [await model.chat(wanted[0])]
 
-        return (await self._call(model, _CHATS, [request], send, ledger))[0]
+        return (await self._call(model, _CHATS, [request], send, usage_log))[0]
 
-    async def embed(self, model: Embedder, texts: Sequence[str], ledger: Ledger) -> list[tuple[float, ...]]:
+    async def embed(self, model: Embedder, texts: Sequence[str], usage_log: UsageLog) -> list[tuple[float, ...]]:
         """One vector a text, in their order. Each text is cached by itself; those that are new go out in batches of the
         model's size, each a call of its own. ServerFault where the vectors are of different lengths."""
 
@@ -136,7 +136,7 @@ class Door:
             shares = _shares(reply.tokens, len(wanted))
             return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
 
-        vectors = [reply.vectors[0] for reply in await self._call(model, _EMBEDS, list(texts), send, ledger)]
+        vectors = [reply.vectors[0] for reply in await self._call(model, _EMBEDS, list(texts), send, usage_log)]
         if len({len(vector) for vector in vectors}) > 1:
             raise ServerFault(
                 f"{model.name} gives embeddings of different lengths; if another model is served under this name now, "
@@ -144,7 +144,7 @@ class Door:
             )
         return vectors
 
-    async def rerank(self, model: Reranker, query: str, documents: Sequence[str], ledger: Ledger) -> RerankReply:
+    async def rerank(self, model: Reranker, query: str, documents: Sequence[str], usage_log: UsageLog) -> RerankReply:
         """A score a document, in their order; out of several calls where the model takes fewer documents in one."""
         if not documents:
             return RerankReply(())
@@ -160,7 +160,7 @@ class Door:
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]
             try:
-                found = await together(lambda one: self._call(model, _RERANKS, [one], send, ledger), requests)
+                found = await concurrently(lambda one: self._call(model, _RERANKS, [one], send, usage_log), requests)
             except TooManyInputs:
                 if (getattr(model, "batch", None) or batch) >= batch:
                     raise
@@ -170,20 +170,22 @@ class Door:
                 raise ServerFault(f"{model.name} gave {len(scores)} scores for {len(documents)} documents")
             return RerankReply(scores, total_tokens(reply.tokens for (reply,) in found))
 
-    async def likelihood(self, model: LanguageModel, request: LikelihoodRequest, ledger: Ledger) -> LikelihoodReply:
+    async def likelihood(
+        self, model: LanguageModel, request: LikelihoodRequest, usage_log: UsageLog
+    ) -> LikelihoodReply:
         async def send(wanted: list[LikelihoodRequest]) -> list[LikelihoodReply]:
             return [await model.likelihood(wanted[0])]
 
-        return (await self._call(model, _LIKELIHOODS, [request], send, ledger))[0]
+        return (await self._call(model, _LIKELIHOODS, [request], send, usage_log))[0]
 
     async def likelihoods(
-        self, model: LanguageModel, requests: Sequence[LikelihoodRequest], ledger: Ledger
+        self, model: LanguageModel, requests: Sequence[LikelihoodRequest], usage_log: UsageLog
     ) -> list[LikelihoodReply]:
         """One reply a request, in their order; each is cached by itself. A model that shares prefixes gets those that
         are new in one call; any other one gets them one by one, queued in their order."""
         if not isinstance(model, PrefixSharing):
-            return await together(lambda request: self.likelihood(model, request, ledger), requests)
-        return await self._call(model, _LIKELIHOODS, list(requests), model.likelihoods, ledger)
+            return await concurrently(lambda request: self.likelihood(model, request, usage_log), requests)
+        return await self._call(model, _LIKELIHOODS, list(requests), model.likelihoods, usage_log)
 
     async def _call(
         self,
@@ -191,7 +193,7 @@ class Door:
         kind: _Kind[Reply],
         requests: list[Any],
         send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        ledger: Ledger,
+        usage_log: UsageLog,
     ) -> list[Reply]:
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
         model's batch size."""
@@ -202,7 +204,7 @@ class Door:
 
         async def fly(part: dict[bytes, Any]) -> None:
             nonlocal sent
-            flown, paid = await self._fly(model, kind, part, send, ledger)
+            flown, paid = await self._fly(model, kind, part, send, usage_log)
             replies.update(flown)
             sent = sent or paid
 
@@ -212,17 +214,17 @@ class Door:
             for key, request in wanted.items():
                 if key in replies:
                     continue
-                if (stored := self._stored(key, kind, ledger)) is not None:
+                if (stored := self._stored(key, kind, usage_log)) is not None:
                     replies[key] = stored
                 elif key in self._flights:
                     others[key] = self._flights[key]
                 else:
                     mine[key] = request
             if mine and self._dry:
-                raise WouldCall(kind.most(list(mine.values())), self._sender.price(model), ledger.usage.calls)
+                raise WouldCall(kind.most(list(mine.values())), self._sender.price(model), usage_log.usage.calls)
             try:
                 parts = _batches(mine, getattr(model, "batch", None))
-                await (fly(parts[0]) if len(parts) == 1 else together(fly, parts))
+                await (fly(parts[0]) if len(parts) == 1 else concurrently(fly, parts))
                 for key, flight in others.items():
                     with unless_given_up(flight):
                         replies[key] = await asyncio.shield(flight)
@@ -230,12 +232,12 @@ class Door:
                 smaller += 1
                 if smaller > _HALVINGS or kind is _RERANKS:
                     raise
-        self._book(ledger, replies, sent=sent)
+        self._book(usage_log, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
-    def _stored(self, key: bytes, kind: _Kind[Reply], ledger: Ledger) -> tuple[Reply, float | None] | None:
+    def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> tuple[Reply, float | None] | None:
         """What the cache holds, if it can be read and is not to be asked anew."""
-        if ledger.refresh and key not in self._asked_anew:
+        if usage_log.refresh and key not in self._asked_anew:
             return None
         found = self.cache.get(key)
         try:
@@ -249,7 +251,7 @@ class Door:
         kind: _Kind[Reply],
         wanted: dict[bytes, Any],
         send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        ledger: Ledger,
+        usage_log: UsageLog,
     ) -> tuple[dict[bytes, tuple[Reply, float | None]], bool]:
         """Sends what nobody has asked yet, stores the replies, and gives them to whoever asks the same meanwhile; and
         whether anything was sent. What another process has asked for is waited for."""
@@ -257,7 +259,7 @@ class Door:
         flights = {key: loop.create_future() for key in wanted}
         self._flights.update(flights)
         landed: dict[bytes, tuple[Reply, float | None]] = {}
-        sent, anew = False, ledger.refresh
+        sent, anew = False, usage_log.refresh
         try:
             while left := {key: request for key, request in wanted.items() if key not in landed}:
                 granted = await self.cache.claim(left, anew=anew)
@@ -265,12 +267,12 @@ class Door:
                     mine = {key: request for key, request in left.items() if key in granted}
                     if mine:
                         landed |= await self._send(model, kind, mine, send)
-                        self._asked_anew.update(mine if ledger.refresh else ())
+                        self._asked_anew.update(mine if usage_log.refresh else ())
                         sent = True
                         continue
                 finally:
                     self.cache.release(granted)
-                landed |= {key: found for key in left if (found := self._stored(key, kind, ledger)) is not None}
+                landed |= {key: found for key in left if (found := self._stored(key, kind, usage_log)) is not None}
                 # what is stored and cannot be read is as good as none
                 stale = not anew and any(self.cache.get(key) for key in left if key not in landed)
                 anew = anew or stale
@@ -319,16 +321,16 @@ class Door:
         await self._sender.send(model, lambda: send(requests), keep, kind.most(requests))
         return landed
 
-    def _book(self, ledger: Ledger, replies: dict[bytes, tuple[Reply, float | None]], *, sent: bool) -> None:
+    def _book(self, usage_log: UsageLog, replies: dict[bytes, tuple[Reply, float | None]], *, sent: bool) -> None:
         """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
         usage = Usage(calls=1, from_cache=int(not sent))
         for key, (reply, usd) in replies.items():
-            if ledger.first(key):
+            if usage_log.first(key):
                 tokens = reply.tokens or Tokens()
                 unmetered = int(reply.tokens is None)
                 usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered))
-        ledger.usage.add(usage)
+        usage_log.usage.add(usage)
 
 
 def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longmark.models.cache import CallCache
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatRequest, Message
 
@@ -29,16 +29,16 @@ def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):
     model = FakeChat("85", latency=0.05)
 
     async def call() -> None:
-        door = Door(cache)
-        ledger = Ledger()
-        first = asyncio.create_task(door.chat(model, asking("a"), Ledger()))
+        client = Client(cache)
+        usage_log = UsageLog()
+        first = asyncio.create_task(client.chat(model, asking("a"), UsageLog()))
         await asyncio.sleep(0.01)
-        second = asyncio.create_task(door.chat(model, asking("a"), ledger))
+        second = asyncio.create_task(client.chat(model, asking("a"), usage_log))
         await asyncio.sleep(0.01)
         first.cancel()
         assert (await second).text == "85"
         assert first.cancelled()
-        assert (ledger.usage.calls, ledger.usage.from_cache) == (1, 0)
+        assert (usage_log.usage.calls, usage_log.usage.from_cache) == (1, 0)
 
     asyncio.run(call())
     assert len(model.requests) == 2
@@ -48,8 +48,8 @@ def test_who_is_cancelled_while_waiting_for_another_ones_call_ends(cache: CallCa
     model = FakeChat("85", latency=0.05)
 
     async def call() -> None:
-        door = Door(cache)
-        both = [asyncio.create_task(door.chat(model, asking("a"), Ledger())) for _ in range(2)]
+        client = Client(cache)
+        both = [asyncio.create_task(client.chat(model, asking("a"), UsageLog())) for _ in range(2)]
         await asyncio.sleep(0.01)
         for task in both:
             task.cancel()
@@ -70,10 +70,10 @@ def test_texts_of_a_batch_that_was_given_up_are_embedded_by_who_waits(cache: Cal
     slow.embed = never  # type: ignore[assignment,method-assign]
 
     async def call() -> list[tuple[float, ...]]:
-        door = Door(cache)
-        first = asyncio.create_task(door.embed(slow, ["b"], Ledger()))
+        client = Client(cache)
+        first = asyncio.create_task(client.embed(slow, ["b"], UsageLog()))
         await asyncio.sleep(0)
-        second = asyncio.create_task(door.embed(model, ["a", "b", "c"], Ledger()))
+        second = asyncio.create_task(client.embed(model, ["a", "b", "c"], UsageLog()))
         await asyncio.sleep(0.01)
         first.cancel()
         return await second
@@ -84,23 +84,23 @@ def test_texts_of_a_batch_that_was_given_up_are_embedded_by_who_waits(cache: Cal
 @pytest.mark.parametrize("left", [b"{}!", b'{"words": "of another version"}', b""])
 def test_a_stored_reply_that_cannot_be_read_is_asked_for_again(cache: CallCache, left: bytes):
     model = FakeChat("85")
-    asyncio.run(Door(cache).chat(model, asking("a"), Ledger()))
+    asyncio.run(Client(cache).chat(model, asking("a"), UsageLog()))
     other = sqlite3.connect(cache.path)
     other.execute("UPDATE calls SET reply = ?", (left,))
     other.commit()
     other.close()
     for _ in range(2):  # the second time the new one is there
-        assert asyncio.run(Door(cache).chat(model, asking("a"), Ledger())).text == "85"
+        assert asyncio.run(Client(cache).chat(model, asking("a"), UsageLog())).text == "85"
     assert len(model.requests) == 2
 
 
 def test_a_call_that_several_ask_anew_is_paid_once_more_and_not_twice(cache: CallCache):
-    asyncio.run(Door(cache).chat(FakeChat("prose"), asking("a"), Ledger()))
+    asyncio.run(Client(cache).chat(FakeChat("prose"), asking("a"), UsageLog()))
     model = FakeChat(["85", "20"])
 
     async def call() -> list[str]:
-        door = Door(cache)
-        return [(await door.chat(model, asking("a"), Ledger(refresh=True))).text for _ in range(2)]
+        client = Client(cache)
+        return [(await client.chat(model, asking("a"), UsageLog(refresh=True))).text for _ in range(2)]
 
     assert asyncio.run(call()) == ["85", "85"]
     assert len(model.requests) == 1

@@ -14,7 +14,7 @@ from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score, full_name
 from longmark.metrics import Selected
-from longmark.models.door import Door, Ledger
+from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.waiting import Stopped
 from longmark.records import Example, Row, Signature, Usage
@@ -42,7 +42,7 @@ class Task:
     refresh: bool = False
 
 
-class Work:
+class WorkerPool:
     """The work of one session in a run's folder.
 
     system: who answered, for examples that do not say. on_row: told of every row that is written.
@@ -52,7 +52,7 @@ class Work:
         self,
         folder: RunFolder,
         settings: Settings,
-        door: Door,
+        client: Client,
         *,
         system: str,
         retry: frozenset[str] = RETRIED,
@@ -60,7 +60,7 @@ class Work:
     ) -> None:
         self._folder = folder
         self._settings = settings
-        self._door = door
+        self._client = client
         self._system = system
         self._retry = retry
         self._on_row = on_row
@@ -71,7 +71,7 @@ class Work:
     def stop(self) -> None:
         """Begins nothing new; calls under way are waited for and stored, rows that need more calls are left out."""
         self._stop = True
-        self._door.stop()
+        self._client.stop()
 
     async def run(self, workers: int) -> None:
         """Works until there is nothing left, it is stopped, or something is broken: a disk that is full (UserError), or
@@ -113,13 +113,19 @@ class Work:
     async def mark(self, task: Task) -> list[Row]:
         """The rows of one computation, one for each value that is wanted."""
         example, chosen = task.example, task.chosen
-        ledger = Ledger(first=self._folder.first, refresh=task.refresh)
+        usage_log = UsageLog(first=self._folder.first, refresh=task.refresh)
         settings = self._settings
         results: dict[str, Score | NoScore]
         try:
             self._check(example, chosen)
             models = Models(
-                settings.roles, self._door, ledger, settings.prompts, settings.scoring, settings.seed, settings.domain
+                settings.backends,
+                self._client,
+                usage_log,
+                settings.prompts,
+                settings.scoring,
+                settings.seed,
+                settings.domain,
             )
             result = await chosen.metric.score(example, models, settings.params[chosen.name])
             if isinstance(result, Score):
@@ -135,7 +141,7 @@ class Work:
         except ModelError as error:
             results = dict.fromkeys(task.wanted, NoScore("model_error", str(error)))
         return [
-            self._row(example, chosen, value, results[value], ledger.usage if i == 0 else Usage())
+            self._row(example, chosen, value, results[value], usage_log.usage if i == 0 else Usage())
             for i, value in enumerate(task.wanted)
         ]
 
@@ -169,7 +175,7 @@ class Work:
         return Signature(
             version=__version__,
             params=params,
-            models={r: names for r, names in settings.roles.names().items() if r in chosen.metric.models},
+            models={r: names for r, names in settings.backends.names().items() if r in chosen.metric.models},
             prompts=settings.prompts.hashes(settings.prompts_of(chosen.metric)),
             seed=settings.seed,
         )

@@ -16,7 +16,7 @@ from longmark.records import Example
 _SHOWN = 3  # values of a slot that are named
 
 
-class Fit:
+class ProfileCheck:
     """Counts what a domain does not know while examples go through.
 
     A slot is unknown where the domain has none of that name; a value where the slot has no such value, in any case and

@@ -1,4 +1,4 @@
-"""The door: nothing is paid twice, nothing is lost, nobody is asked faster than allowed."""
+"""The client: nothing is paid twice, nothing is lost, nobody is asked faster than allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused,
 from longmark.models import limits
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache, call_key
-from longmark.models.door import Door, Ledger, WouldCall
+from longmark.models.client import Client, UsageLog, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
 from longmark.models.waiting import Stopped
@@ -37,10 +37,10 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
 def test_a_reply_is_stored_and_never_asked_for_again(cache: CallCache):
     model = FakeChat("85")
 
-    async def twice() -> tuple[Ledger, Ledger]:
-        first, second = Ledger(), Ledger(first=lambda _key: False)
-        await Door(cache).chat(model, asking("a"), first)
-        reply = await Door(cache).chat(model, asking("a"), second)
+    async def twice() -> tuple[UsageLog, UsageLog]:
+        first, second = UsageLog(), UsageLog(first=lambda _key: False)
+        await Client(cache).chat(model, asking("a"), first)
+        reply = await Client(cache).chat(model, asking("a"), second)
         assert reply.text == "85"
         return first, second
 
@@ -54,10 +54,12 @@ def test_a_reply_is_stored_and_never_asked_for_again(cache: CallCache):
 def test_usage_of_a_cached_reply_is_what_was_first_paid(cache: CallCache):
     model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(100, 40, 7)))
 
-    async def paid(price: float) -> Ledger:
-        ledger = Ledger()
-        await Door(cache, price_of=lambda _m: lambda tokens: tokens.prompt * price).chat(model, asking("a"), ledger)
-        return ledger
+    async def paid(price: float) -> UsageLog:
+        usage_log = UsageLog()
+        await Client(cache, price_of=lambda _m: lambda tokens: tokens.prompt * price).chat(
+            model, asking("a"), usage_log
+        )
+        return usage_log
 
     new, again = asyncio.run(paid(0.01)), asyncio.run(paid(5.0))
     assert new.usage.usd == pytest.approx(1.0)  # 100 tokens x 0.01
@@ -67,24 +69,24 @@ def test_usage_of_a_cached_reply_is_what_was_first_paid(cache: CallCache):
 def test_equal_calls_at_once_are_one(cache: CallCache):
     model = FakeChat("85", latency=0.01)
 
-    async def many() -> Door:
-        door = Door(cache)
-        await asyncio.gather(*(door.chat(model, asking("a"), Ledger()) for _ in range(20)))
-        return door
+    async def many() -> Client:
+        client = Client(cache)
+        await asyncio.gather(*(client.chat(model, asking("a"), UsageLog()) for _ in range(20)))
+        return client
 
-    door = asyncio.run(many())
+    client = asyncio.run(many())
     assert len(model.requests) == 1
-    assert (door.counts.calls, door.counts.from_cache) == (1, 19)
+    assert (client.counts.calls, client.counts.from_cache) == (1, 19)
 
 
 def test_equal_calls_at_once_share_an_error_and_it_is_not_stored(cache: CallCache):
     model = FakeChat([RequestRefused("no", 400), "85"], latency=0.01)
 
     async def many() -> list[object]:
-        door = Door(cache)
-        calls = (door.chat(model, asking("a"), Ledger()) for _ in range(3))
+        client = Client(cache)
+        calls = (client.chat(model, asking("a"), UsageLog()) for _ in range(3))
         outcomes: list[object] = await asyncio.gather(*calls, return_exceptions=True)
-        outcomes.append(await door.chat(model, asking("a"), Ledger()))
+        outcomes.append(await client.chat(model, asking("a"), UsageLog()))
         return outcomes
 
     *errors, last = asyncio.run(many())
@@ -97,9 +99,9 @@ def test_samples_are_calls_of_their_own(cache: CallCache):
     model = FakeChat()
 
     async def samples() -> None:
-        door = Door(cache)
+        client = Client(cache)
         for sample in (0, 1, 2, 1):
-            await door.chat(model, asking("a", sample), Ledger())
+            await client.chat(model, asking("a", sample), UsageLog())
 
     asyncio.run(samples())
     assert [request.sample for request in model.requests] == [0, 1, 2]
@@ -120,10 +122,10 @@ def test_the_key_holds_who_is_asked_and_what():
 def test_faults_are_retried_and_counted(cache: CallCache):
     model = FakeChat([ServerFault("500", 500), RateLimited("429", 429, 0.5), "85"])
 
-    async def call() -> Door:
-        door = Door(cache)
-        assert (await door.chat(model, asking("a"), Ledger())).text == "85"
-        return door
+    async def call() -> Client:
+        client = Client(cache)
+        assert (await client.chat(model, asking("a"), UsageLog())).text == "85"
+        return client
 
     counts = asyncio.run(call()).counts
     assert (counts.requests, counts.calls, counts.retries, counts.rate_limited, counts.faults) == (3, 1, 2, 1, 1)
@@ -132,7 +134,7 @@ def test_faults_are_retried_and_counted(cache: CallCache):
 def test_retries_are_bounded(cache: CallCache):
     model = FakeChat(lambda _request: ServerFault("down", 503))
     with pytest.raises(ServerFault):
-        asyncio.run(_one(Door(cache), model))
+        asyncio.run(_one(Client(cache), model))
     assert len(model.requests) == limits.MAX_FAULTS
 
 
@@ -142,19 +144,19 @@ def test_an_endpoint_that_is_down_is_tried_once_a_call_until_it_replies(cache: C
 
     async def call() -> None:
         nonlocal down
-        door = Door(cache)
+        client = Client(cache)
         for i in range(5):
             with pytest.raises(ServerFault):
-                await door.chat(model, asking(str(i)), Ledger())
+                await client.chat(model, asking(str(i)), UsageLog())
         before = len(model.requests)
         with pytest.raises(ServerFault):
-            await door.chat(model, asking("sixth"), Ledger())
+            await client.chat(model, asking("sixth"), UsageLog())
         assert len(model.requests) == before + 1
         down = False
-        await door.chat(model, asking("seventh"), Ledger())
+        await client.chat(model, asking("seventh"), UsageLog())
         down = True
         with pytest.raises(ServerFault):
-            await door.chat(model, asking("eighth"), Ledger())
+            await client.chat(model, asking("eighth"), UsageLog())
         assert len(model.requests) == before + 2 + limits.MAX_FAULTS
 
     asyncio.run(call())
@@ -164,10 +166,10 @@ def test_a_wrong_key_is_asked_with_once(cache: CallCache):
     model = FakeChat(lambda _request: RequestRefused("no such key", 401))
 
     async def call() -> None:
-        door = Door(cache)
+        client = Client(cache)
         for i in range(3):
             with pytest.raises(RequestRefused, match="no such key"):
-                await door.chat(model, asking(str(i)), Ledger())
+                await client.chat(model, asking(str(i)), UsageLog())
 
     asyncio.run(call())
     assert len(model.requests) == 1
@@ -177,10 +179,10 @@ def test_a_spent_quota_is_asked_once(cache: CallCache):
     model = FakeChat(lambda _request: RequestRefused("no quota left", 429))
 
     async def call() -> None:
-        door = Door(cache)
+        client = Client(cache)
         for i in range(3):
             with pytest.raises(RequestRefused, match="no quota"):
-                await door.chat(model, asking(str(i)), Ledger())
+                await client.chat(model, asking(str(i)), UsageLog())
 
     asyncio.run(call())
     assert len(model.requests) == 1
@@ -196,10 +198,10 @@ def test_a_call_that_is_refused_waits_its_turn(cache: CallCache):
         return RateLimited("slow down", 429, 0.01) if asked % 20 else "85"
 
     async def call() -> None:
-        door = Door(cache)
-        replies = await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(10)))
+        client = Client(cache)
+        replies = await asyncio.gather(*(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)))
         assert [reply.text for reply in replies] == ["85"] * 10
-        assert (door.counts.calls, door.counts.rate_limited, door.counts.faults) == (10, 190, 0)
+        assert (client.counts.calls, client.counts.rate_limited, client.counts.faults) == (10, 190, 0)
 
     model = FakeChat(every_twentieth)
     asyncio.run(call())
@@ -213,7 +215,7 @@ def test_a_call_gives_up_when_it_has_been_refused_for_long(cache: CallCache, mon
     async def call() -> float:
         began = asyncio.get_running_loop().time()
         with pytest.raises(RateLimited):
-            await _one(Door(cache), model)
+            await _one(Client(cache), model)
         return asyncio.get_running_loop().time() - began
 
     assert asyncio.run(call()) >= 0.18
@@ -228,8 +230,8 @@ def test_a_refused_call_goes_before_new_ones(cache: CallCache):
         return RateLimited("slow down", 429, 0.0) if sent == ["0"] else "85"
 
     async def call() -> None:
-        door = Door(cache, concurrency=1)
-        await asyncio.gather(*(door.chat(FakeChat(say, latency=0.01), asking(str(i)), Ledger()) for i in range(6)))
+        client = Client(cache, concurrency=1)
+        await asyncio.gather(*(client.chat(FakeChat(say, latency=0.01), asking(str(i)), UsageLog()) for i in range(6)))
 
     asyncio.run(call())
     assert sorted(sent) == ["0", "0", "1", "2", "3", "4", "5"]
@@ -240,7 +242,7 @@ def test_a_refused_call_goes_before_new_ones(cache: CallCache):
 def test_a_wait_beyond_the_longest_is_a_refusal(cache: CallCache):
     model = FakeChat(lambda _request: RateLimited("come back tomorrow", 429, 86_400.0 * 100))
     with pytest.raises(RateLimited):
-        asyncio.run(_one(Door(cache), model))
+        asyncio.run(_one(Client(cache), model))
     assert len(model.requests) == 1
 
 
@@ -248,14 +250,14 @@ def test_the_budget_is_never_passed(cache: CallCache):
     model = FakeChat()
 
     async def call() -> None:
-        door = Door(cache, budget=Budget(max_calls=3))
+        client = Client(cache, budget=Budget(max_calls=3))
         outcomes = await asyncio.gather(
-            *(door.chat(model, asking(str(i)), Ledger()) for i in range(10)), return_exceptions=True
+            *(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)), return_exceptions=True
         )
         assert sum(isinstance(outcome, OverBudget) for outcome in outcomes) == 7
-        assert door.budget.stopped
+        assert client.budget.stopped
         # what the cache holds needs no budget
-        assert (await door.chat(model, asking("0"), Ledger())).text
+        assert (await client.chat(model, asking("0"), UsageLog())).text
 
     asyncio.run(call())
     assert len(model.requests) == 3
@@ -266,8 +268,8 @@ def test_the_budget_of_tokens_counts_what_calls_under_way_may_take(cache: CallCa
     model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.01)
 
     async def call() -> list[object]:
-        door = Door(cache, budget=Budget(max_tokens=100))
-        calls = (door.chat(model, asking(f"{i:04d}"), Ledger()) for i in range(6))
+        client = Client(cache, budget=Budget(max_tokens=100))
+        calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(6))
         return list(await asyncio.gather(*calls, return_exceptions=True))
 
     outcomes = asyncio.run(call())
@@ -277,14 +279,16 @@ def test_the_budget_of_tokens_counts_what_calls_under_way_may_take(cache: CallCa
 def test_the_budget_of_dollars(cache: CallCache):
     model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(10, 0, 10)))
 
-    async def call() -> Door:
-        door = Door(cache, budget=Budget(max_usd=1.0), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion))
+    async def call() -> Client:
+        client = Client(
+            cache, budget=Budget(max_usd=1.0), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion)
+        )
         # at most 0.27 is set aside for a call, 0.20 is paid: after four calls 0.80 is spent and 0.27 more would be over
         for i in range(4):
-            await door.chat(model, asking(f"{i:04d}"), Ledger())
+            await client.chat(model, asking(f"{i:04d}"), UsageLog())
         with pytest.raises(OverBudget):
-            await door.chat(model, asking("more"), Ledger())
-        return door
+            await client.chat(model, asking("more"), UsageLog())
+        return client
 
     assert asyncio.run(call()).counts.usd == pytest.approx(0.8)
 
@@ -293,8 +297,8 @@ def test_no_more_calls_at_once_than_allowed(cache: CallCache):
     model = FakeChat(latency=0.002)
 
     async def call() -> None:
-        door = Door(cache, concurrency=4)
-        await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(40)))
+        client = Client(cache, concurrency=4)
+        await asyncio.gather(*(client.chat(model, asking(str(i)), UsageLog()) for i in range(40)))
 
     asyncio.run(call())
     assert model.most_in_flight == 4
@@ -304,8 +308,8 @@ def test_a_backend_can_be_narrower_than_the_run(cache: CallCache):
     model = FakeChat(latency=0.001, width=1)
 
     async def call() -> None:
-        door = Door(cache, concurrency=8)
-        await asyncio.gather(*(door.chat(model, asking(str(i)), Ledger()) for i in range(10)))
+        client = Client(cache, concurrency=8)
+        await asyncio.gather(*(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)))
 
     asyncio.run(call())
     assert model.most_in_flight == 1
@@ -316,10 +320,10 @@ def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
     model = FakeChat("85", latency=0.05)
 
     async def call() -> list[object]:
-        door = Door(cache, concurrency=2)
-        calls = [asyncio.create_task(door.chat(model, asking(str(i)), Ledger())) for i in range(6)]
+        client = Client(cache, concurrency=2)
+        calls = [asyncio.create_task(client.chat(model, asking(str(i)), UsageLog())) for i in range(6)]
         await asyncio.sleep(0.01)
-        door.stop()
+        client.stop()
         return list(await asyncio.gather(*calls, return_exceptions=True))
 
     outcomes = asyncio.run(call())
@@ -331,13 +335,13 @@ def test_stop_gives_up_calls_of_models_on_this_machine(cache: CallCache):
     here, there = FakeChat("85", latency=60, width=1), FakeChat("90", latency=0.05, name="there")
 
     async def call() -> list[object]:
-        door = Door(cache)
+        client = Client(cache)
         calls = [
-            asyncio.create_task(door.chat(model, asking(text), Ledger()))
+            asyncio.create_task(client.chat(model, asking(text), UsageLog()))
             for model, text in [(here, "a"), (here, "a"), (here, "b"), (there, "a")]  # the second shares the first's
         ]
         await asyncio.sleep(0.01)
-        door.stop()
+        client.stop()
         return list(await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10))
 
     outcomes = asyncio.run(call())
@@ -349,10 +353,10 @@ def test_whoever_is_cancelled_after_a_stop_is_cancelled(cache: CallCache):
     model = FakeChat("85", latency=60, width=1)
 
     async def call() -> None:
-        door = Door(cache)
-        asking_it = asyncio.create_task(door.chat(model, asking("a"), Ledger()))
+        client = Client(cache)
+        asking_it = asyncio.create_task(client.chat(model, asking("a"), UsageLog()))
         await asyncio.sleep(0.01)
-        door.stop()
+        client.stop()
         asking_it.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking_it
@@ -361,15 +365,15 @@ def test_whoever_is_cancelled_after_a_stop_is_cancelled(cache: CallCache):
     assert model.in_flight == 0
 
 
-def test_a_dry_door_answers_from_the_cache_and_sends_nothing(cache: CallCache):
+def test_a_dry_client_answers_from_the_cache_and_sends_nothing(cache: CallCache):
     model = FakeChat("85")
 
     async def call() -> None:
-        await Door(cache).chat(model, asking("a"), Ledger())
-        dry = Door(cache, dry=True)
-        assert (await dry.chat(model, asking("a"), Ledger())).text == "85"
+        await Client(cache).chat(model, asking("a"), UsageLog())
+        dry = Client(cache, dry=True)
+        assert (await dry.chat(model, asking("a"), UsageLog())).text == "85"
         with pytest.raises(WouldCall):
-            await dry.chat(model, asking("b"), Ledger())
+            await dry.chat(model, asking("b"), UsageLog())
 
     asyncio.run(call())
     assert len(model.requests) == 1
@@ -379,9 +383,9 @@ def test_texts_are_embedded_once_each_in_their_order(cache: CallCache):
     model = FakeEmbedder()
 
     async def call() -> None:
-        door = Door(cache)
-        first = await door.embed(model, ["a cat", "a dog", "a cat"], Ledger())
-        second = await door.embed(model, ["a dog", "a bird"], Ledger())
+        client = Client(cache)
+        first = await client.embed(model, ["a cat", "a dog", "a cat"], UsageLog())
+        second = await client.embed(model, ["a dog", "a bird"], UsageLog())
         assert first[0] == first[2] != first[1] == second[0]
 
     asyncio.run(call())
@@ -391,7 +395,7 @@ def test_texts_are_embedded_once_each_in_their_order(cache: CallCache):
 def test_an_error_of_ours_is_not_taken_for_one_of_the_model(cache: CallCache):
     model = FakeChat(lambda _request: KeyError("bug"))
     with pytest.raises(KeyError):
-        asyncio.run(_one(Door(cache), model))
+        asyncio.run(_one(Client(cache), model))
     assert len(model.requests) == 1
 
 
@@ -408,10 +412,10 @@ def test_what_is_learnt_of_an_endpoint_outlives_the_process(tmp_path: Path):
 
 def test_the_cache_is_listed_and_cleared_by_model(cache: CallCache):
     async def fill() -> None:
-        door = Door(cache)
+        client = Client(cache)
         for name in ("one", "two"):
             for i in range(3):
-                await door.chat(FakeChat(name=name), asking(str(i)), Ledger())
+                await client.chat(FakeChat(name=name), asking(str(i)), UsageLog())
 
     asyncio.run(fill())
     assert [(line.model, line.replies) for line in cache.lines()] == [("one", 3), ("two", 3)]
@@ -422,8 +426,8 @@ def test_the_cache_is_listed_and_cleared_by_model(cache: CallCache):
     assert [line.model for line in cache.lines()] == ["two"]
 
 
-async def _one(door: Door, model: FakeChat) -> ChatReply:
-    return await door.chat(model, asking("a"), Ledger())
+async def _one(client: Client, model: FakeChat) -> ChatReply:
+    return await client.chat(model, asking("a"), UsageLog())
 
 
 def test_only_model_errors_are_retryable_kinds():
