@@ -135,7 +135,7 @@ def marks(records: list[dict[str, Any]], metric: str, scoring: str, *, judge: st
             cache=cache or Path(scratch) / "calls.sqlite",  # of its own: earlier versions' replies do not count
             quiet=False,
         )
-        return {(row.example_id, row.metric): row.value for row in result.rows()}
+        return {(row.example_id, row.metric): row.score for row in result.rows()}
 
 
 def record(key: str, case: Case, answer: str) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def write_runs(folder: Path) -> list[Path]:
                         "question_id": f"q{q}",
                         "system": system,
                         "metric": metric,
-                        "value": None if gone else max(0.0, value) if METRICS[metric][0] == [0, 1] else value,
+                        "score": None if gone else max(0.0, value) if METRICS[metric][0] == [0, 1] else value,
                         "status": "unparsable" if gone else "ok",
                         "reason": "The judge gave no number, twice." if gone else None,
                         "evidence": {},

@@ -228,7 +228,7 @@ def test_two_judges_are_a_mean_with_each_in_the_evidence(longmark: Command):
         done = longmark(*judged(one, "--judge", f"n@{two.base_url}"))
         assert done.code == 0
         row = rows_of(Path("out"))[0]
-        assert row.value == pytest.approx(0.7)  # (0.8 + 0.6) / 2
+        assert row.score == pytest.approx(0.7)  # (0.8 + 0.6) / 2
         assert [judge["score"] for judge in row.evidence["judges"]] == [0.8, 0.6]
         assert (one.counts["requests"], two.counts["requests"]) == (5, 5)
         refused(longmark(*judged(one, "--judge", f"m@{one.base_url}")), "given twice")
@@ -333,16 +333,16 @@ def test_columns_of_other_names_are_mapped(longmark: Command):
 def test_csv_and_parquet_are_read_like_jsonl(longmark: Command):
     with serve() as server:
         assert longmark(*judged(server)).code == 0
-        of_jsonl = [(row.example_id, row.value) for row in rows_of(Path("out"))]
+        of_jsonl = [(row.example_id, row.score) for row in rows_of(Path("out"))]
         head = "example_id,query,response\n"
         Path("given.csv").write_text(head + "".join(f'{i},What is {i}?,"It is the number {i}."\n' for i in range(5)))
         assert longmark(*judged(server, "--out", "csv", given="given.csv")).code == 0
-        assert [(row.example_id, row.value) for row in rows_of(Path("csv"))] == of_jsonl
+        assert [(row.example_id, row.score) for row in rows_of(Path("csv"))] == of_jsonl
         pyarrow = pytest.importorskip("pyarrow")
         parquet = pytest.importorskip("pyarrow.parquet")
         parquet.write_table(pyarrow.Table.from_pylist(records(5)), "given.parquet")
         assert longmark(*judged(server, "--out", "parquet", given="given.parquet")).code == 0
-        assert [(row.example_id, row.value) for row in rows_of(Path("parquet"))] == of_jsonl
+        assert [(row.example_id, row.score) for row in rows_of(Path("parquet"))] == of_jsonl
         assert server.counts["requests"] == 5  # the same questions: one file paid for all
 
 

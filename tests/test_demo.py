@@ -18,7 +18,7 @@ def test_the_demo_marks_every_value_and_writes_the_report(tmp_path, monkeypatch,
     rows = list(read_rows(out / "run" / "rows.jsonl"))
     families = {row.metric.split(".")[1] for row in rows}
     assert families == {name.split(".")[1] for name in metrics.names()}
-    assert all(row.value is not None or row.reason for row in rows)
+    assert all(row.score is not None or row.reason for row in rows)
     printed = capsys.readouterr().out
     assert "do not fit the domain" not in printed
     assert "score.readability.reading_ease" in printed

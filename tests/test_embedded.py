@@ -30,8 +30,8 @@ def test_an_example_goes_the_whole_way_on_the_embedded_judge(tmp_path: Path, mon
     rows = [Row.from_json(line) for line in Path("first/rows.jsonl").read_bytes().splitlines()]
     assert [row.status for row in rows] == ["ok"] * 4
     coherence, relevance = rows[0], rows[1]
-    assert 0.5 < (coherence.value or 0) <= 1  # it follows from the passage
-    assert 0 < (relevance.value or 0) <= 1
+    assert 0.5 < (coherence.score or 0) <= 1  # it follows from the passage
+    assert 0 < (relevance.score or 0) <= 1
     assert coherence.evidence["judges"][0]["mass"] > 0.9
     assert coherence.usage.prompt_tokens > 100
     assert main(["report", "first", "--out", "first.html"]) == 0

@@ -37,6 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),
 )
 SIDE: tuple[tuple[str, ...], ...] = (
+    ("scores",),
     ("stats",),
     ("report",),
     ("compare",),
@@ -45,8 +46,8 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("demo",),
     ("cli", "__main__"),
 )
-# the other way through: records <- stats <- report <- compare <- metaeval <- study <- cli; a study runs the engine too
-ON_THE_SIDE = frozenset(name for layer in SIDE[:4] for name in layer)
+# records <- scores <- stats <- report <- compare <- metaeval <- study <- cli; a study runs the engine too
+ON_THE_SIDE = frozenset(name for layer in SIDE[:5] for name in layer)
 BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "latex", "tables", "text"})
 
 HEAVY = frozenset(
@@ -54,6 +55,8 @@ HEAVY = frozenset(
     | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf", "matplotlib"}
 )
 NEED_ARRAYS = (
+    "scores.answers",
+    "scores.paired",
     "stats.",
     "compare.",
     "metaeval.",

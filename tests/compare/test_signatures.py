@@ -5,9 +5,9 @@ from tests.compare.runs import run_of, signed
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest
 
 from longmark.compare.comparison import compare
-from longmark.compare.marks import read_marks
 from longmark.compare.signatures import differences
 from longmark.errors import UserError
+from longmark.scores.paired import read_scores
 
 VALUES = {"x": {RELEVANCE: [0.1, 0.4, 0.5, 0.9]}}
 OTHER = {"y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}
@@ -16,7 +16,7 @@ OTHER = {"y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}
 def lines(tmp_path, second, first=None, described=None):
     one = run_of(tmp_path / "one", VALUES, first or signed())
     two = run_of(tmp_path / "two", OTHER, second, described)
-    return differences(read_marks([one, two]), [RELEVANCE])
+    return differences(read_scores([one, two]), [RELEVANCE])
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_the_domain_counts_where_prompts_are_filled(tmp_path):
     own["fixed"] = {**own["fixed"], "domain": "hazards 12"}
     one = run_of(tmp_path / "one", VALUES, described=own)
     two = run_of(tmp_path / "two", OTHER, described=described)
-    assert "domain: hazards 12 in one; medicine 77 in two" in differences(read_marks([one, two]), [RELEVANCE])[0]
+    assert "domain: hazards 12 in one; medicine 77 in two" in differences(read_scores([one, two]), [RELEVANCE])[0]
     plain = signed(prompts={})
     one = run_of(tmp_path / "three", VALUES, plain, own)
     two = run_of(tmp_path / "four", OTHER, plain, described)
-    assert differences(read_marks([one, two]), [RELEVANCE]) == ()
+    assert differences(read_scores([one, two]), [RELEVANCE]) == ()
 
 
 def test_two_ways_within_one_run_are_two_ways(tmp_path):

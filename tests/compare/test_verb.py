@@ -49,7 +49,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
     run_of(tmp_path / "three", ONE)
     (tmp_path / "bad.yaml").write_text("- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n")
     for words, message in (
-        (("none",), "is no run folder"),
+        (("none",), "there is no file none"),
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),

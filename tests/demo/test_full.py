@@ -47,7 +47,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert {name for name in expected if any(row.metric.startswith(name) for row in rows)} == {
         name for name in expected if name.startswith(("score.", "ccrs."))
     }
-    assert [row.metric for row in rows if row.value is None and row.status != "undefined"] == []
+    assert [row.metric for row in rows if row.score is None and row.status != "undefined"] == []
     printed = capsys.readouterr().out
     for stage in ("index", "questions", "variants", "answers: demo", "scores: demo, all", "report"):
         assert f"\n{stage} " in printed

@@ -170,7 +170,7 @@ def test_a_row_that_is_ok_never_pays_again(tmp_path: Path, choice: dict[str, Any
         rows = rows_of(tmp_path / "r")
         first = server.counts["requests"]
         marked(tmp_path, server.base_url, out="again", n=3, scoring=scoring)
-        assert all(row.value is None or row.status == "ok" for row in rows)
+        assert all(row.score is None or row.status == "ok" for row in rows)
         if all(row.status == "ok" for row in rows):
             assert server.counts["requests"] == first
 
@@ -238,8 +238,8 @@ def test_two_runs_at_once_on_one_cache_pay_once(tmp_path: Path):
         for one in runs:
             one.join()
         assert server.counts["paid"] == 80
-    assert [[row.value for row in rows_of(tmp_path / out)] for out in ("r1",)] == [
-        [row.value for row in rows_of(tmp_path / "r2")]
+    assert [[row.score for row in rows_of(tmp_path / out)] for out in ("r1",)] == [
+        [row.score for row in rows_of(tmp_path / "r2")]
     ]
 
 

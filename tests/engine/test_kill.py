@@ -31,7 +31,7 @@ READABILITY = "score.readability"
 
 
 def values_of(folder: Path) -> dict[tuple[str, str], tuple[float | None, str]]:
-    return {(row.example_id, row.metric): (row.value, row.status) for row in rows_of(folder)}
+    return {(row.example_id, row.metric): (row.score, row.status) for row in rows_of(folder)}
 
 
 @pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.slow)])

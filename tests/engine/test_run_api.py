@@ -29,7 +29,7 @@ def test_dicts_examples_and_a_file_are_the_same(tmp_path: Path):
     path = write_jsonl(tmp_path / "given.jsonl", records(3))
     read = [Example(**record) for record in records(3)]
     found = [
-        [(row.example_id, row.question_id, row.metric, row.value) for row in result.rows()]
+        [(row.example_id, row.question_id, row.metric, row.score) for row in result.rows()]
         for result in (
             longmark.run(records(3), READABILITY, out=tmp_path / "dicts"),
             longmark.run((record for record in records(3)), [READABILITY], out=tmp_path / "generator"),
@@ -48,7 +48,7 @@ def test_the_result_says_what_was_done(tmp_path: Path):
         result = longmark.run(records(4), QR, judges=judge, out=tmp_path / "r")
         assert (result.folder, result.stopped, result.unscored) == (tmp_path / "r", None, ())
         assert (result.counts.requests, result.counts.calls, result.counts.usd) == (4, 4, None)
-        assert [row.value for row in result.rows()] == [0.8] * 4
+        assert [row.score for row in result.rows()] == [0.8] * 4
         again = longmark.run(records(6), QR, judges=[judge], out=tmp_path / "r")  # usable twice, and it goes on
         assert (again.counts.requests, again.changes.new, again.changes.kept_rows) == (2, 2, 4)
         assert len(list(again.rows())) == 6
@@ -71,7 +71,7 @@ def test_inside_a_running_event_loop(tmp_path: Path):
             await asyncio.sleep(0)  # the loop is as it was
             ticks += 1
             again = longmark.run(records(4), QR, judges=f"m@{server.base_url}", out=tmp_path / "r")
-            return [row.value for row in again.rows()] + [row.value for row in result.rows()]
+            return [row.score for row in again.rows()] + [row.score for row in result.rows()]
 
         assert asyncio.run(notebook()) == [0.8] * 8
         assert ticks == 1
@@ -124,7 +124,7 @@ def test_two_threads_work_at_once_in_two_folders_and_not_in_one(tmp_path: Path):
             begin.wait()
             try:
                 result = longmark.run(records(30), QR, judges=f"m@{server.base_url}", out=tmp_path / out, concurrency=4)
-                found[name] = [row.value for row in result.rows()]
+                found[name] = [row.score for row in result.rows()]
             except UserError as error:
                 found[name] = error
 

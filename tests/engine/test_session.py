@@ -73,7 +73,7 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert [(row.example_id, row.metric) for row in rows] == [
         (str(i), metric) for i in range(5) for metric in (QR, FRE, FKGL)
     ]
-    assert all(row.status == "ok" and row.value is not None and row.system == "r" for row in rows)
+    assert all(row.status == "ok" and row.score is not None and row.system == "r" for row in rows)
     assert list(result.rows()) == rows
     assert len(judge.requests) == 5
     assert (result.stopped, result.unscored, result.inapplicable, result.counts.calls) == (None, (), (), 5)
@@ -142,7 +142,7 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
     readable = FakeChat("60")
     marked(tmp_path / "r", records(3), settings_of(readable, QR), retry=["unparsable"])
     assert len(readable.requests) == 1  # asked anew, because the user said so
-    assert [row.value for row in rows_of(tmp_path / "r")] == [0.8, 0.7, 0.6]
+    assert [row.score for row in rows_of(tmp_path / "r")] == [0.8, 0.7, 0.6]
 
 
 def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_so(tmp_path: Path):
@@ -157,7 +157,7 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
     both = Settings(settings.selected, Backends(judges=(other, judge)), settings.params)
     marked(tmp_path / "r", records(2), both)
     found = rows_of(tmp_path / "r")
-    assert [(row.value, row.status, row.reason) for row in found] == [
+    assert [(row.score, row.status, row.reason) for row in found] == [
         (0.7, "ok", None),
         (None, "too_long", "at most 10 tokens"),
     ]
@@ -166,7 +166,7 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
     assert (again.counts.requests, (len(judge.requests), len(other.requests))) == (0, asked)
     window = 20  # the server was started anew, say
     marked(tmp_path / "r", records(2), both, retry=["too_long"])
-    assert [row.value for row in rows_of(tmp_path / "r")] == [0.7, 0.7]
+    assert [row.score for row in rows_of(tmp_path / "r")] == [0.7, 0.7]
     # the other judge's reply was sound: it comes from the cache
     assert (len(judge.requests), len(other.requests)) == (asked[0] + 1, asked[1])
 
@@ -176,7 +176,7 @@ def test_a_text_that_is_shortened_is_marked(tmp_path: Path):
     marked(tmp_path / "r", records(1), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["too_long"]
     marked(tmp_path / "r", [{**records(1)[0], "answer": "Zero."}], settings_of(judge, QR))
-    assert [row.value for row in rows_of(tmp_path / "r")] == [0.8]
+    assert [row.score for row in rows_of(tmp_path / "r")] == [0.8]
 
 
 def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):
@@ -240,8 +240,8 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
     assert found["a", QR].status == found["b", QR].status == "missing_input"
     assert found["a", QR].reason == "The example has no answer (null)."
     assert (found["e", QR].status, found["e", QR].reason) == ("missing_input", "The example has no question.")
-    assert found["c", QR].value == 0
-    assert found["d", QR].value == 0.8
+    assert found["c", QR].score == 0
+    assert found["d", QR].score == 0.8
     assert found["d", "ccrs.contextual_coherence"].reason == "The example has no contexts."
 
 
@@ -277,7 +277,7 @@ def test_an_empty_answer_is_0_whatever_the_judge_can_do(tmp_path: Path):
     judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
     given = [{"id": "a", "question": "What?", "answer": ""}, {"id": "b", "question": "What?", "answer": "It."}]
     marked(tmp_path / "r", given, settings_of(judge, QR, scoring="expected"))
-    assert [(row.value, row.status) for row in rows_of(tmp_path / "r")] == [(0.0, "ok"), (None, "unsupported")]
+    assert [(row.score, row.status) for row in rows_of(tmp_path / "r")] == [(0.0, "ok"), (None, "unsupported")]
 
 
 def test_damaged_examples_of_an_earlier_session_are_marked_again(tmp_path: Path):
@@ -355,7 +355,7 @@ def test_a_refusal_is_a_status(tmp_path: Path):
     judge = FakeChat(lambda _request: ChatReply("", refusal="I would rather not"))
     marked(tmp_path / "r", records(1), settings_of(judge, QR))
     (row,) = rows_of(tmp_path / "r")
-    assert (row.status, row.value) == ("refused", None)
+    assert (row.status, row.score) == ("refused", None)
     assert "rather not" in (row.reason or "")
 
 

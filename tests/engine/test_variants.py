@@ -56,8 +56,8 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
         ("k", PERTURBATION),
         ("e", PARAPHRASE),
     }
-    assert rows["p", PARAPHRASE].value == 1  # the same answer
-    assert (rows["h", PERTURBATION].value or 0) < 0.5  # no word in common
+    assert rows["p", PARAPHRASE].score == 1  # the same answer
+    assert (rows["h", PERTURBATION].score or 0) < 0.5  # no word in common
     assert (rows["b", PERTURBATION].status, rows["b", PERTURBATION].reason) == (
         "missing_input",
         "The example has no base answer.",
@@ -118,7 +118,7 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
     finally:
         cache.close()
     name = "score.specificity"
-    first = {row.metric: (row.status, row.value) for row in rows_of(tmp_path / "r") if row.example_id == "1"}
+    first = {row.metric: (row.status, row.score) for row in rows_of(tmp_path / "r") if row.example_id == "1"}
     assert first == {
         name: ("ok", pytest.approx(0.6 / 0.7)),  # hazard 1 by .6, strength 0 by .1
         f"{name}.hazard": ("ok", 1.0),

@@ -61,7 +61,7 @@ def test_a_bad_day_of_the_endpoint(tmp_path: Path, draw: int):
     assert min(counts["faults"].get(fault, 0) for fault in rates) >= 1  # each of them did happen
     rows = rows_of(tmp_path / "r")
     assert [row.example_id for row in rows] == [str(i) for i in range(n)]
-    assert all((row.value is None) == bool(row.reason) for row in rows)
+    assert all((row.score is None) == bool(row.reason) for row in rows)
     by_status = Counter(row.status for row in rows)
     # a row is lost only where the judge writes prose twice: 0.03 x 0.03 x 400 = 0.4 of them are to be expected
     assert set(by_status) <= {"ok", "unparsable"}
@@ -173,7 +173,7 @@ def test_two_processes_share_one_cache_at_the_same_time(tmp_path: Path):
         again = run(*words, tmp_path / "d", home=tmp_path / "home")
         assert again.code == 0
         assert server.counts["requests"] == asked
-    values = [[(row.example_id, row.value, row.status) for row in rows_of(tmp_path / out)] for out in "abcd"]
+    values = [[(row.example_id, row.score, row.status) for row in rows_of(tmp_path / out)] for out in "abcd"]
     assert values[0] == values[1] == values[2] == values[3]
     database = sqlite3.connect(tmp_path / "home" / "calls.sqlite")
     assert database.execute("SELECT count(*) FROM calls").fetchone() == (120,)

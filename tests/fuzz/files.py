@@ -44,7 +44,7 @@ ROWS = [
         "question_id": "q1",
         "system": "s",
         "metric": ("score.readability.reading_ease", "ccrs.question_relevance")[n % 2],
-        "value": (50.5, 0.75, 12, None)[n],
+        "score": (50.5, 0.75, 12, None)[n],
         "status": "ok" if n < 3 else "unparsable",
         "reason": None if n < 3 else "It was empty.",
         "evidence": {"judges": [{"model": "m", "text": "75", "score": 0.75}]} if n % 2 else {"words": 9},

@@ -114,8 +114,8 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
         asked = scene.asked
         again = await rows_of("second", valued, Budget())
         assert scene.asked == asked, "asked again for what is in the cache"
-        values = {(row.example_id, row.metric): row.value for row in rows}
-        assert all(values[row.example_id, row.metric] == row.value for row in again)
+        values = {(row.example_id, row.metric): row.score for row in rows}
+        assert all(values[row.example_id, row.metric] == row.score for row in again)
     listener.close()
     for problem in wrong:
         raise problem if isinstance(problem, Exception) else RuntimeError(problem)

@@ -12,9 +12,9 @@ from longmark.errors import BadInput, UnknownName, UserError
 from longmark.metaeval import metaeval
 from longmark.metaeval.human import read_human
 from longmark.metaeval.join import NO_ANSWER, SEVERAL, join_choices, join_ratings
-from longmark.metaeval.marks import read_marks
 from longmark.records import Example, Row, Signature
 from longmark.records.write import write_rows
+from longmark.scores.answers import read_answers
 
 
 def marks_of(names: dict[str, float | None], metric: str = "m", **more: Any) -> list[Row]:
@@ -32,7 +32,7 @@ def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[
 
 
 def test_counts_and_reasons():
-    marks = read_marks(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
+    marks = read_answers(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
     found, join = join_ratings(read_human(rated("e1", "e2", "e9")), marks, "rating")
     assert [each.place for each in found] == [0, 1, None]
     assert (join.in_human, join.joined, join.only_in_rows) == (3, 2, 1)
@@ -50,11 +50,11 @@ def test_nothing_joined_says_what_both_sides_hold():
 
 def test_an_id_of_several_systems_needs_the_system():
     rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
-    marks = read_marks(rows)
+    marks = read_answers(rows)
     _, join = join_ratings(read_human(rated("e1")), marks, "rating")
     assert [one.reason for one in join.unmatched] == [SEVERAL]
     found, _ = join_ratings(read_human(rated("e1", system="y")), marks, "rating")
-    assert marks.values["m"][found[0].place or 0] == 0.7
+    assert marks.scores["m"][found[0].place or 0] == 0.7
     _, join = join_ratings(read_human(rated("e1", system="z")), marks, "rating")
     assert join.unmatched[0].reason == "the id is there, but of another system"
 
@@ -63,20 +63,20 @@ def test_the_same_answers_by_two_judges_are_two_metrics(tmp_path: Path):
     answers = {"e1": "one", "e2": "two"}
     first = run_folder(tmp_path / "judge-a", answers, "judge-a", {"e1": 0.1, "e2": 0.2})
     second = run_folder(tmp_path / "judge-b", answers, "judge-b", {"e1": 0.3, "e2": 0.4})
-    marks = read_marks([first, second])
+    marks = read_answers([first, second])
     assert list(marks.metrics) == ["m (judge-a)", "m (judge-b)"]
     assert len(marks.answers) == 2
     assert list(marks.column("m (judge-b)")) == [0.3, 0.4]
-    assert list(read_marks([first, second], ["m"]).metrics) == ["m (judge-a)", "m (judge-b)"]
+    assert list(read_answers([first, second], ["m"]).metrics) == ["m (judge-a)", "m (judge-b)"]
     again = run_folder(tmp_path / "again", answers, "again", {"e1": 0.1, "e2": 0.2})
-    assert list(read_marks([first, again]).metrics) == ["m"]
-    assert len(read_marks([first, again]).answers) == 2
+    assert list(read_answers([first, again]).metrics) == ["m"]
+    assert len(read_answers([first, again]).answers) == 2
 
 
 def test_two_systems_with_the_same_ids_are_one_metric(tmp_path: Path):
     first = run_folder(tmp_path / "one", {"e1": "yes"}, "one", {"e1": 0.1})
     second = run_folder(tmp_path / "two", {"e1": "no"}, "two", {"e1": 0.3})
-    marks = read_marks([first, second / "rows.jsonl"])
+    marks = read_answers([first, second / "rows.jsonl"])
     assert list(marks.metrics) == ["m"]
     assert marks.systems == ("one", "two")
     assert [answer.length for answer in marks.answers] == [3, 2]
@@ -86,17 +86,17 @@ def test_rows_of_a_file_and_names_of_metrics(tmp_path: Path):
     rows = marks_of({"e1": 0.5}, "f.a") + marks_of({"e1": 0.5}, "f.b")
     for name in ("rows.csv", "rows.jsonl"):
         write_rows(rows, tmp_path / name)
-        assert list(read_marks(tmp_path / name, ["f"]).metrics) == ["f.a", "f.b"]
-    assert read_marks(rows, ["f.b"], ["f"]).metrics["f.b"].higher_is_better is False
+        assert list(read_answers(tmp_path / name, ["f"]).metrics) == ["f.a", "f.b"]
+    assert read_answers(rows, ["f.b"], ["f"]).metrics["f.b"].higher_is_better is False
     with pytest.raises(UnknownName, match=r"Did you mean f\.a"):
-        read_marks(rows, ["f.aa"])
+        read_answers(rows, ["f.aa"])
     with pytest.raises(UserError, match="there is no file"):
-        read_marks(tmp_path / "none.jsonl")
+        read_answers(tmp_path / "none.jsonl")
 
 
 def test_marks_of_several_judges_under_one_name_are_noticed():
     rows = [*marks_of({"e1": 0.5}), row("e2", "m", 0.5, signature=Signature("1", {"k": 3}))]
-    assert read_marks(rows).mixed == ("m",)
+    assert read_answers(rows).mixed == ("m",)
     found = metaeval(rows, rated("e1", "e2"))
     assert "not all made by the same models" in found.notices[0]
 
@@ -110,7 +110,7 @@ def two_systems() -> list[Row]:
 
 
 def test_a_and_b_name_systems_or_answers():
-    marks = read_marks(two_systems())
+    marks = read_answers(two_systems())
     pairs, join = join_choices(
         read_human(
             [
@@ -136,7 +136,7 @@ def test_a_and_b_name_systems_or_answers():
 
 def test_a_pair_shown_both_ways_is_one_pair():
     human = read_human([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
-    pairs, _ = join_choices(human, read_marks(two_systems()), "preference")
+    pairs, _ = join_choices(human, read_answers(two_systems()), "preference")
     assert [p.said for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
 
 

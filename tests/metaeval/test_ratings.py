@@ -18,7 +18,7 @@ from longmark.metaeval.orient import on_scale
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections import sections
 from longmark.records import Row
-from longmark.report.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts
 
 
 def rows_of(metric: str, values: list[float | None], **more: Any) -> list[Row]:

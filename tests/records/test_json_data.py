@@ -86,7 +86,7 @@ def test_the_deepest_value_that_is_let_in_is_kept_by_every_later_step() -> None:
     example = Columns().example(parse_json(json.dumps({"question": "q", "x": nested(DEPTH - 1)})))
     assert Example.from_json(example.to_json()) == example
     assert example.content_hash()
-    row = {"example_id": "e", "metric": "m", "value": 1, "evidence": {"x": nested(DEPTH - 2)}}
+    row = {"example_id": "e", "metric": "m", "score": 1, "evidence": {"x": nested(DEPTH - 2)}}
     assert Row.from_json(Row.from_json(orjson.dumps(row)).to_json()).evidence == row["evidence"]
     orjson.dumps({"marks": {"m": {"evidence": value}}, "example": [value]})  # what a page holds
 

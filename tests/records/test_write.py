@@ -15,8 +15,8 @@ from longmark.errors import UserError
 from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.records.read import Reading
 from longmark.records.write import read_rows, replacing, write_examples, write_rows
-from longmark.report.examples import examples_of
-from longmark.report.manifest import read_manifest
+from longmark.scores.files import examples_of
+from longmark.scores.manifest import read_manifest
 
 SUFFIXES = ("jsonl", "csv", "tsv", "parquet")
 
@@ -27,7 +27,7 @@ def row(example: str = "1", **changed: Any) -> Row:
         "question_id": "q",
         "system": "s",
         "metric": "ccrs.question_relevance",
-        "value": 0.5,
+        "score": 0.5,
         "status": "ok",
         "reason": None,
         "evidence": {"said": 'He wrote "50",\r\nthen left.'},
@@ -70,7 +70,7 @@ ROWS = st.builds(
     row,
     example=FILLED,
     system=TEXT,
-    value=st.floats(allow_nan=False, allow_infinity=False),
+    score=st.floats(allow_nan=False, allow_infinity=False),
     evidence=OBJECT,
 )
 
@@ -101,9 +101,9 @@ def test_examples_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: st
 def test_rows_without_a_value_come_back(tmp_path: Path, suffix: str) -> None:
     check_suffix(suffix)
     rows = [
-        row(value=None, status="undefined", reason="The answer has no words."),
-        row("=1+1", value=-0.0),
-        row("3", value=1e-300, evidence={}),
+        row(score=None, status="undefined", reason="The answer has no words."),
+        row("=1+1", score=-0.0),
+        row("3", score=1e-300, evidence={}),
     ]
     path = tmp_path / f"rows.{suffix}"
     write_rows(rows, path)
@@ -122,12 +122,16 @@ def test_cells_are_written_as_they_are(tmp_path: Path) -> None:
     assert [line.split(",")[3] for line in path.read_text().splitlines()] == ["answer", "=1+1", "-x"]
 
 
-def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     write_rows([row("1"), row("2")], path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    assert [found.example_id for found in read_rows(path)] == ["1"]
+    unfinished: list[int] = []
+    assert [found.example_id for found in read_rows(path, unfinished.append)] == ["1"]
+    assert unfinished == [2]
+    with pytest.raises(UserError, match=r"rows\.jsonl:2: not a row"):
+        list(read_rows(path))
     path.write_bytes(whole[:-1])  # only the line end is missing: the row is whole
     assert [found.example_id for found in read_rows(path)] == ["1", "2"]
 
@@ -145,7 +149,7 @@ def test_what_is_no_row_elsewhere_is_an_error(tmp_path: Path, second: bytes) -> 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("value", True), ("value", "0.5"), ("system", 3), ("evidence", []), ("usage", {"calls": 1, "euro": 2})],
+    [("score", True), ("score", "0.5"), ("system", 3), ("evidence", []), ("usage", {"calls": 1, "euro": 2})],
 )
 def test_rows_with_wrong_types_are_refused(key: str, value: Any) -> None:
     import orjson
@@ -158,29 +162,46 @@ def test_rows_with_wrong_types_are_refused(key: str, value: Any) -> None:
 def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(
-        '{"example_id": "a", "metric": "m", "value": 0.5}\n'
-        '{"example_id": "b", "question_id": "q", "metric": "m", "value": null, "status": "refused", "reason": "It is."'
+        '{"example_id": "a", "metric": "m", "score": 0.5}\n'
+        '{"example_id": "b", "question_id": "q", "metric": "m", "score": null, "status": "refused", "reason": "It is."'
         ', "signature": {"models": {"judge": ["j"]}}}\n'
     )
     first, second = read_rows(path)
     assert first == Row("a", "a", "", "m", 0.5, "ok", None, {}, Signature(""), Usage())
     assert (second.question_id, second.signature.models) == ("q", {"judge": ["j"]})
     table = tmp_path / "rows.csv"
-    table.write_text("example_id,metric,value\na,m,0.5\n")
+    table.write_text("example_id,metric,score\na,m,0.5\n")
     assert list(read_rows(table)) == [first]
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_of_version_0_1_have_value_for_score(tmp_path: Path, suffix: str) -> None:
+    rows = [row("1"), row("2", score=None, status="refused", reason="It is.")]
+    new, old = tmp_path / f"new.{suffix}", tmp_path / f"old.{suffix}"
+    check_suffix(suffix)
+    write_rows(rows, new)
+    if suffix == "parquet":
+        from pyarrow import parquet
+
+        table = parquet.read_table(new)
+        renamed = ["value" if name == "score" else name for name in table.column_names]
+        parquet.write_table(table.rename_columns(renamed), old)
+    else:
+        old.write_text(new.read_text().replace("score", "value"))
+    assert list(read_rows(old)) == rows
+
+
 def row_with(more: str) -> str:
-    return f'{{"example_id": "a", "metric": "m", "value": 1, {more}}}'
+    return f'{{"example_id": "a", "metric": "m", "score": 1, {more}}}'
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"example_id": "a", "score": 1}', "it lacks metric, value"),
-        ('{"example_id": "a", "metric": "m", "value": 1, "score": 1}', "it has score"),
-        ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": {"judge": "j"}}}', "a list of models"),
-        ('{"example_id": "a", "metric": "m", "value": 1, "signature": {"models": "j"}}', "a list of models"),
+        ('{"example_id": "a", "score": 1}', "it has no metric"),
+        ('{"example_id": "a", "metric": "m", "score": 1, "value": 1}', "it has value"),
+        ('{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": {"judge": "j"}}}', "a list of models"),
+        ('{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": "j"}}', "a list of models"),
         (row_with('"usage": {"calls": [1]}'), r"usage\.calls is a whole number from 0 to 2\^53, not a list"),
         (row_with('"usage": {"prompt_tokens": 9223372036854775808}'), r"usage\.prompt_tokens is a whole number"),
         (row_with('"usage": {"prompt_tokens": -1}'), r"usage\.prompt_tokens is a whole number"),
@@ -194,9 +215,9 @@ def row_with(more: str) -> str:
         (row_with('"reason": 5'), "reason is text or null, not 5"),
         (row_with('"metric": "n"'), "the key 'metric' twice"),
         (row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"), "nested more than 100 levels"),
-        ('{"example_id": "a", "metric": "m", "value": null}', "exactly when its status is ok"),
-        ('{"example_id": "a", "metric": "m", "value": 1, "usage": {"cost": 3}}', "usage has cost; it may have calls"),
-        ('{"example_id": "a", "metric": "m", "value": 1, "signature": "gpt"}', "signature is an object"),
+        ('{"example_id": "a", "metric": "m", "score": null}', "exactly when its status is ok"),
+        ('{"example_id": "a", "metric": "m", "score": 1, "usage": {"cost": 3}}', "usage has cost; it may have calls"),
+        ('{"example_id": "a", "metric": "m", "score": 1, "signature": "gpt"}', "signature is an object"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -246,10 +267,10 @@ def test_suffixes_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_value_that_sqlite_cannot_keep_is_a_float(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text('{"example_id": "a", "metric": "m", "value": 9223372036854775808}\n')
+    path.write_text('{"example_id": "a", "metric": "m", "score": 9223372036854775808}\n')
     (row,) = read_rows(path)
-    assert isinstance(row.value, float)
-    assert row.value == 2.0**63
+    assert isinstance(row.score, float)
+    assert row.score == 2.0**63
 
 
 def test_a_full_disk_is_a_message_and_leaves_the_earlier_file(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def row(example: str, metric: str, value: float | None, **more: Any) -> Row:
         "signature": signature(),
         "usage": Usage(),
     }
-    return Row(example_id=example, metric=metric, value=value, **{**fields, **more})
+    return Row(example_id=example, metric=metric, score=value, **{**fields, **more})
 
 
 def manifest(system: str = "first", **more: Any) -> dict[str, Any]:

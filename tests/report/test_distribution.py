@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from longmark.report.bars import boxes, histogram
 from longmark.report.distribution import bin_edges, distribution, tick_texts
-from longmark.report.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts
 
 UNIT = MetricFacts(0, 1, True)
 FREE = MetricFacts()

@@ -26,9 +26,9 @@ from longmark.errors import UserError
 from longmark.records import Example
 from longmark.report import html
 from longmark.report.html import embedded_json, write_report
-from longmark.report.index import MarkIndex
-from longmark.report.manifest import MetricFacts
 from longmark.report.selection import select
+from longmark.scores.index import ScoreIndex
+from longmark.scores.manifest import MetricFacts
 
 
 class Page(HTMLParser):
@@ -178,7 +178,7 @@ def test_standing_uses_bounds_else_ranks_and_turns_round_where_lower_is_better(t
     # The grade level has no direction and does not count.
     marks = {"a": (0.4, 900.0, 99.0), "b": (0.5, -3.0, 0.0), "c": (0.0, 40.0, 0.0)}
     rows = [row(i, name, value) for i, values in marks.items() for name, value in zip(facts, values, strict=True)]
-    with MarkIndex() as index:
+    with ScoreIndex() as index:
         index.add_run(write_run(tmp_path / "run", [], rows))
         index.rank(facts)
         assert [index.example(number)[1] for number in index.lowest()] == ["a", "c", "b"]
@@ -316,7 +316,7 @@ def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
 
 def test_what_cannot_be_done_is_said(tmp_path):
     run = made_up(tmp_path / "run", 3)
-    with pytest.raises(UserError, match="no run folder"):
+    with pytest.raises(UserError, match="not a run folder"):
         write_report([tmp_path], tmp_path / "report.html")
     with pytest.raises(UserError, match="given twice"):
         write_report([run, tmp_path / "run" / ".." / "run"], tmp_path / "report.html")
@@ -328,5 +328,5 @@ def test_what_cannot_be_done_is_said(tmp_path):
     with pytest.raises(UserError, match="at least one"):
         write_report([], tmp_path / "report.html")
     (run / "examples.jsonl").write_bytes(b'{"id": 5}\n')
-    with pytest.raises(UserError, match=r"examples\.jsonl:1 is damaged"):
+    with pytest.raises(UserError, match=r"examples\.jsonl:1: not an example"):
         write_report([run], tmp_path / "report.html")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import decimals, fixed, p_value
+from longmark.scores.manifest import MetricFacts
 
 
 @pytest.mark.parametrize(

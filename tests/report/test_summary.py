@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
 from longmark.errors import UnknownName, UserError
-from longmark.report.summary import Gap, Summary, Verdict, fail_under, parse_conditions, summarise
+from longmark.report.summary import Summary, Verdict, fail_under, parse_conditions, summarise
+from longmark.scores.index import Unscored
 from longmark.stats.bootstrap import bootstrap_mean
 
 
@@ -159,7 +160,7 @@ def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
     assert cell.mean == pytest.approx(0.5)
     assert (cell.n, cell.scored) == (6, 2)
-    assert cell.gaps == (Gap("unparsable", 3, "Prose.", 2), Gap("refused", 1, "It declined.", 1))
+    assert cell.gaps == (Unscored("unparsable", 3, "Prose.", 2), Unscored("refused", 1, "It declined.", 1))
 
 
 def test_fewer_than_two_values_have_no_interval(tmp_path):

@@ -192,7 +192,7 @@ def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, 
 
 def test_labels_that_code_set_are_counted(ice: str, run: Path, tmp_path: Path):
     def some(row: dict[str, Any]) -> dict[str, Any]:
-        if row["metric"] == "score.specificity" and row["value"] is not None:
+        if row["metric"] == "score.specificity" and row["score"] is not None:
             row["evidence"]["labels_set_by_words"] = 2
         return row
 

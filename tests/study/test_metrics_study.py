@@ -276,7 +276,7 @@ def test_settings_outside_their_range(tmp_path: Path):
     for options in ({"alpha": 0}, {"alpha": 1}, {"level": 1.2}, {"permutations": 0}, {"by": "metric"}):
         with pytest.raises(UserError):
             metrics_study([tmp_path / "run"], **options)
-    with pytest.raises(UserError, match="no run folder"):
+    with pytest.raises(UserError, match="not a run folder"):
         metrics_study([tmp_path])
     with pytest.raises(UserError, match="hypotheses compare systems, and there is one"):
         study(tmp_path / "x", {"m": [[1]]}, "A", hypotheses=(Hypothesis("h", "all", ("m",), (("A", "B"),)),))

@@ -14,7 +14,7 @@ def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: which is better on which metric, by how much, how sure."
     one = verbs.add_parser("compare", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=compare)
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
+    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
     one.add_argument(
         "--by",
         choices=("run", "system"),

@@ -14,7 +14,7 @@ def add_to(verbs: Any) -> None:
     text = "Study the metrics of runs: bounds, ties, distributions, correlations, discriminative power, cost."
     one = verbs.add_parser("metrics-study", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=metrics_study)
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
+    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
     one.add_argument(
         "--by", choices=("system", "run"), default="system", help="what counts as a system (default: system)"
     )

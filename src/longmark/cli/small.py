@@ -17,7 +17,7 @@ def add_to(verbs: Any) -> None:
         return made
 
     one = verb("report", report, "Write one HTML file about one or several runs.")
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
+    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
     one.add_argument("--out", type=Path, required=True, metavar="FILE.html")
 
     one = verb("metrics", metrics, "List the metrics, or show one: needs, range, calls, formula, source, parameters.")

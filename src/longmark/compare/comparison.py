@@ -15,7 +15,6 @@ import numpy as np
 from longmark import __version__
 from longmark.compare import signatures
 from longmark.compare.family import corrected
-from longmark.compare.marks import BY_RUN, Marks, read_marks
 from longmark.compare.metric import How, describe, tests_of
 from longmark.compare.reach import factors
 from longmark.compare.results import Comparison, MetricComparison
@@ -23,6 +22,7 @@ from longmark.compare.shared_questions import advice
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import share
 from longmark.report.summary import FEWEST_BCA
+from longmark.scores.paired import BY_RUN, Scores, read_scores
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.proportion import check_level
 from longmark.stats.samples import check_count
@@ -64,7 +64,7 @@ def compare(
     if draws is not None:
         check_count(draws, "draws")
     progress("reading the rows")
-    marks = read_marks([Path(run) for run in runs], by)
+    marks = read_scores([Path(run) for run in runs], by)
     places = _systems(marks, systems)
     wanted = marks.named(metrics)
     chosen, left_out = _comparable(marks, wanted, places)
@@ -103,7 +103,7 @@ def compare(
     )
 
 
-def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
+def _systems(marks: Scores, wanted: Sequence[str]) -> list[int]:
     for name in wanted:
         if name not in marks.systems:
             raise UnknownName("system", name, marks.systems, f"The systems are {', '.join(marks.systems)}.")
@@ -111,7 +111,7 @@ def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
     if len(places) < 2:
         only = marks.systems[places[0]]
         where = "run" if marks.by == BY_RUN else "system"
-        empty = [str(marks.manifests[one.run].folder) for one in marks.lacking if one.empty]
+        empty = [str(marks.manifests[one.run].folder) for one in marks.missing if one.empty]
         none = f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
         raise UserError(
             f"a comparison needs two systems or more; there is one {where}: {only}{none}. Give another run, or a run "
@@ -120,7 +120,7 @@ def _systems(marks: Marks, wanted: Sequence[str]) -> list[int]:
     return places
 
 
-def _comparable(marks: Marks, wanted: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
+def _comparable(marks: Scores, wanted: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics that two systems or more have values of, and for the others why they are left out."""
     chosen, left_out, shared, common = [], [], False, False
     apart = ""
@@ -169,7 +169,7 @@ def _how(questions: int, metrics: int, systems: int, alpha: float, level: float,
     return How(level, alpha, metrics, permutations, resamples, seed)
 
 
-def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricComparison]:
+def _with_texts(marks: Scores, found: list[MetricComparison]) -> list[MetricComparison]:
     texts = marks.question_texts({one.question_id for metric in found for one in metric.apart})
     return [
         replace(metric, apart=tuple(replace(one, text=texts.get(one.question_id)) for one in metric.apart))
@@ -177,7 +177,7 @@ def _with_texts(marks: Marks, found: list[MetricComparison]) -> list[MetricCompa
     ]
 
 
-def _notices(marks: Marks, found: Sequence[MetricComparison], differing: Sequence[str]) -> list[str]:
+def _notices(marks: Scores, found: Sequence[MetricComparison], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
     notices = signatures.notices(marks, [one.metric for one in found], differing)
     notices += [f"{one.metric}: {one.beyond_reach}." for one in found if one.beyond_reach]

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmark.compare import intervals, resample
-from longmark.compare.marks import Marks
 from longmark.compare.ranking import groups, highest_first, letters
 from longmark.compare.reach import beyond_reach, detectable
 from longmark.compare.results import (
@@ -27,8 +26,9 @@ from longmark.compare.results import (
     SystemOnMetric,
 )
 from longmark.compare.shared_questions import advice
-from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import MOST_DECIMALS, decimals
+from longmark.scores.manifest import MetricFacts
+from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Interval, TukeyTest
@@ -71,7 +71,7 @@ class Tested:
     p_alone: tuple[float | None, ...]
 
 
-def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tested:
+def tests_of(marks: Scores, metric: str, systems: Sequence[int], how: How) -> Tested:
     """The tests of one metric over the systems at these places (two or more) that have a value."""
     whole = marks.matrix(metric)[:, list(systems)]
     there = ~np.isnan(whole)
@@ -98,7 +98,7 @@ def tests_of(marks: Marks, metric: str, systems: Sequence[int], how: How) -> Tes
     return Tested(metric, places, absent, table, rows, pairs, found, tuple(p_of_metric), tuple(alone))
 
 
-def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: int, how: How) -> MetricComparison:
+def describe(marks: Scores, tested: Tested, p: Sequence[float | None], factor: int, how: How) -> MetricComparison:
     """The whole of a metric. p: of its pairs, corrected for all metrics; factor: what its least p is multiplied by."""
     facts, n = marks.facts[tested.metric], len(tested.complete)
     names = [marks.systems[place] for place in tested.order]
@@ -123,7 +123,7 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: in
         described=any(tested.metric in manifest.metrics() for manifest in marks.manifests),
         places=_places(facts, tested.table, pairs),
         systems=_systems(marks, tested, drawn, differ, together, how),
-        absent=tuple((marks.systems[i], marks.gaps(tested.metric, marks.systems[i])) for i in tested.absent),
+        absent=tuple((marks.systems[i], marks.unscored(tested.metric, marks.systems[i])) for i in tested.absent),
         pairs=pairs,
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),
@@ -138,7 +138,7 @@ def describe(marks: Marks, tested: Tested, p: Sequence[float | None], factor: in
 
 
 def _systems(
-    marks: Marks,
+    marks: Scores,
     tested: Tested,
     drawn: resample.Resampled,
     differ: Sequence[tuple[int, int]],
@@ -161,7 +161,7 @@ def _systems(
                 mean=_mean(tested.table[:, i], common, bounds, how),
                 common=common,
                 rows=marks.rows(metric, name),
-                gaps=marks.gaps(metric, name),
+                gaps=marks.unscored(metric, name),
                 lacking=int(gone[:, i].sum()),
                 alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
                 repeated=marks.repeated.get((metric, name), 0),
@@ -174,7 +174,7 @@ def _systems(
 
 
 def _pairs(
-    marks: Marks,
+    marks: Scores,
     tested: Tested,
     drawn: resample.Resampled,
     p: Sequence[float | None],
@@ -222,7 +222,7 @@ def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairOnMetric]) ->
     return max(decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))), min(needed, MOST_DECIMALS))
 
 
-def _sign(marks: Marks, metric: str) -> int:
+def _sign(marks: Scores, metric: str) -> int:
     return -1 if marks.facts[metric].higher_is_better is False else 1
 
 
@@ -242,7 +242,7 @@ def _mean(column: Floats, common: Interval, bounds: intervals.Bounds, how: How) 
     return intervals.of_mean(drawn, values, bounds, float(np.abs(values).max()))
 
 
-def _apart(marks: Marks, tested: Tested, names: Sequence[str]) -> tuple[tuple[QuestionApart, ...], int]:
+def _apart(marks: Scores, tested: Tested, names: Sequence[str]) -> tuple[tuple[QuestionApart, ...], int]:
     """The questions with the widest spread of values among the systems that have one, the widest first; and how many
     more have a spread as wide as the last."""
     there = ~np.isnan(marks.matrix(tested.metric)[:, list(tested.order)])

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longmark.report.manifest import MetricFacts
-from longmark.report.summary import Gap
+from longmark.scores.index import Unscored
+from longmark.scores.manifest import MetricFacts
 from longmark.stats.hypotheses import Hypothesis
 from longmark.stats.results import HypothesisResult, Interval, TukeyTest
 
@@ -34,7 +34,7 @@ class SystemOnMetric:
     mean: Interval
     common: Interval
     rows: int
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Unscored, ...]
     lacking: int
     alone: int
     repeated: int
@@ -113,7 +113,7 @@ class MetricComparison:
     described: bool
     places: int
     systems: tuple[SystemOnMetric, ...]
-    absent: tuple[tuple[str, tuple[Gap, ...]], ...]
+    absent: tuple[tuple[str, tuple[Unscored, ...]], ...]
     pairs: tuple[PairOnMetric, ...]
     groups: tuple[tuple[str, ...], ...]
     questions: int

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from longmark.compare.marks import Marks
 from longmark.records import Signature
-from longmark.report.index import shortest_names
+from longmark.scores.files import shortest_names
+from longmark.scores.paired import Scores
 
 _SHOWN = 3
 NOTHING = "none"
 
 
-def differences(marks: Marks, metrics: Sequence[str]) -> tuple[str, ...]:
+def differences(marks: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
     """A line for each setting that differs: what, the values with the runs that have them, and for which metrics."""
     names = shortest_names([manifest.folder for manifest in marks.manifests])
     found: dict[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], list[str]] = {}
@@ -51,13 +51,13 @@ def refusal(differing: Sequence[str], so: str) -> str:
     )
 
 
-def seeds(marks: Marks, metrics: Sequence[str]) -> tuple[int, ...]:
+def seeds(marks: Scores, metrics: Sequence[str]) -> tuple[int, ...]:
     """The different seeds of the rows."""
     of_rows = {one.seed for metric in metrics for signatures in marks.signatures[metric] for one in signatures}
     return tuple(sorted(of_rows))
 
 
-def notices(marks: Marks, metrics: Sequence[str], differing: Sequence[str]) -> list[str]:
+def notices(marks: Scores, metrics: Sequence[str], differing: Sequence[str]) -> list[str]:
     """What a reader of these marks must know first, the gravest first. differing: what `differences` found."""
     found = []
     if differing:
@@ -65,15 +65,15 @@ def notices(marks: Marks, metrics: Sequence[str], differing: Sequence[str]) -> l
             "The marks were not all made in the same way: what differs below may be the marking and not the systems. "
             + " · ".join(differing)
         )
-    found += _unfinished(marks)
+    found += [*marks.notices, *_unfinished(marks)]
     if len(several := seeds(marks, metrics)) > 1:
         found.append(f"The runs were made with different seeds ({', '.join(map(str, several))}).")
     return found
 
 
-def _unfinished(marks: Marks) -> Iterator[str]:
+def _unfinished(marks: Scores) -> Iterator[str]:
     """The runs that lack rows, whatever their manifests say, and those that are not finished by them."""
-    lacking = {one.run: one for one in marks.lacking}
+    lacking = {one.run: one for one in marks.missing}
     again = "run the same command again, which marks what is missing"
     for run, (manifest, name) in enumerate(
         zip(marks.manifests, shortest_names([manifest.folder for manifest in marks.manifests]), strict=True)

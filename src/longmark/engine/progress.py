@@ -32,7 +32,7 @@ class Progress:
         """A row was written."""
         self.done += 1
         self.written += 1
-        self.gaps += row.value is None
+        self.gaps += row.score is None
         self.tell()
 
     def line(self) -> str:

@@ -158,7 +158,7 @@ class WorkerPool:
             question_id=example.question_id,
             system=example.system or self._system,
             metric=value,
-            value=float(result.value) if isinstance(result, Score) else None,
+            score=float(result.value) if isinstance(result, Score) else None,
             status=gap.status if gap else "ok",
             reason=gap.reason if gap else None,
             evidence=result.evidence,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longmark.metaeval.marks import Source
     from longmark.metaeval.result import Metaeval
+    from longmark.scores.answers import Source
 
 
 def metaeval(

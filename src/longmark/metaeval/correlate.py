@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 
 from longmark.metaeval.draws import draws
-from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import direction, turned
 from longmark.metaeval.questions import Clusters, taken
+from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.correlation import (
     Correlation,
@@ -77,14 +77,14 @@ class Difference:
     adjusted: float | None
 
 
-def columns_of(marks: Marks, places: Sequence[int]) -> dict[str, Floats]:
+def columns_of(marks: AnswerScores, places: Sequence[int]) -> dict[str, Floats]:
     """The values of every metric on these answers, turned so that more is better."""
     index = np.asarray(places, dtype=np.int64)
     return {name: turned(marks.column(name)[index], facts) for name, facts in marks.metrics.items()}
 
 
 def correlations(
-    marks: Marks, columns: Mapping[str, Floats], people: Floats, clusters: Clusters, level: float
+    marks: AnswerScores, columns: Mapping[str, Floats], people: Floats, clusters: Clusters, level: float
 ) -> tuple[Correlations, ...]:
     """The three kinds for each metric."""
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
@@ -149,7 +149,7 @@ def by_group(
 
 
 def grouping(
-    marks: Marks, places: Sequence[int], columns: Mapping[str, Floats], people: Floats, level: float, seed: int
+    marks: AnswerScores, places: Sequence[int], columns: Mapping[str, Floats], people: Floats, level: float, seed: int
 ) -> tuple[Grouping, ...]:
     """() where fewer than three systems were rated. Of more than 2,000 questions a seeded sample is taken."""
     answers = [marks.answers[place] for place in places]

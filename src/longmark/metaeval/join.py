@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from longmark.errors import BadInput, UserError
 from longmark.metaeval.human import Choice, Human, Rating, first_few
-from longmark.metaeval.marks import Marks
+from longmark.scores.answers import AnswerScores
 
 NO_ANSWER = "no such answer in the rows"
 SEVERAL = "the id stands for answers of several systems; add a column `system`"
@@ -19,7 +19,8 @@ SEVERAL = "the id stands for answers of several systems; add a column `system`"
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An answer with its ratings on one label. place: in Marks.answers, None where it has no row (why: the reason)."""
+    """An answer with its ratings on one label. place: in `AnswerScores.answers`; None for an
+    answer without a row (why: the reason)."""
 
     name: str
     place: int | None
@@ -32,8 +33,8 @@ class Rated:
 class Pair:
     """Two answers to one question with the choices between them on one label.
 
-    a, b: places in Marks.answers. said: (rater, choice, turned); a choice is of this a or b, whatever was shown first;
-    turned: b was shown first.
+    a, b: places in `AnswerScores.answers`. said: (rater, choice, turned); a choice is of this a or b, whatever was
+    shown first; turned: b was shown first.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Join:
     only_in_rows: int
 
 
-def join_ratings(human: Human, marks: Marks, label: str) -> tuple[list[Rated], Join]:
+def join_ratings(human: Human, marks: AnswerScores, label: str) -> tuple[list[Rated], Join]:
     """The rated answers of a label. BadInput where lines of one answer differ in a column to break down by."""
     by_answer: dict[tuple[str, str | None], list[Rating]] = {}
     for rating in human.ratings:
@@ -82,7 +83,7 @@ def join_ratings(human: Human, marks: Marks, label: str) -> tuple[list[Rated], J
     return rated, Join(label, len(rated), len(joined), unmatched, len(marks.answers) - len(joined))
 
 
-def _place(marks: Marks, name: str, system: str | None) -> tuple[int | None, str | None]:
+def _place(marks: AnswerScores, name: str, system: str | None) -> tuple[int | None, str | None]:
     found = marks.by_id.get(name, ())
     if system is not None:
         with_system = tuple(place for place in found if marks.answers[place].system == system)
@@ -94,7 +95,7 @@ def _place(marks: Marks, name: str, system: str | None) -> tuple[int | None, str
     return None, SEVERAL if found else NO_ANSWER
 
 
-def join_choices(human: Human, marks: Marks, label: str) -> tuple[list[Pair], Join]:
+def join_choices(human: Human, marks: AnswerScores, label: str) -> tuple[list[Pair], Join]:
     """The pairs of a label; two answers that were shown in both orders, or named in two ways, are one pair."""
     by_pair: dict[tuple[Hashable, ...], list[tuple[Choice, _Sides]]] = {}
     for choice in human.choices:
@@ -123,7 +124,7 @@ class _Sides:
     why: str | None = None
 
 
-def _sides(marks: Marks, choice: Choice) -> _Sides:
+def _sides(marks: AnswerScores, choice: Choice) -> _Sides:
     question = choice.question_id
     first, why_a = _side(marks, question, choice.a)
     second, why_b = _side(marks, question, choice.b)
@@ -153,7 +154,7 @@ def _pair(said: Sequence[tuple[Choice, _Sides]]) -> Pair:
 _TURNED = {"a": "b", "b": "a", "tie": "tie"}
 
 
-def _side(marks: Marks, question: str | None, name: str) -> tuple[int | None, str | None]:
+def _side(marks: AnswerScores, question: str | None, name: str) -> tuple[int | None, str | None]:
     """The answer that a name stands for: of this system to the question, or with this id."""
     found = marks.by_system.get((question, name), ()) if question is not None else ()
     if len(found) > 1:
@@ -193,7 +194,7 @@ def _check_groups(human: Human, together: Iterable[Sequence[Rating | Choice]]) -
         raise BadInput(bad[:20], len(bad))
 
 
-def check_any(joins: Sequence[Join], human: Human, marks: Marks) -> None:
+def check_any(joins: Sequence[Join], human: Human, marks: AnswerScores) -> None:
     """UserError where nothing at all was joined, with ids of both sides."""
     if any(join.joined for join in joins):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from longmark.report.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts
 from longmark.stats.samples import Floats
 
 HIGHER, LOWER, NOT_SAID = "higher is better", "lower is better", "not declared"

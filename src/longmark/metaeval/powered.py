@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import on_scale
 from longmark.metaeval.questions import clusters_of
+from longmark.scores.answers import AnswerScores
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.samples import Floats
 
@@ -31,7 +31,7 @@ class Powered:
 
 
 def powered(
-    marks: Marks, places: Sequence[int], people: Floats, low: float, high: float, level: float
+    marks: AnswerScores, places: Sequence[int], people: Floats, low: float, high: float, level: float
 ) -> tuple[Powered, ...]:
     """people: their mean on the answers at `places`; low, high: the ends of the label's scale."""
     labels = np.full(len(marks.answers), np.nan)

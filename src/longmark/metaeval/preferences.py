@@ -17,10 +17,10 @@ from itertools import combinations
 
 from longmark.metaeval.draws import draws
 from longmark.metaeval.join import Pair
-from longmark.metaeval.marks import Marks
 from longmark.metaeval.orient import direction
 from longmark.metaeval.people import Vote
 from longmark.metaeval.scale import majority
+from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
 from longmark.stats.clustered_share import clustered_share
 from longmark.stats.multiplicity import adjust
@@ -150,7 +150,7 @@ def votes_of(pair: Pair) -> list[Vote]:
 
 
 def preferences(
-    marks: Marks, pairs: Sequence[Pair], by: Sequence[str], places: int, alpha: float, seed: int
+    marks: AnswerScores, pairs: Sequence[Pair], by: Sequence[str], places: int, alpha: float, seed: int
 ) -> Preferences:
     """pairs: those with both answers; places: decimals that a metric's values are rounded to."""
     level = 1 - alpha
@@ -186,8 +186,8 @@ def preferences(
     )
 
 
-def _chosen(marks: Marks, metric: str, pairs: Sequence[Pair], places: int) -> tuple[str | None, ...]:
-    values, lower = marks.values[metric], marks.metrics[metric].higher_is_better is False
+def _chosen(marks: AnswerScores, metric: str, pairs: Sequence[Pair], places: int) -> tuple[str | None, ...]:
+    values, lower = marks.scores[metric], marks.metrics[metric].higher_is_better is False
     found: list[str | None] = []
     for pair in pairs:
         a, b = values.get(pair.a if pair.a is not None else -1), values.get(pair.b if pair.b is not None else -1)
@@ -199,7 +199,7 @@ def _chosen(marks: Marks, metric: str, pairs: Sequence[Pair], places: int) -> tu
     return tuple(found)
 
 
-def _longer(marks: Marks, pairs: Sequence[Pair]) -> tuple[str | None, ...]:
+def _longer(marks: AnswerScores, pairs: Sequence[Pair]) -> tuple[str | None, ...]:
     found: list[str | None] = []
     for pair in pairs:
         a = marks.answers[pair.a].length if pair.a is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longmark.metaeval.marks import Marks
+from longmark.scores.answers import AnswerScores
 
 Clusters = Sequence[str] | None
 """For each answer its question; None where no question has two answers, and each counts by itself."""
@@ -15,7 +15,7 @@ def clusters_of(questions: Sequence[str]) -> Clusters:
     return questions if len(set(questions)) < len(questions) else None
 
 
-def questions_of(marks: Marks, places: Sequence[int]) -> list[str]:
+def questions_of(marks: AnswerScores, places: Sequence[int]) -> list[str]:
     """The question of each of these answers."""
     return [marks.answers[place].question_id for place in places]
 

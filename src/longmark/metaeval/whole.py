@@ -15,7 +15,6 @@ from longmark.metaeval.classes import by_class
 from longmark.metaeval.correlate import by_group, columns_of, correlations, differences, grouping
 from longmark.metaeval.human import MOST_GROUPS, Human, read_human
 from longmark.metaeval.join import Join, Pair, Rated, check_any, join_choices, join_ratings
-from longmark.metaeval.marks import Marks, Source, read_marks
 from longmark.metaeval.orient import direction, on_scale
 from longmark.metaeval.people import People, Vote, people
 from longmark.metaeval.powered import powered
@@ -23,6 +22,7 @@ from longmark.metaeval.preferences import preferences, votes_of
 from longmark.metaeval.questions import Clusters, clusters_of, questions_of
 from longmark.metaeval.result import ChoiceLabel, Metaeval, MetricJoin, RatingLabel
 from longmark.metaeval.scale import BINARY, Scale, class_of, majority, mean_of, scale_of, text_of
+from longmark.scores.answers import AnswerScores, Source, read_answers
 from longmark.stats.samples import Floats
 
 _POINTS = 2_000
@@ -48,7 +48,7 @@ def whole(
     if not 0 <= round_to <= 12:
         raise UserError(f"values are rounded to 0 to 12 decimals, not {round_to}")
     said = read_human(human, mapping=mapping, by=by, labels=labels)
-    marks = read_marks(rows, metrics, lower)
+    marks = read_answers(rows, metrics, lower)
     wanted = tuple(dict.fromkeys(labels)) or said.labels
     for name in order:
         if name not in said.labels:
@@ -61,7 +61,13 @@ class _Job:
     """One meta-evaluation under way."""
 
     def __init__(
-        self, human: Human, marks: Marks, order: Mapping[str, tuple[str, ...]], places: int, alpha: float, seed: int
+        self,
+        human: Human,
+        marks: AnswerScores,
+        order: Mapping[str, tuple[str, ...]],
+        places: int,
+        alpha: float,
+        seed: int,
     ) -> None:
         self._human, self._marks, self._order = human, marks, order
         self._places, self._alpha, self._level, self._seed = places, alpha, 1 - alpha, seed
@@ -92,6 +98,7 @@ class _Job:
         )
 
     def _notices(self) -> Iterable[str]:
+        yield from self._marks.notices
         for name in self._marks.mixed:
             if name in self._marks.metrics:
                 yield (
@@ -156,7 +163,7 @@ class _Job:
     def _metric_joins(self, places: Sequence[int]) -> tuple[MetricJoin, ...]:
         found = []
         for name in self._marks.metrics:
-            values, gaps = self._marks.values[name], self._marks.gaps[name]
+            values, gaps = self._marks.scores[name], self._marks.unscored[name]
             without = Counter(gaps.get(place, "no row") for place in places if place not in values)
             found.append(MetricJoin(name, len(places) - without.total(), dict(without.most_common())))
         return tuple(found)
@@ -228,12 +235,12 @@ class _Job:
         )
         gaps = []
         for name in self._marks.metrics:
-            values = self._marks.values[name]
+            values = self._marks.scores[name]
             without: Counter[str] = Counter()
             for pair in here:
                 lacking = [place for place in (pair.a, pair.b) if place not in values]
                 if lacking:
-                    without[self._marks.gaps[name].get(lacking[0] or 0, "no row")] += 1
+                    without[self._marks.unscored[name].get(lacking[0] or 0, "no row")] += 1
             gaps.append(MetricJoin(name, len(here) - without.total(), dict(without.most_common())))
         return ChoiceLabel(label, join, tuple(gaps), beside, found)
 

@@ -155,7 +155,7 @@ class Client:
         while True:
             batch = getattr(model, "batch", None) or len(documents)
             whole = {"query": query, "documents": list(documents)}
-            if self._stored(call_key(model.identity, _RERANKS.name, whole), _RERANKS, ledger) is not None:
+            if self._stored(call_key(model.identity, _RERANKS.name, whole), _RERANKS, usage_log) is not None:
                 batch = len(documents)  # asked before smaller batches were learnt
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]

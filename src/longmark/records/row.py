@@ -1,4 +1,4 @@
-"""What a metric says of an example: a value, or a status and the reason why there is none."""
+"""What a metric gives an example: a score, or a status and the reason why it is unscored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmark.records.json_data import parse_json
 from longmark.records.values import found
 
 STATUSES = {
-    "ok": "the metric has a value",
+    "ok": "the example has a score",
     "missing_input": "the example lacks a field that the metric needs",
     "undefined": "the metric has no value for this example (no claims, say)",
     "unparsable": "the judge's reply could not be read, twice",
@@ -72,13 +72,13 @@ _Part = TypeVar("_Part", Signature, Usage)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One mark. `value` is None exactly when `status` is not `ok`, and then `reason` is a sentence."""
+    """One metric on one example. `score` is None exactly when `status` is not `ok`; `reason` is then a sentence."""
 
     example_id: str
     question_id: str
     system: str
     metric: str
-    value: float | None
+    score: float | None
     status: str
     reason: str | None
     evidence: dict[str, Any]
@@ -88,12 +88,12 @@ class Row:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f"row status {self.status!r}: one of {', '.join(STATUSES)}")
-        if (self.value is None) == (self.status == "ok"):
-            raise ValueError("a row has a value exactly when its status is ok")
-        if self.value is None and not self.reason:
-            raise ValueError("a row without a value has a reason")
-        if self.value is not None and not float("-inf") < self.value < float("inf"):
-            raise ValueError(f"a row's value is a finite number, not {self.value!r}")
+        if (self.score is None) == (self.status == "ok"):
+            raise ValueError("a row has a score exactly when its status is ok")
+        if self.score is None and not self.reason:
+            raise ValueError("a row without a score has a reason")
+        if self.score is not None and not float("-inf") < self.score < float("inf"):
+            raise ValueError(f"a row's score is a finite number, not {self.score!r}")
 
     def to_json(self) -> bytes:
         """One line of rows.jsonl, without its line end."""
@@ -106,20 +106,23 @@ class Row:
 
     @classmethod
     def from_dict(cls, data: Any) -> Row:
-        """The Row of a decoded line. `example_id`, `metric` and `value` must be there; where others lack, the row is of
-        somebody else's making: its question is the example's id, its status `ok`. ValueError where it is no row."""
+        """The Row of a decoded line. `example_id`, `metric` and `score` are required; the other keys have defaults: the
+        question is the example's id, the status `ok`. Version 0.1 wrote `value` for `score`; it is still read.
+        ValueError if it is not a row."""
         if not isinstance(data, dict):
             raise ValueError("not a row of longmark: no JSON object")
-        if lacking := [key for key in _NEEDED if key not in data]:
-            raise ValueError(f"not a row of longmark: it lacks {', '.join(lacking)}")
+        if "value" in data and "score" not in data:
+            data = {"score" if key == "value" else key: item for key, item in data.items()}
+        if absent := [key for key in _NEEDED if key not in data]:
+            raise ValueError(f"not a row of longmark: it has no {', '.join(absent)}")
         given = {"question_id": data["example_id"], **_DEFAULTS, **data}
         if unknown := [key for key in given if key not in _ROW_KEYS]:
             raise ValueError(f"not a row of longmark: it has {', '.join(map(str, unknown))}")
-        value = given["value"]
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise ValueError(f"a row's value is a number or null, not {found(value)}")
-        if isinstance(value, int) and abs(value) > _EXACT:
-            value = float(value)
+        score = given["score"]
+        if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
+            raise ValueError(f"a row's score is a number or null, not {found(score)}")
+        if isinstance(score, int) and abs(score) > _EXACT:
+            score = float(score)
         for key in ("example_id", "question_id", "system", "metric", "status"):
             if not isinstance(given[key], str):
                 raise ValueError(f"a row's {key} is text, not {found(given[key])}")
@@ -131,7 +134,7 @@ class Row:
         _check_signature(signature)
         usage = _part(Usage, "usage", _object("usage", given))
         _check_usage(usage)
-        return cls(**{**given, "value": value, "signature": signature, "usage": usage})
+        return cls(**{**given, "score": score, "signature": signature, "usage": usage})
 
 
 _EXACT = 2**53  # beyond it a float no longer holds every whole number, and SQLite cannot keep some of them at all
@@ -139,7 +142,7 @@ _MOST_USD = 1e12
 _ROW_KEYS = {f.name for f in fields(Row)}
 _PART_KEYS: dict[type, list[str]] = {kind: [f.name for f in fields(kind)] for kind in (Signature, Usage)}
 _COUNTS = tuple(name for name in _PART_KEYS[Usage] if name != "usd")
-_NEEDED = ("example_id", "metric", "value")
+_NEEDED = ("example_id", "metric", "score")
 _DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
 
 

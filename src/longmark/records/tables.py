@@ -23,7 +23,7 @@ ROW_COLUMNS = (
     "question_id",
     "system",
     "metric",
-    "value",
+    "score",
     "status",
     "reason",
     "evidence",
@@ -80,10 +80,11 @@ def to_cells(record: dict[str, Any]) -> list[Any]:
 
 
 def from_cells(record: dict[str, str]) -> dict[str, Any]:
-    """The flat row that `to_cells` wrote. ValueError where its value is no number."""
+    """The flat row that `to_cells` wrote. ValueError if its score is not a number."""
     data: dict[str, Any] = {name: None if cell == "" else _unquoted(cell) for name, cell in record.items()}
-    if data.get("value") is not None:
-        data["value"] = float(data["value"])
+    for name in ("score", "value"):
+        if data.get(name) is not None:
+            data[name] = float(data[name])
     for name in ("example_id", "question_id", "system", "metric", "status"):
         if name in data:
             data[name] = data[name] or ""
@@ -110,7 +111,7 @@ def row_schema() -> Any:
     """The Parquet schema of rows."""
     import pyarrow
 
-    return pyarrow.schema([(name, pyarrow.float64() if name == "value" else pyarrow.string()) for name in ROW_COLUMNS])
+    return pyarrow.schema([(name, pyarrow.float64() if name == "score" else pyarrow.string()) for name in ROW_COLUMNS])
 
 
 def example_schema() -> Any:

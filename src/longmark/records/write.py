@@ -35,10 +35,11 @@ def write_examples(examples: Iterable[Example], path: str | Path) -> int:
     return _write(examples, Path(path), tables.flat_example, tables.EXAMPLE_COLUMNS, tables.example_schema)
 
 
-def read_rows(path: str | Path) -> Iterator[Row]:
-    """The rows of a file in its order. A torn last line of a JSON Lines file (a write that was cut off) is left out.
+def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
+    """The rows of a file in its order.
 
-    Raises UserError, with the line, where anything else is no row.
+    unfinished: called with the number of the last line of a JSON Lines file if that line was cut off, which is then
+    left out; without it such a line is an error. Raises UserError, with the line, for anything that is not a row.
     """
     path = Path(path)
     if path.is_file() and path.stat().st_size == 0:
@@ -46,16 +47,17 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     kind = sources.kind_of(path)
     if kind == "json":
         raise UserError(f"{path}: rows are kept as one of {', '.join(WRITTEN)}")
-    return _jsonl_rows(path) if kind == "jsonl" else _table_rows(path, kind)
+    return _jsonl_rows(path, unfinished) if kind == "jsonl" else _table_rows(path, kind)
 
 
-def _jsonl_rows(path: Path) -> Iterator[Row]:
+def _jsonl_rows(path: Path, unfinished: Callable[[int], None] | None) -> Iterator[Row]:
     for number, line in sources.lines(path):
         try:
             yield Row.from_json(line)
         except NotJson as error:
-            if line.endswith(b"\n"):
+            if unfinished is None or line.endswith(b"\n"):
                 raise UserError(f"{path}:{number}: not a row: {error}") from None
+            unfinished(number)
         except ValueError as error:
             raise UserError(f"{path}:{number}: {error}") from None
 

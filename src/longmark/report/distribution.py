@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import fixed
+from longmark.scores.manifest import MetricFacts
 
 SHOW_POINTS = 20
 """With so many values or fewer, each is drawn as a point."""

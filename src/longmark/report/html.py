@@ -14,15 +14,15 @@ from typing import Any
 
 import orjson
 
-from longmark.errors import UserError
 from longmark.records import STATUSES
 from longmark.report import provenance, sections
-from longmark.report.index import MarkIndex
-from longmark.report.manifest import Manifest, read_manifest
 from longmark.report.markup import line, text
 from longmark.report.page import asset, head, refuse_to_destroy, template, write_page
 from longmark.report.selection import LOWEST, MOST, Loaded, Selection, Shown, load, select
 from longmark.report.summary import Summary, summary_of
+from longmark.scores.files import sources_of
+from longmark.scores.index import ScoreIndex
+from longmark.scores.manifest import Manifest, read_manifest
 
 _SCRIPTS = (
     "evidence.js",
@@ -43,20 +43,16 @@ _ESCAPES = {
 
 
 def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int = LOWEST) -> Summary:
-    """Writes the page of one or several run folders to `out`, whole or not at all, and returns the summary it shows.
+    """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more.
-    Errors: UserError where a run is no run folder or is given twice, or where `out` cannot be written, does not end in
+    Errors: UserError if a path is no source of scores or is given twice, or if `out` cannot be written, does not end in
     .html or .htm, or is a file that is not an earlier report.
     """
     refuse_to_destroy(out)
-    folders = [run.resolve() for run in runs]
-    if not folders:
-        raise UserError("report: give at least one run folder")
-    if len(set(folders)) < len(folders):
-        raise UserError("report: a run folder is given twice; give each once")
+    folders = sources_of(runs)
     manifests = [read_manifest(run) for run in folders]
-    with MarkIndex() as index:
+    with ScoreIndex() as index:
         for run in folders:
             index.add_run(run)
         summary = summary_of(index, manifests)
@@ -75,7 +71,7 @@ def embedded_json(data: Any) -> bytes:
 
 
 def _page(
-    index: MarkIndex,
+    index: ScoreIndex,
     summary: Summary,
     manifests: Sequence[Manifest],
     selection: Selection,
@@ -89,7 +85,7 @@ def _page(
         "title": escape(heading),
         "heading": text(heading),
         "metrics": text(metrics),
-        "notices": sections.notices(manifests, loaded.answers, loaded.cut),
+        "notices": sections.notices(manifests, loaded.answers, loaded.cut, index.notices),
         "summary": sections.summary_table(summary),
         "cards": sections.cards(index, summary),
         "usage": provenance.usage(index, manifests),

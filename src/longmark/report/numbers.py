@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from longmark.report.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts
 
 MOST_DECIMALS = 7
 

@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 
 from longmark.records import Usage
-from longmark.report.index import MarkIndex, Spent
-from longmark.report.manifest import Manifest
 from longmark.report.markup import code, flat, metric_name, pairs, plural, scrolling, text
 from longmark.report.numbers import dollars, duration, share, whole
+from longmark.scores.index import ScoreIndex, Spent
+from longmark.scores.manifest import Manifest
 
 
-def usage(index: MarkIndex, manifests: Sequence[Manifest]) -> str:
+def usage(index: ScoreIndex, manifests: Sequence[Manifest]) -> str:
     """Calls, cost, cache and reuse: of the sessions in tiles, of each metric as a table."""
     spent = index.spent()
     sessions = [session for manifest in manifests for session in manifest.sessions]

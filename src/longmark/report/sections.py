@@ -11,13 +11,13 @@ from html import escape
 from longmark.records import STATUSES
 from longmark.report.bars import boxes, histogram, interval
 from longmark.report.distribution import Distribution, bin_edges, distribution, tick_texts
-from longmark.report.index import MarkIndex
-from longmark.report.manifest import Manifest, MetricFacts
 from longmark.report.markup import BY, code, listed, metric_name, plural, scrolling, text, upright
 from longmark.report.numbers import fixed, whole
 from longmark.report.selection import Selection
-from longmark.report.summary import Cell, Gap, Summary
+from longmark.report.summary import Cell, Summary
 from longmark.report.table import how_many, interval_in_words
+from longmark.scores.index import ScoreIndex, Unscored
+from longmark.scores.manifest import Manifest, MetricFacts
 
 _SYSTEMS_SHOWN = 6
 
@@ -52,10 +52,10 @@ def _short_names(models: Iterable[str]) -> list[str]:
     return [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
 
 
-def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0) -> str:
+def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()) -> str:
     """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
-    how many of the answers were cut off."""
-    found = []
+    how many of the answers were cut off. read: what the readers left out."""
+    found = [escape(line) for line in read]
     if cut:
         found.append(
             f"{whole(cut)} of {whole(answers)} answers {'was' if cut == 1 else 'were'} cut off at the generator’s "
@@ -152,12 +152,12 @@ def _gaps(cell: Cell) -> str:
     return f"<details><summary>{heads}</summary>{folded}</details>"
 
 
-def _gap(gap: Gap) -> str:
+def _gap(gap: Unscored) -> str:
     meaning = escape(STATUSES.get(gap.status, ""))
     return f'<span class="status" title="{meaning}">{whole(gap.count)} {escape(gap.status.replace("_", " "))}</span>'
 
 
-def cards(index: MarkIndex, summary: Summary) -> str:
+def cards(index: ScoreIndex, summary: Summary) -> str:
     """A card for each metric: histograms by system, box plots, the numbers of both."""
     sentences = _sentences(summary)
     return "".join(_card(index, summary, metric, sentences[metric]) for metric in summary.metrics)
@@ -177,7 +177,7 @@ def _sentences(summary: Summary) -> dict[str, str]:
     return found
 
 
-def _card(index: MarkIndex, summary: Summary, metric: str, sentence: str) -> str:
+def _card(index: ScoreIndex, summary: Summary, metric: str, sentence: str) -> str:
     facts, places, cells = summary.facts[metric], summary.decimals(metric), summary.of(metric)
     seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
     head = f"<h3>{metric_name(metric)}</h3><p class='about'>{sentence} {_limits(facts)}</p>"

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
 
-from longmark.errors import UserError
 from longmark.records import Example, Row
-from longmark.records.sources import lines
-from longmark.records.write import read_rows
-from longmark.report.index import MarkIndex, system_of
-from longmark.report.manifest import MetricFacts
+from longmark.scores.files import examples_of, rows_of, system_of
+from longmark.scores.index import ScoreIndex
+from longmark.scores.manifest import MetricFacts
 
 MOST = 2000
 LOWEST = 1000
@@ -36,7 +33,7 @@ class Selection:
 
 
 def select(
-    index: MarkIndex, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
+    index: ScoreIndex, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
 ) -> Selection:
     """All examples where there are at most `most`; else the `lowest` by their marks and a sample of the others.
 
@@ -58,7 +55,7 @@ def _draws(chance: random.Random, total: int) -> Iterator[int]:
         yield chance.randint(1, total)
 
 
-def _take(index: MarkIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
+def _take(index: ScoreIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
     """Adds numbers, each with the answers to the same question, until `taken` holds so many."""
     for number in numbers:
         if len(taken) >= until:
@@ -111,7 +108,7 @@ class Loaded:
     cut: int
 
 
-def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
+def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
     """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
     waiting: dict[tuple[int, str], list[Shown]] = {}
     for number in selection.numbers:
@@ -121,7 +118,7 @@ def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> Loaded
     ordered: list[Shown] = []
     answers = cut = 0
     for run, folder in enumerate(runs):
-        for example in _examples(folder / "examples.jsonl"):
+        for example in examples_of(folder):
             answers += bool(example.answer)
             cut += _is_cut(example)
             alike = waiting.get((run, example.id), [])
@@ -130,7 +127,7 @@ def load(index: MarkIndex, runs: Sequence[Path], selection: Selection) -> Loaded
                 if shown.example is None and mine:
                     shown.example = example
                     ordered.append(shown)
-        for row in read_rows(folder / "rows.jsonl"):
+        for row in rows_of(folder):
             for shown in waiting.get((run, row.example_id), ()):
                 if systems[shown.system][1] == system_of(row, folder):
                     shown.marks[row.metric] = _mark(row)
@@ -144,19 +141,7 @@ def _is_cut(example: Example) -> bool:
     return isinstance(told, dict) and told.get("finish") == "length"
 
 
-def _examples(path: Path) -> Iterator[Example]:
-    if not path.is_file():
-        return
-    for number, line in lines(path):
-        try:
-            yield Example.from_json(line)
-        except ValidationError as error:
-            if not line.endswith(b"\n"):
-                return
-            raise UserError(f"{path}:{number} is damaged; run the same command again to write the file anew") from error
-
-
 def _mark(row: Row) -> dict[str, Any]:
     usage = orjson.loads(orjson.dumps(row.usage))
-    kept = {"value": row.value, "status": row.status, "reason": row.reason, "evidence": row.evidence}
+    kept = {"value": row.score, "status": row.status, "reason": row.reason, "evidence": row.evidence}
     return {**kept, "usage": usage, "params": row.signature.params, "models": row.signature.models}

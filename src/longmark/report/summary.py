@@ -23,9 +23,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
-from longmark.report.index import MarkIndex
-from longmark.report.manifest import Manifest, MetricFacts, read_manifest
 from longmark.report.numbers import decimals, fixed, share
+from longmark.scores.index import ScoreIndex, Unscored
+from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.equal import equal_interval
 from longmark.stats.gate import TAIL, BoundedScores
 from longmark.stats.student import Moments, mean_interval
@@ -43,21 +43,6 @@ _RESAMPLES = (1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """Rows without a value that share a status: how many, the most frequent reason, how many of them give it."""
-
-    status: str
-    count: int
-    reason: str
-    giving: int
-
-    @property
-    def several(self) -> bool:
-        """The rows give different reasons."""
-        return self.giving < self.count
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One metric and system. n: rows; scored: rows with a value; least, greatest: the extreme values seen; method: how
     the interval was made, or (where there is none) reason: why not; bounded: the values of a metric with bounds."""
@@ -70,7 +55,7 @@ class Cell:
     interval: tuple[float, float] | None
     least: float | None
     greatest: float | None
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Unscored, ...]
     method: str = ""
     reason: str = ""
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
@@ -111,26 +96,15 @@ class Summary:
 def summarise(runs: Sequence[Path]) -> Summary:
     """The summary of run folders, read once. UserError where one of them is no run folder."""
     manifests = [read_manifest(run) for run in runs]
-    with MarkIndex() as index:
+    with ScoreIndex() as index:
         for run in runs:
             index.add_run(run)
         return summary_of(index, manifests)
 
 
-def facts_of(index: MarkIndex, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
-    """What is known of each metric that has rows, in the order of the manifests."""
-    known: dict[str, MetricFacts] = {}
-    for manifest in manifests:
-        for name, facts in manifest.metrics().items():
-            known.setdefault(name, facts)
-    rows = index.metrics
-    ordered = [name for name in known if name in rows] + [name for name in rows if name not in known]
-    return {name: known.get(name, MetricFacts()) for name in ordered}
-
-
-def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
+def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
     """The summary of the rows in an index."""
-    facts, names, systems = facts_of(index, manifests), index.metrics, index.systems()
+    facts, names, systems = index.facts(manifests), index.metrics, index.systems()
     counts = index.counts()
     moments = {key: Moments() for key in counts}
     bounded = {(metric, system): _bounded(facts[names[metric]]) for metric, system in counts}
@@ -138,7 +112,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
         moments[metric, system].add(value)
         if (scores := bounded[metric, system]) is not None:
             scores.add(value)
-    gaps = gaps_of(index)
+    unscored = index.unscored()
     values = sum(seen.n for seen in moments.values())
     cells = []
     for name in facts:
@@ -148,7 +122,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
             if key in counts:
                 seen = moments[key]
                 made = _interval(seen, facts[name], partial(index.ascending, metric, system), values)
-                cell = _cell(name, label, counts[key], seen, made, gaps.get(key, ()))
+                cell = _cell(name, label, counts[key], seen, made, unscored.get(key, ()))
                 cells.append(replace(cell, bounded=bounded[key]))
     return Summary(tuple(cells), facts, tuple(systems))
 
@@ -159,18 +133,7 @@ def _bounded(facts: MetricFacts) -> BoundedScores | None:
     )
 
 
-def gaps_of(index: MarkIndex) -> dict[tuple[int, int], tuple[Gap, ...]]:
-    """The gaps of each (metric, system), the most frequent status first."""
-    found: dict[tuple[int, int], dict[str, Gap]] = {}
-    for metric, system, status, reason, count in index.gaps():
-        gaps = found.setdefault((metric, system), {})
-        before = gaps.get(status)
-        # the most frequent reason comes first
-        gaps[status] = replace(before, count=before.count + count) if before else Gap(status, count, reason, count)
-    return {key: tuple(sorted(gaps.values(), key=lambda gap: -gap.count)) for key, gaps in found.items()}
-
-
-def _cell(metric: str, system: str, n: int, seen: Moments, made: Made, gaps: tuple[Gap, ...]) -> Cell:
+def _cell(metric: str, system: str, n: int, seen: Moments, made: Made, gaps: tuple[Unscored, ...]) -> Cell:
     if not seen.n:
         return Cell(metric, system, n, 0, None, None, None, None, gaps, reason=made.reason)
     mean = seen.mean if math.isfinite(seen.mean) else None

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
-from longmark.report.summary import ALL_EQUAL, STUDENT, Cell, Gap, Summary
+from longmark.report.summary import ALL_EQUAL, STUDENT, Cell, Summary
+from longmark.scores.index import Unscored
 from longmark.tables import aligned, markdown, one_line, print_cells
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def gaps_in_words(cell: Cell) -> str:
     return reasons_in_words(cell.gaps)
 
 
-def reasons_in_words(gaps: Iterable[Gap]) -> str:
+def reasons_in_words(gaps: Iterable[Unscored]) -> str:
     """`2 unparsable (no number in the reply); 5 model_error (mostly: …)`: each status once, with its most frequent
     reason."""
     return "; ".join(
@@ -82,7 +83,7 @@ def reasons_in_words(gaps: Iterable[Gap]) -> str:
     )
 
 
-def how_many(gap: Gap) -> str:
+def how_many(gap: Unscored) -> str:
     """Nothing where all rows give the gap's reason, else `mostly` where more than half do, else `among others`."""
     if not gap.several:
         return ""

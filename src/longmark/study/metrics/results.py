@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longmark.records import Usage
-from longmark.report.manifest import MetricFacts
-from longmark.report.summary import Gap
+from longmark.scores.index import Unscored
+from longmark.scores.manifest import MetricFacts
 from longmark.stats.correlation import MeanCorrelation
 from longmark.stats.describe import AtBounds, Description, Ties
 from longmark.stats.hypotheses import Hypothesis
@@ -32,7 +32,7 @@ class SystemScores:
 
     system: str
     rows: int
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Unscored, ...]
     repeated: int
     described: Description
     q1: float | None

@@ -24,13 +24,13 @@ import numpy as np
 
 from longmark import __version__
 from longmark.compare import signatures
-from longmark.compare.marks import BY_SYSTEM, Marks, read_marks
 from longmark.compare.reach import beyond_reach
 from longmark.errors import UserError
 from longmark.report.distribution import bin_edges
-from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import decimals
 from longmark.report.words import listed
+from longmark.scores.manifest import MetricFacts
+from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, mean_correlation
 from longmark.stats.describe import AtBounds, at_bounds, describe, ties_between, ties_within
 from longmark.stats.discriminative import asl_curve, discriminative_power
@@ -73,7 +73,7 @@ def metrics_study(
     check_level(level)
     check_count(permutations, "permutations")
     progress("reading the rows")
-    marks = read_marks([Path(run) for run in runs], by)
+    marks = read_scores([Path(run) for run in runs], by)
     names = marks.named(metrics)
     differing = signatures.differences(marks, names)
     if differing and not allow_different_judges:
@@ -114,7 +114,7 @@ def metrics_study(
 
 
 def _properties(
-    marks: Marks, name: str, matrix: Floats, alpha: float, permutations: int, seed: int, as_published: bool
+    marks: Scores, name: str, matrix: Floats, alpha: float, permutations: int, seed: int, as_published: bool
 ) -> MetricProperties:
     facts = marks.facts[name]
     present = matrix[~np.isnan(matrix)]
@@ -154,14 +154,14 @@ def _beyond_reach(test: TukeyTest, permutations: int, alpha: float) -> str | Non
 
 
 def _system(
-    marks: Marks, name: str, system: str, scores: Floats, facts: MetricFacts, edges: Sequence[float]
+    marks: Scores, name: str, system: str, scores: Floats, facts: MetricFacts, edges: Sequence[float]
 ) -> SystemScores:
     x = scores[~np.isnan(scores)]
     q1, q3 = (float(q) for q in np.quantile(x, [0.25, 0.75])) if len(x) else (None, None)
     return SystemScores(
         system=system,
         rows=marks.rows(name, system),
-        gaps=marks.gaps(name, system),
+        gaps=marks.unscored(name, system),
         repeated=marks.repeated.get((name, system), 0),
         described=describe(x),
         q1=q1,
@@ -253,7 +253,7 @@ def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequenc
     return MetricPair(first, second, {kind: mean_correlation(x, y, kind, level=level) for kind in kinds})
 
 
-def _notices(marks: Marks, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
+def _notices(marks: Scores, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the gravest first."""
     notices = signatures.notices(marks, [one.metric for one in found], differing)
     for why in dict.fromkeys(one.beyond_reach for one in found if one.beyond_reach):

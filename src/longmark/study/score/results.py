@@ -245,7 +245,7 @@ def _score(row: Row, question: str, variant: str) -> AnswerScore:
             more["confidence"] = Confidence(*both, evidence.get("entropy"), passages.get("entropy"))
     votes, band = evidence.get("votes", {}), evidence.get("band", "")
     identity = (row.example_id, question, variant)
-    return AnswerScore(*identity, row.value, row.status, row.reason, votes, band=band, **more)
+    return AnswerScore(*identity, row.score, row.status, row.reason, votes, band=band, **more)
 
 
 def why_unscored(scores: Iterable[AnswerScore]) -> str:

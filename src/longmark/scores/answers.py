@@ -1,10 +1,10 @@
-"""The metrics' side: rows of one or several runs, as one table of answers and marks.
+"""The scores of one or several sources as one table: a line per answer, a column per metric.
 
-A source is a run's folder, a file of rows, or Rows. An answer is known by its `example_id`, and where several systems
-use the same ids by its `system` too. Two sources that marked the same answers (two judges, say) are told from two
-systems that answered the same questions by the answers themselves, where the runs hold them, and else by the systems'
-names; in the first case the source's name stands behind the metric's, unless their marks are the same, so that both
-can be held against the same people.
+A source is a run folder, a file of rows, or Row objects. An answer is identified by its `example_id`, and by its
+`system` if several systems use the same ids. Two sources may have scored the same answers (two judges), or the answers
+of two systems to the same questions: the texts of the answers decide, or the names of the systems if a source has no
+texts. For the same answers the metric's name is followed by the source's, unless the scores are equal, so that both
+can be compared with the same labels.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from pathlib import Path
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Row
-from longmark.records.write import read_rows
-from longmark.report.examples import examples_of
-from longmark.report.manifest import MetricFacts, read_manifest
-from longmark.stats.samples import Floats
+from longmark.scores.files import examples_of, name_of, rows_of, source_of
+from longmark.scores.manifest import MetricFacts, read_manifest
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that metrics marked. length: characters of its text, None where the source does not hold it."""
+    """An answer that metrics scored. length: characters of its text, None if the source does not have the text."""
 
     example_id: str
     question_id: str
@@ -35,26 +36,28 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """Answers, and for each metric its value or the status of the gap, by the answer's place in `answers`.
+class AnswerScores:
+    """Answers, and for each metric their scores, by the answer's place in `answers`.
 
-    mixed: metrics whose marks were not all made by the same models, prompts and parameters.
+    unscored: metric -> place -> status; mixed: metrics whose scores were not all made by the same models, prompts and
+    parameters; notices: what the readers left out.
     """
 
     sources: tuple[str, ...]
     answers: tuple[Answer, ...]
     metrics: dict[str, MetricFacts]
-    values: dict[str, dict[int, float]]
-    gaps: dict[str, dict[int, str]]
+    scores: dict[str, dict[int, float]]
+    unscored: dict[str, dict[int, str]]
     by_id: dict[str, tuple[int, ...]]
     by_system: dict[tuple[str, str], tuple[int, ...]]
     mixed: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def column(self, metric: str) -> Floats:
-        """The metric's value of every answer, NaN where there is none."""
+        """The metric's score of every answer, NaN for none."""
         column = np.full(len(self.answers), np.nan)
-        values = self.values[metric]
-        column[list(values)] = list(values.values())
+        scores = self.scores[metric]
+        column[list(scores)] = list(scores.values())
         return column
 
     @property
@@ -65,23 +68,26 @@ class Marks:
 Source = str | Path | Iterable[Row]
 
 
-def read_marks(given: Source | Sequence[Source], wanted: Sequence[str] = (), lower: Sequence[str] = ()) -> Marks:
-    """The marks of all sources. wanted: metrics or families of them; lower: metrics of which less is better.
+def read_answers(
+    given: Source | Sequence[Source], wanted: Sequence[str] = (), lower: Sequence[str] = ()
+) -> AnswerScores:
+    """The scores of all sources. wanted: metrics or families; lower: metrics of which lower scores are better.
 
-    Errors: UserError where a source has no rows, UnknownName where a metric has none.
+    Errors: UserError if a source has no rows, UnknownName if a metric has none.
     """
-    sources = [_read(source) for source in _listed(given)]
+    notices: list[str] = []
+    sources = [_read(source, notices) for source in _listed(given)]
     names = _labels([source.path for source in sources])
     for place, source in enumerate(sources):
         if not source.values and not source.gaps:
-            raise UserError(f"{names[place]} has no rows; mark the answers first: longmark run FILE --metrics …")
+            raise UserError(f"{names[place]} has no rows; score the answers first: longmark run FILE --metrics …")
     groups = _groups(sources)
-    return _selected(_joined(sources, names, groups), wanted, lower)
+    return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
 
 
 @dataclass(slots=True)
 class _Source:
-    """One source as it was read: answers by id, values and gaps by metric and id."""
+    """One source as it was read: answers by id; scores and statuses by metric and id."""
 
     path: Path | None
     facts: dict[str, MetricFacts] = field(default_factory=dict)
@@ -107,19 +113,15 @@ def _listed(given: Source | Sequence[Source]) -> list[Source]:
     return listed  # type: ignore[return-value]
 
 
-def _read(given: Source) -> _Source:
+def _read(given: Source, notices: list[str]) -> _Source:
     if not isinstance(given, str | Path):
         return _filled(_Source(None), given)
-    path = Path(given)
-    if path.name == "rows.jsonl" and path.with_name("manifest.json").is_file():
-        path = path.parent
-    if not path.is_dir():
-        return _filled(_Source(path), read_rows(path))
+    path = source_of(Path(given))
     source = _Source(path, facts=read_manifest(path).metrics())
     for example in examples_of(path):
         if example.answer is not None:
             source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
-    return _filled(source, read_rows(path / "rows.jsonl"))
+    return _filled(source, rows_of(path, notices))
 
 
 def _filled(source: _Source, rows: Iterable[Row]) -> _Source:
@@ -131,12 +133,12 @@ def _filled(source: _Source, rows: Iterable[Row]) -> _Source:
             source.answers[key] = Answer(row.example_id, row.question_id, row.system, length)
         values, gaps = source.values.setdefault(row.metric, {}), source.gaps.setdefault(row.metric, {})
         source.made_by.setdefault(row.metric, set()).add(_made_by(row))
-        if row.value is None:
+        if row.score is None:
             values.pop(key, None)
             gaps[key] = row.status
         else:
             gaps.pop(key, None)
-            values[key] = row.value
+            values[key] = row.score
     return source
 
 
@@ -147,7 +149,7 @@ def _made_by(row: Row) -> bytes:
 
 def _labels(paths: list[Path | None]) -> list[str]:
     """A short name for each source, with as much of its path as tells it from the others."""
-    names = ["rows" if path is None else path.stem if path.is_file() else path.resolve().name for path in paths]
+    names = ["rows" if path is None else name_of(path) for path in paths]
     if len(set(names)) < len(names):
         names = [
             name if path is None else f"{path.resolve().parent.name}/{name}"
@@ -159,7 +161,7 @@ def _labels(paths: list[Path | None]) -> list[str]:
 
 
 def _groups(sources: Sequence[_Source]) -> list[int]:
-    """For each source the first one that marked the same answers as it."""
+    """For each source the first one that scored the same answers."""
     groups: list[int] = []
     for place, source in enumerate(sources):
         first = next((i for i in range(place) if groups[i] == i and _same_answers(sources[i], source)), place)
@@ -176,7 +178,7 @@ def _same_answers(one: _Source, other: _Source) -> bool:
     return bool(both) and all(mine[name] & theirs[name] for name in both)
 
 
-def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> Marks:
+def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
     answers: list[Answer] = []
     places: dict[tuple[int, str, str], int] = {}
     values: dict[str, dict[int, float]] = {}
@@ -195,7 +197,7 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             places[group, answer.example_id, key[1]] = place
         for metric in source.values:
             twice = any(
-                _marked_otherwise(source, other, metric)
+                _scored_otherwise(source, other, metric)
                 for other, theirs in zip(sources, groups, strict=True)
                 if other is not source and theirs == group
             )
@@ -211,7 +213,7 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     for place, answer in enumerate(answers):
         by_id.setdefault(answer.example_id, []).append(place)
         by_system.setdefault((answer.question_id, answer.system), []).append(place)
-    return Marks(
+    return AnswerScores(
         tuple(names),
         tuple(answers),
         facts,
@@ -223,29 +225,29 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     )
 
 
-def _marked_otherwise(one: _Source, other: _Source, metric: str) -> bool:
-    """Whether two sources of the same answers have marks of a metric that are not the same."""
+def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
+    """Whether two sources of the same answers have different scores of a metric."""
     if metric not in other.values:
         return False
     mine, theirs = ({name: value for (name, _), value in source.values[metric].items()} for source in (one, other))
     return mine != theirs
 
 
-def _selected(marks: Marks, wanted: Sequence[str], lower: Sequence[str]) -> Marks:
-    chosen = dict(marks.metrics)
+def _selected(scored: AnswerScores, wanted: Sequence[str], lower: Sequence[str]) -> AnswerScores:
+    chosen = dict(scored.metrics)
     if wanted:
         chosen = {}
         for name in wanted:
-            hits = _under(name, marks.metrics)
+            hits = _under(name, scored.metrics)
             if not hits:
-                raise UnknownName("metric in the rows", name, marks.metrics, f"There are {', '.join(marks.metrics)}.")
-            chosen.update({hit: marks.metrics[hit] for hit in hits})
+                raise UnknownName("metric in the rows", name, scored.metrics, f"There are {', '.join(scored.metrics)}.")
+            chosen.update({hit: scored.metrics[hit] for hit in hits})
     for name in lower:
         hits = _under(name, chosen)
         if not hits:
             raise UnknownName("metric in the rows", name, chosen, f"There are {', '.join(chosen)}.")
         chosen.update({hit: replace(chosen[hit], higher_is_better=False) for hit in hits})
-    return replace(marks, metrics=chosen)
+    return replace(scored, metrics=chosen)
 
 
 def _under(name: str, metrics: Iterable[str]) -> list[str]:

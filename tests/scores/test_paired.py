@@ -8,9 +8,9 @@ import re
 import pytest
 from tests.report.runs import manifest, row, write_run
 
-from longmark.compare.marks import read_marks
 from longmark.errors import UserError
 from longmark.records import Example, Usage
+from longmark.scores.paired import read_scores
 
 METRIC = "ccrs.question_relevance"
 
@@ -22,13 +22,13 @@ def mark(example, question, value, system="first", metric=METRIC, **more):
 def test_runs_are_paired_by_question(tmp_path):
     one = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5), mark("b", "q2", None)], manifest())
     two = write_run(tmp_path / "two", [], [mark("z", "q2", 0.25), mark("y", "q3", 1.0)], manifest())
-    marks = read_marks([one, two])
+    marks = read_scores([one, two])
     assert (marks.by, marks.systems, marks.questions) == ("run", ("one", "two"), ("q1", "q2", "q3"))
     found = [[None if math.isnan(x) else x for x in line] for line in marks.matrix(METRIC)]
     assert found == [[0.5, None], [None, 0.25], [None, 1.0]]
     assert marks.rows(METRIC, "one") == 2
-    assert [(gap.status, gap.count) for gap in marks.gaps(METRIC, "one")] == [("unparsable", 1)]
-    assert marks.gaps(METRIC, "two") == ()
+    assert [(gap.status, gap.count) for gap in marks.unscored(METRIC, "one")] == [("unparsable", 1)]
+    assert marks.unscored(METRIC, "two") == ()
     assert marks.matrix("none such").shape == (3, 2)
 
 
@@ -36,8 +36,8 @@ def test_systems_of_one_run_and_of_several_are_told_apart_by_name(tmp_path):
     other = "score.readability.reading_ease"
     one = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5, "x"), mark("b", "q1", 0.7, "y")])
     two = write_run(tmp_path / "two", [], [mark("a", "q1", 60.0, "x", other)])
-    assert read_marks([one]).systems == ("x", "y")
-    marks = read_marks([one, two], by="system")
+    assert read_scores([one]).systems == ("x", "y")
+    marks = read_scores([one, two], by="system")
     assert (marks.systems, marks.metrics) == (("x", "y"), (METRIC, other))
     assert marks.matrix(other)[0, 0] == 60.0
 
@@ -46,7 +46,7 @@ def test_systems_may_use_the_same_example_ids(tmp_path):
     rows = [
         mark(f"e{i}", f"q{i}", i / 10 + shift, system) for system, shift in (("x", 0.0), ("y", 0.5)) for i in (1, 2)
     ]
-    marks = read_marks([write_run(tmp_path / "one", [], rows)])
+    marks = read_scores([write_run(tmp_path / "one", [], rows)])
     assert marks.systems == ("x", "y")
     assert marks.matrix(METRIC).tolist() == [[0.1, 0.6], [0.2, 0.7]]
     assert marks.rows(METRIC, "x") == 2
@@ -56,13 +56,13 @@ def test_rows_without_a_system_have_the_name_of_their_folder(tmp_path):
     for name in ("one", "two"):
         write_run(tmp_path / name, [], [mark("a", "q", 0.5, system="")])
     runs = [tmp_path / "one", tmp_path / "two"]
-    assert read_marks(runs[:1]).systems == ("one",)
-    assert read_marks(runs, by="system").systems == ("one", "two")
+    assert read_scores(runs[:1]).systems == ("one",)
+    assert read_scores(runs, by="system").systems == ("one", "two")
 
 
 def test_several_answers_to_a_question_count_once_by_their_mean(tmp_path):
     rows = [mark("a", "q1", 0.2), mark("b", "q1", 0.6), mark("c", "q1", None), mark("d", "q2", 0.1)]
-    marks = read_marks([write_run(tmp_path / "one", [], rows)])
+    marks = read_scores([write_run(tmp_path / "one", [], rows)])
     # (0.2 + 0.6) / 2; the answer without a value does not count
     assert marks.matrix(METRIC)[:, 0].tolist() == [pytest.approx(0.4), 0.1]
     assert marks.repeated == {(METRIC, "first"): 1}
@@ -72,17 +72,17 @@ def test_several_answers_to_a_question_count_once_by_their_mean(tmp_path):
 def test_marks_that_cannot_be_paired_are_refused(tmp_path):
     two_systems = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5, "x"), mark("b", "q1", 0.7, "y")])
     other = write_run(tmp_path / "two", [], [mark("a", "q1", 0.1, "x")])
-    with pytest.raises(UserError, match=r"one holds marks of several systems .*\(x and y on q1\).*--by system"):
-        read_marks([two_systems, other])
-    with pytest.raises(UserError, match=r"the system x has marks on the same question \(q1\) in two runs"):
-        read_marks([two_systems, other], by="system")
+    with pytest.raises(UserError, match=r"one holds scores of several systems .*\(x and y on q1\).*--by system"):
+        read_scores([two_systems, other])
+    with pytest.raises(UserError, match=r"the system x has scores on the same question \(q1\) in two runs"):
+        read_scores([two_systems, other], by="system")
     with pytest.raises(UserError, match="given twice"):
-        read_marks([other, tmp_path / "two" / ".." / "two"])
+        read_scores([other, tmp_path / "two" / ".." / "two"])
     with pytest.raises(UserError, match="run or system"):
-        read_marks([other], by="judge")
+        read_scores([other], by="judge")
     empty = write_run(tmp_path / "three", [], [])
     with pytest.raises(UserError, match=re.escape("there are no rows")):
-        read_marks([empty])
+        read_scores([empty])
 
 
 def test_gaps_usage_signatures_and_question_texts_come_along(tmp_path):
@@ -91,8 +91,8 @@ def test_gaps_usage_signatures_and_question_texts_come_along(tmp_path):
     rows = [mark("a", "q1", 0.5, "x", usage=paid), mark("b", "q2", None, "x", usage=paid, reason=reason)]
     one = write_run(tmp_path / "one", [Example(id="a", question_id="q1", question="Why?")], rows, manifest())
     two = write_run(tmp_path / "two", [], [mark("c", "q3", None, "x")], manifest())
-    marks = read_marks([one, two], by="system")
-    assert [(gap.count, gap.giving) for gap in marks.gaps(METRIC, "x")] == [(2, 1)]
+    marks = read_scores([one, two], by="system")
+    assert [(gap.count, gap.giving) for gap in marks.unscored(METRIC, "x")] == [(2, 1)]
     assert marks.usage(METRIC, "x") == Usage(calls=4, prompt_tokens=20, usd=1.0)
     assert marks.question_texts(["q1", "q2"]) == {"q1": "Why?"}
     assert [len(of_run) for of_run in marks.signatures[METRIC]] == [1, 1]

@@ -1,30 +1,30 @@
-"""A temporary index of the rows of one or several runs, on disk, so that a million rows need no more memory than ten.
+"""A temporary index of the rows of one or several sources, on disk: a million rows need no more memory than ten.
 
-It keeps of each row what tables and figures need (value, status, reason, usage), the last row of an example, system and
-metric only; texts and evidence stay in the run's files. Rows of somebody else's making may have the same example ids
-for several systems. Close it, or use it as a context manager, and it is gone.
+It keeps what tables and figures need of each row (score, status, reason, usage), and only the last row of an example,
+system and metric; texts and evidence stay in the files. Rows made elsewhere may have the same example ids for several
+systems. Closing it (it is a context manager) deletes it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
 import orjson
 
 from longmark.records import Row, Signature, Usage
-from longmark.records.write import read_rows
-from longmark.report.manifest import MetricFacts
+from longmark.scores.files import rows_of, shortest_names, system_of
+from longmark.scores.manifest import Manifest, MetricFacts
 
 _SCHEMA = """
 CREATE TABLE examples (
     number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, UNIQUE (run, id, system)
 );
-CREATE TABLE marks (
-    example INTEGER, metric INTEGER, system INTEGER, value REAL, status TEXT, reason TEXT,
+CREATE TABLE scores (
+    example INTEGER, metric INTEGER, system INTEGER, score REAL, status TEXT, reason TEXT,
     calls INTEGER, from_cache INTEGER, prompt_tokens INTEGER, cached_prompt_tokens INTEGER,
     completion_tokens INTEGER, usd REAL,
     PRIMARY KEY (example, metric)
@@ -35,22 +35,22 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 # SUM fails where whole numbers come to 2^63, TOTAL does not.
 _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
 
-# How good a mark is, from 0 to 1: its place between the bounds, else the share of the metric's marks below it; turned
-# round where lower is better. Metrics without a direction do not count, unless no metric has one.
+# How good a score is, from 0 to 1: its place between the bounds, else the share of the metric's scores below it;
+# reversed if lower is better. Metrics without a direction do not count, unless no metric has one.
 _STANDING = """
 CREATE TEMP TABLE standing AS
 SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS mean FROM (
     SELECT example, lower_is_better, CASE
-        WHEN lo IS NOT NULL AND hi IS NOT NULL AND lo < hi THEN (value - lo) / (hi - lo)
-        ELSE PERCENT_RANK() OVER (PARTITION BY metric ORDER BY value) END AS place
-    FROM marks JOIN metrics USING (metric) WHERE counts AND value IS NOT NULL
+        WHEN lo IS NOT NULL AND hi IS NOT NULL AND lo < hi THEN (score - lo) / (hi - lo)
+        ELSE PERCENT_RANK() OVER (PARTITION BY metric ORDER BY score) END AS place
+    FROM scores JOIN metrics USING (metric) WHERE counts AND score IS NOT NULL
 ) GROUP BY example
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the rows of one metric and system cost when first paid."""
+    """What the rows of one metric and system cost when they were first paid for."""
 
     metric: str
     system: str
@@ -58,40 +58,58 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """The value of one example; metric and system by their numbers."""
+class Stored:
+    """The score of one example; metric and system by their numbers."""
 
     metric: int
     system: int
     question_id: str
-    value: float | None
+    score: float | None
 
 
-class MarkIndex:
-    """The rows of the runs added so far. Systems are numbered by run and name, metrics by name, as they appear."""
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """Rows without a score that share a status: how many, the most frequent reason, and how many give that reason."""
+
+    status: str
+    count: int
+    reason: str
+    giving: int
+
+    @property
+    def several(self) -> bool:
+        """The rows give different reasons."""
+        return self.giving < self.count
+
+
+class ScoreIndex:
+    """The rows of the sources added so far. Systems are numbered by source and name, metrics by name, as they appear.
+
+    notices: what the readers left out.
+    """
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -4000;" + _SCHEMA)
         self._runs: list[Path] = []
+        self.notices: list[str] = []
         self._systems: dict[tuple[int, str], int] = {}
         self._metrics: dict[str, int] = {}
         self._signatures: dict[tuple[int, str], dict[bytes, Signature]] = {}
-        self._sorted = False
 
-    def __enter__(self) -> MarkIndex:
+    def __enter__(self) -> ScoreIndex:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._db.close()
 
     def add_run(self, run: Path) -> None:
-        """Reads the rows of a run folder; ids are the run's own, so that runs may share them."""
+        """Reads the rows of a run folder or a file of rows. Ids are the source's own: sources may share them."""
         number = len(self._runs)
         self._runs.append(run)
         last, example = None, 0
         self._db.execute("BEGIN")
-        for row in read_rows(run / "rows.jsonl"):
+        for row in rows_of(run, self.notices):
             system = self._system(number, row)
             if (row.example_id, system) != last:
                 last, example = (row.example_id, system), self._example(number, row, system)
@@ -115,9 +133,9 @@ class MarkIndex:
         usage = row.usage
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         self._db.execute(
-            "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(example, metric, system, row.value, row.status, row.reason),
+                *(example, metric, system, row.score, row.status, row.reason),
                 *(usage.calls, usage.from_cache, usage.prompt_tokens, usage.cached_prompt_tokens),
                 *(usage.completion_tokens, usage.usd),
             ),
@@ -141,54 +159,64 @@ class MarkIndex:
         """The different signatures of a run's rows of a metric: one, unless the folder holds rows that are outdated."""
         return list(self._signatures.get((run, metric), {}).values())
 
-    def marks(self) -> Iterator[Mark]:
-        """Every row's mark, by metric and system, in the order of the examples."""
+    def scores(self) -> Iterator[Stored]:
+        """Every row's score, by metric and system, in the order of the examples."""
         query = (
-            "SELECT metric, marks.system, question_id, value FROM marks JOIN examples ON number = example "
-            "ORDER BY metric, marks.system, example"
+            "SELECT metric, scores.system, question_id, score FROM scores JOIN examples ON number = example "
+            "ORDER BY metric, scores.system, example"
         )
-        return (Mark(*found) for found in self._db.execute(query))
+        return (Stored(*found) for found in self._db.execute(query))
 
-    def marked(self, run: int) -> Iterator[tuple[str, int]]:
-        """The different (example id, metric) of the rows of a run, by its place."""
-        query = "SELECT DISTINCT id, metric FROM marks JOIN examples ON number = example WHERE run = ?"
+    def rows(self, run: int) -> Iterator[tuple[str, int]]:
+        """The distinct (example id, metric number) of the rows of a source, by its place."""
+        query = "SELECT DISTINCT id, metric FROM scores JOIN examples ON number = example WHERE run = ?"
         return iter(self._db.execute(query, (run,)))
 
     def values(self) -> Iterator[tuple[int, int, float]]:
-        """(metric, system, value) of every row with a value."""
-        return iter(self._db.execute("SELECT metric, system, value FROM marks WHERE value IS NOT NULL"))
+        """(metric, system, score) of every scored row."""
+        return iter(self._db.execute("SELECT metric, system, score FROM scores WHERE score IS NOT NULL"))
 
     def ascending(self, metric: int, system: int) -> Iterator[float]:
-        """The values of one metric and system, the smallest first."""
-        if not self._sorted:
-            self._db.execute("CREATE INDEX marks_sorted ON marks (metric, system, value)")
-            self._sorted = True
+        """The scores of one metric and system, the lowest first."""
+        self._db.execute("CREATE INDEX IF NOT EXISTS scores_sorted ON scores (metric, system, score)")
         query = (
-            "SELECT value FROM marks WHERE metric = ? AND system = ? AND value IS NOT NULL "
-            "ORDER BY metric, system, value"
+            "SELECT score FROM scores WHERE metric = ? AND system = ? AND score IS NOT NULL "
+            "ORDER BY metric, system, score"
         )
-        return (value for (value,) in self._db.execute(query, (metric, system)))
+        return (score for (score,) in self._db.execute(query, (metric, system)))
 
     def counts(self) -> dict[tuple[int, int], int]:
         """How many rows each (metric, system) has."""
-        query = "SELECT metric, system, COUNT(*) FROM marks GROUP BY metric, system"
+        query = "SELECT metric, system, COUNT(*) FROM scores GROUP BY metric, system"
         return {(metric, system): n for metric, system, n in self._db.execute(query)}
 
-    def gaps(self) -> Iterator[tuple[int, int, str, str, int]]:
-        """(metric, system, status, reason, count) of the rows without a value, the most frequent reason first."""
-        return iter(
-            self._db.execute(
-                "SELECT metric, system, status, reason, COUNT(*) AS n FROM marks WHERE value IS NULL "
-                "GROUP BY metric, system, status, reason ORDER BY n DESC, status, reason"
-            )
+    def unscored(self) -> dict[tuple[int, int], tuple[Unscored, ...]]:
+        """Why rows of each (metric, system) have no score, the most frequent status first."""
+        query = (
+            "SELECT metric, system, status, reason, COUNT(*) AS n FROM scores WHERE score IS NULL "
+            "GROUP BY metric, system, status, reason ORDER BY n DESC, status, reason"
         )
+        found: dict[tuple[int, int], list[Unscored]] = {}
+        for metric, system, status, reason, count in self._db.execute(query):
+            found.setdefault((metric, system), []).append(Unscored(status, count, reason, count))
+        return {key: merged(each) for key, each in found.items()}
+
+    def facts(self, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
+        """What is known of each metric that has rows, in the order of the manifests."""
+        known: dict[str, MetricFacts] = {}
+        for manifest in manifests:
+            for name, facts in manifest.metrics().items():
+                known.setdefault(name, facts)
+        ordered = [name for name in known if name in self._metrics]
+        ordered += [name for name in self._metrics if name not in known]
+        return {name: known.get(name, MetricFacts()) for name in ordered}
 
     def usages(self) -> Iterator[tuple[int, int, Usage]]:
         """What was paid for each (metric, system), in order of appearance."""
         query = (
             f"SELECT metric, system, {', '.join(f'CAST(TOTAL({name}) AS INTEGER)' for name in _COUNTS)}, "
             "CASE WHEN COUNT(usd) = COUNT(*) THEN SUM(usd) END "
-            "FROM marks GROUP BY metric, system ORDER BY metric, system"
+            "FROM scores GROUP BY metric, system ORDER BY metric, system"
         )
         return ((metric, system, Usage(*sums)) for metric, system, *sums in self._db.execute(query))
 
@@ -201,7 +229,7 @@ class MarkIndex:
         return int(self._db.execute("SELECT COUNT(*) FROM examples").fetchone()[0])
 
     def rank(self, facts: dict[str, MetricFacts]) -> None:
-        """Prepares `lowest`: the mean standing of each example's marks, from 0 (bad) to 1 (good), where it has any."""
+        """Prepares `lowest`: the mean standing of each example's scores, from 0 (bad) to 1 (good), if it has any."""
         directed = any(facts[name].higher_is_better is not None for name in self._metrics)
         for name, number in self._metrics.items():
             fact = facts[name]
@@ -215,7 +243,7 @@ class MarkIndex:
         self._db.execute("CREATE INDEX IF NOT EXISTS examples_question ON examples (question_id)")
 
     def lowest(self) -> Iterator[int]:
-        """Numbers of the examples that have a value, the lowest standing first."""
+        """Numbers of the examples that have a score, the lowest standing first."""
         return (number for (number,) in self._db.execute("SELECT example FROM standing ORDER BY mean, example"))
 
     def siblings(self, number: int, most: int) -> list[int]:
@@ -233,17 +261,10 @@ class MarkIndex:
         return run, name, question, system
 
 
-def system_of(row: Row, run: Path) -> str:
-    """The system of a row in a run folder: the folder's name where the row has none."""
-    return row.system or run.resolve().name
-
-
-def shortest_names(folders: list[Path]) -> list[str]:
-    """The folders' names, with as much of what stands before them as tells them apart."""
-    longest = max((len(folder.parts) for folder in folders), default=1)
-    names: list[str] = []
-    for parts in range(1, longest + 1):
-        names = ["/".join(folder.parts[-parts:]) for folder in folders]
-        if len(set(names)) == len(names):
-            break
-    return names
+def merged(unscored: Sequence[Unscored]) -> tuple[Unscored, ...]:
+    """Each status once, the most frequent first, with its most frequent reason."""
+    found: dict[str, Unscored] = {}
+    for one in sorted(unscored, key=lambda one: -one.giving):
+        before = found.get(one.status)
+        found[one.status] = replace(before, count=before.count + one.count) if before else one
+    return tuple(sorted(found.values(), key=lambda one: -one.count))

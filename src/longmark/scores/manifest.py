@@ -1,7 +1,4 @@
-"""What a run folder says of itself: `manifest.json`, read leniently, for a key that is missing is shown as unknown.
-
-Errors: UserError where the folder is no run folder or the file is no JSON object.
-"""
+"""What a run folder says of itself: `manifest.json`. It is read leniently; a missing key is shown as unknown."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError
 from longmark.records.json_data import read_object
+from longmark.scores.files import source_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,8 @@ class MetricFacts:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One run's manifest. folder: the run; data: the JSON object as it stands, {} where there is no file."""
+    """The manifest of one source. folder: the run folder or file of rows; data: the JSON object as it stands, {} if
+    there is no file."""
 
     folder: Path
     data: dict[str, Any]
@@ -72,13 +70,13 @@ class Manifest:
 
 
 def read_manifest(run: Path) -> Manifest:
-    """The manifest of a run folder; an empty one where the folder has rows but no manifest."""
-    if not (run / "rows.jsonl").is_file():
-        raise UserError(
-            f"{run} is no run folder: it has no rows.jsonl; give the folder that was the --out of `longmark run`"
-        )
+    """The manifest of a run folder; an empty one for a file of rows, or if the folder has rows but no manifest.
+
+    UserError if there is no such source, or the file is not a JSON object.
+    """
+    run = source_of(run)
     path = run / "manifest.json"
-    if not path.exists():
+    if not run.is_dir() or not path.exists():
         return Manifest(run, {})
     return Manifest(run, read_object(path, "run the same command again to write it anew"))
 

@@ -1,41 +1,40 @@
-"""The marks of several runs as one array for each metric: questions by systems, paired by `question_id`.
+"""The scores of several sources as one matrix per metric: questions x systems, paired by `question_id`.
 
-What is compared is called a system here. By run, each run folder is one; by system, each name in the rows' field
-`system`, whichever run its rows stand in. Where a system answered a question more than once, its mark is the mean of
-the values there are.
+What is compared is called a system here. By run, each source (run folder or file of rows) is one; by system, each name
+in the rows' field `system` is one, whichever source its rows are in. If a system answered a question more than once,
+its score is the mean of the scores there are.
 
-Errors: UserError for a folder that is no run, a run given twice, or marks that cannot be paired.
+Errors: UserError for a path that is no source, a source given twice, or scores that cannot be paired.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.compare.completeness import Lacking, lacking
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
-from longmark.report.examples import examples_of
-from longmark.report.index import MarkIndex, shortest_names
-from longmark.report.manifest import Manifest, MetricFacts, read_manifest
-from longmark.report.summary import Gap, facts_of, gaps_of
+from longmark.scores.completeness import Missing, missing_rows
+from longmark.scores.files import examples_of, shortest_names, sources_of
+from longmark.scores.index import ScoreIndex, Unscored, merged
+from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """The marks of runs. metrics: in the order of the manifests; systems, questions: in order of appearance.
+class Scores:
+    """The scores of sources. metrics: in the order of the manifests; systems, questions: in order of appearance.
 
-    by: what a system is here, `run` or `system`; repeated: (metric, system) -> questions with several values, of which
-    the mean is taken; signatures: metric -> for each run (by its place) the different signatures of its rows; lacking:
-    the runs that lack rows which they must have.
+    by: what a system is here, `run` or `system`; manifests: of each source; signatures: metric -> for each source (by
+    its place) the different signatures of its rows; repeated: (metric, system) -> questions with several scores, of
+    which the mean is taken; missing: the runs with missing rows; notices: what the readers left out.
     """
 
     metrics: tuple[str, ...]
@@ -46,13 +45,14 @@ class Marks:
     manifests: tuple[Manifest, ...]
     signatures: dict[str, tuple[tuple[Signature, ...], ...]]
     repeated: dict[tuple[str, str], int]
-    lacking: tuple[Lacking, ...]
+    missing: tuple[Missing, ...]
+    notices: tuple[str, ...]
     _columns: dict[tuple[str, str], _Column] = field(repr=False)
-    _gaps: dict[tuple[str, str], tuple[Gap, ...]] = field(repr=False)
+    _unscored: dict[tuple[str, str], tuple[Unscored, ...]] = field(repr=False)
     _usage: dict[tuple[str, str], Usage] = field(repr=False)
 
     def matrix(self, metric: str) -> NDArray[np.float64]:
-        """Values of shape (questions, systems); NaN where there is no value."""
+        """Scores of shape (questions, systems), in the metric's units; NaN for no score."""
         found = np.full((len(self.questions), len(self.systems)), np.nan)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system))
@@ -69,13 +69,13 @@ class Marks:
         return [one for one in self.metrics if not wanted or any(one in metrics for metrics in found.values())]
 
     def rows(self, metric: str, system: str) -> int:
-        """How many rows the system has on the metric, with a value or without."""
+        """How many rows the system has on the metric, scored or not."""
         column = self._columns.get((metric, system))
         return 0 if column is None else column.rows
 
-    def gaps(self, metric: str, system: str) -> tuple[Gap, ...]:
-        """Why rows have no value: each status with its count and its most frequent reason."""
-        return self._gaps.get((metric, system), ())
+    def unscored(self, metric: str, system: str) -> tuple[Unscored, ...]:
+        """Why rows have no score: each status with its count and its most frequent reason."""
+        return self._unscored.get((metric, system), ())
 
     def usage(self, metric: str, system: str) -> Usage:
         """What the rows cost when they were first paid for."""
@@ -116,56 +116,52 @@ class _Column:
         return len(self.questions) - len(set(self.questions))
 
 
-def read_marks(runs: Sequence[Path], by: str | None = None) -> Marks:
-    """The marks of run folders. by: `run` or `system`; None: by run where several are given, else by system."""
-    folders = [run.resolve() for run in runs]
-    if not folders:
-        raise UserError("give at least one run folder")
-    if len(set(folders)) < len(folders):
-        raise UserError("a run folder is given twice; give each once")
+def read_scores(runs: Sequence[Path], by: str | None = None) -> Scores:
+    """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system."""
+    folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
-    with MarkIndex() as index:
+    with ScoreIndex() as index:
         for run in folders:
             index.add_run(run)
         if not index.metrics:
-            raise UserError(f"no marks: there are no rows in {', '.join(str(run) for run in runs)}")
-        return _Joining(index, manifests, by).marks()
+            raise UserError(f"no scores: there are no rows in {', '.join(str(run) for run in runs)}")
+        return _Joining(index, manifests, by).scores()
 
 
 class _Joining:
-    """One index on its way to `Marks`: which of its systems are which of ours."""
+    """Makes `Scores` of an index: which of its systems are which of ours."""
 
-    def __init__(self, index: MarkIndex, manifests: tuple[Manifest, ...], by: str) -> None:
+    def __init__(self, index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> None:
         self._index, self._manifests, self._by = index, manifests, by
         names = shortest_names([manifest.folder for manifest in manifests])
         members = index.runs_and_names()
         self._labels = [names[run] if by == BY_RUN else name for run, name in members]
         self._members = members
 
-    def marks(self) -> Marks:
+    def scores(self) -> Scores:
         index, manifests = self._index, self._manifests
         names = index.metrics
-        facts = facts_of(index, manifests)
+        facts = index.facts(manifests)
         numbers: dict[str, int] = {}
         columns: dict[tuple[str, str], _Column] = {}
         owner: dict[tuple[int, str, int], int] = {}
         shared = self._shared()
-        for mark in index.marks():
-            label = self._labels[mark.system]
-            question = numbers.setdefault(mark.question_id, len(numbers))
+        for stored in index.scores():
+            label = self._labels[stored.system]
+            question = numbers.setdefault(stored.question_id, len(numbers))
             if label in shared:
-                first = owner.setdefault((mark.metric, label, question), mark.system)
-                if first != mark.system:
-                    raise UserError(self._collision(label, first, mark.system, mark.question_id))
-            column = columns.setdefault((names[mark.metric], label), _Column())
+                first = owner.setdefault((stored.metric, label, question), stored.system)
+                if first != stored.system:
+                    raise UserError(self._collision(label, first, stored.system, stored.question_id))
+            column = columns.setdefault((names[stored.metric], label), _Column())
             column.rows += 1
-            if mark.value is not None:
+            if stored.score is not None:
                 column.questions.append(question)
-                column.values.append(mark.value)
-        return Marks(
+                column.values.append(stored.score)
+        return Scores(
             metrics=tuple(facts),
             systems=tuple(dict.fromkeys(self._labels)),
             questions=tuple(numbers),
@@ -176,34 +172,35 @@ class _Joining:
                 name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts
             },
             repeated={key: count for key, column in columns.items() if (count := column.repeated())},
-            lacking=lacking(index, manifests),
+            missing=missing_rows(index, manifests),
+            notices=tuple(index.notices),
             _columns=columns,
-            _gaps=self._gaps(names),
+            _unscored=self._unscored(names),
             _usage=self._usage(),
         )
 
     def _shared(self) -> set[str]:
-        """Labels that several systems of the index come under: their questions must not meet."""
+        """Labels of several systems of the index: no two of these may have the same question."""
         return {label for label in self._labels if self._labels.count(label) > 1}
 
     def _collision(self, label: str, first: int, second: int, question: str) -> str:
         (run, name), (other_run, other) = self._members[first], self._members[second]
         if self._by == BY_RUN:
             return (
-                f"the run {label} holds marks of several systems on the same question ({name} and {other} on "
+                f"the run {label} holds scores of several systems on the same question ({name} and {other} on "
                 f"{question}): compare the systems, --by system"
             )
         folders = [self._manifests[place].folder for place in (run, other_run)]
         return (
-            f"the system {label} has marks on the same question ({question}) in two runs, {folders[0]} and "
+            f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and "
             f"{folders[1]}: compare the runs, --by run, or give each system a name of its own in the examples' `system`"
         )
 
-    def _gaps(self, names: list[str]) -> dict[tuple[str, str], tuple[Gap, ...]]:
-        found: dict[tuple[str, str], tuple[Gap, ...]] = {}
-        for (metric, system), gaps in gaps_of(self._index).items():
+    def _unscored(self, names: list[str]) -> dict[tuple[str, str], tuple[Unscored, ...]]:
+        found: dict[tuple[str, str], tuple[Unscored, ...]] = {}
+        for (metric, system), each in self._index.unscored().items():
             key = (names[metric], self._labels[system])
-            found[key] = _merged(*found.get(key, ()), *gaps)
+            found[key] = merged((*found.get(key, ()), *each))
         return found
 
     def _usage(self) -> dict[tuple[str, str], Usage]:
@@ -211,12 +208,3 @@ class _Joining:
         for metric, system, usage in self._index.usages():
             found.setdefault((self._index.metrics[metric], self._labels[system]), Usage()).add(usage)
         return found
-
-
-def _merged(*gaps: Gap) -> tuple[Gap, ...]:
-    """Each status once, the most frequent first, with the most frequent reason that any of them gives."""
-    found: dict[str, Gap] = {}
-    for gap in sorted(gaps, key=lambda gap: -gap.giving):
-        before = found.get(gap.status)
-        found[gap.status] = replace(before, count=before.count + gap.count) if before else gap
-    return tuple(sorted(found.values(), key=lambda gap: -gap.count))

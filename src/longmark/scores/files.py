@@ -1,0 +1,116 @@
+"""The rows and the examples of one source: a run folder, or a file of rows (JSONL, CSV, TSV, Parquet).
+
+A damaged line is an error that names it (`r.jsonl:2: …`). There is one exception: the unfinished last line of a run
+folder, which a killed process leaves behind, is left out and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from longmark.errors import UserError
+from longmark.records import Example, Row
+from longmark.records.json_data import NotJson, parse_json
+from longmark.records.sources import lines
+from longmark.records.write import read_rows
+
+AGAIN = "run the same command again"
+
+
+def source_of(path: Path) -> Path:
+    """The source that a path stands for: the run folder for its own `rows.jsonl`, else the path itself.
+
+    UserError if there is nothing to read at this path.
+    """
+    if path.name == "rows.jsonl" and path.with_name("manifest.json").is_file():
+        path = path.parent
+    if path.is_dir() and not (path / "rows.jsonl").is_file():
+        raise UserError(
+            f"{path} is not a run folder: it has no rows.jsonl; give the --out folder of `longmark run`, or a file of "
+            "rows"
+        )
+    if not path.exists():
+        raise UserError(f"there is no file {path}")
+    return path
+
+
+def sources_of(paths: Sequence[Path]) -> list[Path]:
+    """The sources that paths name, resolved. UserError if there is none, or one is given twice or cannot be read."""
+    sources = [source_of(path).resolve() for path in paths]
+    if not sources:
+        raise UserError("give at least one run folder or file of rows")
+    if twice := next((one for i, one in enumerate(sources) if one in sources[:i]), None):
+        raise UserError(f"{twice} is given twice; give it once")
+    return sources
+
+
+def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
+    """The rows of a source in their order. notices: gets a sentence if the last line of a run is unfinished.
+
+    UserError, with the line, for anything else that is not a row.
+    """
+    if not source.is_dir():
+        return read_rows(source)
+    path = source / "rows.jsonl"
+
+    def unfinished(line: int) -> None:
+        if notices is not None:
+            notices.append(
+                f"The last line of {path} ({line:,}) is unfinished and was left out; {AGAIN} to complete it."
+            )
+
+    return read_rows(path, unfinished)
+
+
+def examples_of(source: Path) -> Iterator[Example]:
+    """The examples of a run folder in their order. None for a file of rows, or if the folder has no examples.jsonl.
+
+    UserError, with the line, if the file cannot be read. An unfinished last line is left out.
+    """
+    path = source / "examples.jsonl"
+    if not path.is_file():
+        return
+    for number, line in lines(path):
+        try:
+            yield Example.from_json(line)
+        except ValidationError as error:
+            if not line.endswith(b"\n") and _is_cut(line):
+                return
+            why = error.errors()[0]["msg"]
+            raise UserError(f"{path}:{number}: not an example ({why}); {AGAIN} to write the file again") from None
+
+
+def _is_cut(line: bytes) -> bool:
+    try:
+        parse_json(line)
+    except NotJson:
+        return True
+    except ValueError:
+        pass
+    return False
+
+
+def system_of(row: Row, source: Path) -> str:
+    """The system of a row: the name of its source if the row has none."""
+    return row.system or name_of(source)
+
+
+def name_of(source: Path) -> str:
+    """A run folder's name, or a file's name without its suffix."""
+    return source.resolve().name if source.is_dir() else source.stem
+
+
+def shortest_names(sources: Sequence[Path]) -> list[str]:
+    """The names of sources, with as many parent folders as it takes to tell them apart."""
+    parts = [(*source.parts[:-1], name_of(source)) for source in sources]
+    if len(set(parts)) < len(parts):  # two files that differ in their suffix
+        parts = [source.parts for source in sources]
+    names: list[str] = []
+    for count in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(part[-count:]) for part in parts]
+        if len(set(names)) == len(names):
+            break
+    return names
