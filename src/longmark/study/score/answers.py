@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from longmark.records.write import read_rows, write_rows
+from longmark.records.write import write_rows
 from longmark.report.html import write_report
-from longmark.report.manifest import read_manifest
 from longmark.report.markup import BY
+from longmark.scores.files import rows_of
+from longmark.scores.manifest import read_manifest
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, answers_page, evaluator_run, proxy_run
 
 
@@ -61,7 +62,7 @@ def _joined(runs: Sequence[_Run], folder: Path) -> Path:
     """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide."""
     folder.mkdir()
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
-    rows = ((run, row) for run in runs for row in read_rows(run.path / "rows.jsonl"))
+    rows = ((run, row) for run in runs for row in rows_of(run.path))
     write_rows((replace(row, metric=run.name(row.metric)) for run, row in rows), folder / "rows.jsonl")
     manifests = [read_manifest(run.path).data for run in runs]
     facts = [(name, run, of) for run, one in zip(runs, manifests, strict=True) for name, of in one["metrics"].items()]

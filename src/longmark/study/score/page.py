@@ -27,8 +27,8 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
         f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {results.intervals.resamples:,} resamples, seed "
-        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from how large "
-        "a share of others can have been missed; rows that share a question are counted and resampled as one"
+        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from what "
+        "share of others can have been missed; rows that share a question are counted and resampled as one"
     )
     return Document(
         kind="score study",

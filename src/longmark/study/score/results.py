@@ -23,10 +23,9 @@ import numpy as np
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.records.read import Reading
-from longmark.records.write import read_rows
-from longmark.report.examples import examples_of
-from longmark.report.manifest import read_manifest
 from longmark.report.summary import BCA, Made, by_student, not_resampled
+from longmark.scores.files import examples_of, rows_of
+from longmark.scores.manifest import read_manifest
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.permutation import rounding
 from longmark.stats.samples import Floats
@@ -220,7 +219,7 @@ def read(run: Path) -> Scores:
     for example in examples_of(run):
         originals[example.id] = (example.variant_of or example.question_id, example.variant or "")
     found: Scores = {}
-    for row in read_rows(run / "rows.jsonl"):
+    for row in rows_of(run):
         found.setdefault(row.metric, []).append(_score(row, *originals.get(row.example_id, (row.question_id, ""))))
     return found
 
