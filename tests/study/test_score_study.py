@@ -180,6 +180,23 @@ def test_a_changed_setting_is_refused_with_what_changed(
         carry(fakes.plan(plan.out, idx, **change), cache)
 
 
+def test_a_study_of_version_0_1_is_resumed_or_refused(tmp_path: Path, idx: Path, cache: CallCache):
+    """Its stages `marks: …` are `scores: …` now, and its setting `follow` is `variant_context`."""
+    fakes = Fakes()
+    plan = fakes.plan(tmp_path / "s", idx, n=1, variants=["location"], proxies=[], reranker=None)
+    carry(plan, cache)
+    known, path = state(plan), plan.out / "study.json"
+    old = {name.replace("scores:", "marks:"): stage for name, stage in known["stages"].items()}
+    fixed = {"follow" if key == "variant_context" else key: value for key, value in known["fixed"].items()}
+    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "figure"}}), encoding="utf-8")
+    calls, files = fakes.calls, _files(plan.out)
+    carry(plan, cache)
+    assert (fakes.calls, _files(plan.out), list(state(plan)["stages"])) == (calls, files, list(known["stages"]))
+    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "code"}}), encoding="utf-8")
+    with pytest.raises(SettingsChanged, match="variant_context: original there, own now"):
+        carry(plan, cache)
+
+
 @pytest.mark.parametrize("role", ["generators", "evaluators", "proxies"])
 def test_a_label_cannot_come_to_mean_another_model(whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, role: str):
     fakes, plan, _, cache = whole
@@ -441,5 +458,10 @@ def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: P
     assert (refused.code, refused.err) == (
         2,
         "longmark: which questions? Give a file of them, or --n N to draw N of the domain\n",
+    )
+    renamed = run(*command, "--n", "3", "--follow", "code", home=tmp_path / "home")
+    assert (renamed.code, renamed.err) == (
+        2,
+        "longmark: --follow is now --variant-context (own for figure, original for code)\n",
     )
     assert not (tmp_path / "s").exists()

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import orjson
@@ -121,10 +120,6 @@ class Stage:
     needs: Mapping[str, Path] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def part(self) -> str:
-        return self.name.partition(":")[0]
-
     def inputs(self) -> dict[str, str]:
         """name -> hash, or setting, of what the stage is made of now."""
         return {name: digest(path) for name, path in self.needs.items()} | dict(self.settings)
@@ -146,10 +141,10 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
         if not session.quiet:
             session.tell(f"{name} …")
         result = await execute(answers, settings, out, session.cache, options)
-        rows = [] if result.stopped == INTERRUPT else list(result.rows())
+        interrupted = result.stopped == INTERRUPT
+        rows = [] if interrupted else list(result.rows())
         no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
-        stopped = result.stopped == INTERRUPT
-        return Made(lines=len(rows), no_reply=no_reply, interrupted=stopped, counts=result.counts)
+        return Made(lines=len(rows), no_reply=no_reply, interrupted=interrupted, counts=result.counts)
 
     async def expect(ready: bool) -> Expected:
         if not ready:
@@ -158,10 +153,8 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
         note = f"{total.cached:,} more are in the cache" if total.cached else ""
         return Expected(total.rows, total.calls, note if total.rows else "done")
 
-    fixed = orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)
-    return Stage(
-        name, out, make, expect, {"answers": answers}, {"settings": hashlib.sha256(fixed).hexdigest()[:16]}
-    )  # fmt: skip
+    fixed = hashlib.sha256(orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    return Stage(name, out, make, expect, {"answers": answers}, {"settings": fixed})
 
 
 @dataclass(frozen=True)
@@ -191,7 +184,9 @@ class Study:
 
     def parts(self) -> list[tuple[str, list[Stage]]]:
         """The stages that belong together, up to and with `until`."""
-        parts = [(part, list(stages)) for part, stages in groupby(self.stages, lambda stage: stage.part)]
+        parts = [
+            (part, list(stages)) for part, stages in groupby(self.stages, lambda stage: stage.name.partition(":")[0])
+        ]
         names = [part for part, _ in parts]
         return parts[: names.index(self.session.until) + 1] if self.session.until in names else parts
 
@@ -271,9 +266,7 @@ class StudyFolder:
         self._write()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._lock.release()
 
     @property
@@ -347,11 +340,9 @@ class StudyFolder:
             resume = "The same command with a larger budget resumes the study."
             return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")
         if made.no_reply and not session.allow_gaps:
-            message = (
-                f"{name}: no reply of the model for {counted(len(made.no_reply), 'line')}, the first: "
-                f"{made.no_reply[0]}\nThe same command asks again; --allow-gaps continues without them"
-            )
-            return StudyStopped(GAPS, message)
+            lines, resume = counted(len(made.no_reply), "line"), "The same command asks again; --allow-gaps continues"
+            first = f"the model gave no reply for {lines}, the first: {made.no_reply[0]}"
+            return StudyStopped(GAPS, f"{name}: {first}\n{resume} without them")
         return StudyStopped(GAPS, made.failed) if made.failed else None
 
     def _add_members(self) -> None:

@@ -49,33 +49,22 @@ PEOPLE = "people"
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa:
-    """Fleiss's kappa. reason: why there is none, or no interval, or why it rests on fewer items."""
-
-    value: float | None
-    interval: Range
-    reason: str | None
-
-    @property
-    def method(self) -> str | None:
-        """Of the interval; None where there is none."""
-        return None if self.interval.low is None else BCA
-
-
-@dataclass(frozen=True, slots=True)
 class AmongPeople:
     """People among themselves on one dimension. agree: of the items with several labels, those where all are equal;
-    mean: the share of an item's pairs of labels that are equal."""
+    mean: the share of an item's pairs of labels that are equal; no_kappa: why Fleiss's kappa, or its interval, is
+    missing or rests on fewer items."""
 
     dimension: str
     agree: int
     items: int
     mean: Mean
-    kappa: Kappa
+    kappa: float | None
+    kappa_interval: Range
+    no_kappa: str | None
 
     @property
     def missing(self) -> str | None:
-        return in_words(self.mean.missing, self.kappa.reason)
+        return in_words(self.mean.missing, self.no_kappa)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +139,14 @@ def among_people(labels: Labels, dimensions: Sequence[str], intervals: Intervals
             given, questions = list(several.values()), [item.question for item in several]
             agree = sum(len(set(one)) == 1 for one in given)
             mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
-            found.append(AmongPeople(dimension, agree, len(given), mean, _kappa(given, questions, intervals)))
+            found.append(AmongPeople(dimension, agree, len(given), mean, *_kappa(given, questions, intervals)))
     return found
 
 
-def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals) -> Kappa:
-    """Of the items with as many labels as any has."""
+def _kappa(
+    items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals
+) -> tuple[float | None, Range, str | None]:
+    """Fleiss's kappa of the items with as many labels as any has; its interval; what is missing."""
     most = max(map(len, items))
     made = fleiss_kappa(
         [[*given, *[None] * (most - len(given))] for given in items],
@@ -166,15 +157,16 @@ def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: 
     )
     fewer = f"kappa leaves out {plural(made.left_out, 'answer')} with fewer than {most} labels" if made.left_out else ""
     count = made.interval.clusters or 0
+    none = Range(None, None)
     if made.value is None:
-        return Kappa(None, Range(None, None), in_words(fewer, f"no kappa: {made.interval.reason}"))
+        return None, none, in_words(fewer, f"no kappa: {made.interval.reason}")
     if count < FEWEST_BCA:
         few = (
             f"no interval of kappa: it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
         )
-        return Kappa(made.value, Range(None, None), in_words(fewer, few))
+        return made.value, none, in_words(fewer, few)
     reason = made.interval.reason and f"no interval of kappa: {by_question(made.interval.reason)}"
-    return Kappa(made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason))
+    return made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason)
 
 
 def by_label(labels: Labels, results: Results) -> list[ByLabel]:
@@ -298,13 +290,17 @@ def table_11(among: Sequence[AmongPeople], results: Results) -> Table:
         Column("Agree"),
         Column("Disagree", lambda row: row.items - row.agree),
         *mean_columns(results, "Agree, %", 1, "percent", "percent_interval", 100),
-        Column("Fleiss's kappa", "kappa.value", 3, key="kappa"),
-        Column(results.intervals.name, "kappa.interval", 3, "range", "kappa_interval"),
-        Column("CI method", "kappa.method", None, "method", "kappa_interval_method"),
+        Column("Fleiss's kappa", "kappa", 3, key="kappa"),
+        Column(results.intervals.name, "kappa_interval", 3, "range", "kappa_interval"),
+        Column("CI method", _kappa_method, None, "method", "kappa_interval_method"),
         Column("Items"),
         Column("Missing"),
     )
     return Table("table11", "Agreement of annotators (SCORE's table 11)", columns, among)
+
+
+def _kappa_method(row: AmongPeople) -> str | None:
+    return None if row.kappa_interval.low is None else BCA
 
 
 def table_12(rows: Sequence[ByLabel], results: Results) -> Table:

@@ -20,7 +20,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
-from longmark.stats.proportion import Share, share
+from longmark.stats.proportion import share
 from longmark.study.score.results import (
     CHANGED,
     EASE,
@@ -204,13 +204,6 @@ def variants(results: Results) -> Table:
     return Table("robustness_variants", "Robustness by kind of variant", columns, rows)
 
 
-class _Ordered(NamedTuple):
-    """The answers whose points have an order: how many of them change it; why others have none."""
-
-    changed: Share
-    no_order: str
-
-
 def table_2(results: Results) -> Table:
     """The reranker's relevance, and the answers whose points change places."""
     rows: list[Row] = []
@@ -219,22 +212,21 @@ def table_2(results: Results) -> Table:
         order = [one.score for one in ordered if one.score is not None]
         changed = share(sum(score == 1 for score in order), len(order), results.intervals.level)
         mean = results.mean(RELEVANCE, scores.get(RELEVANCE, []))
-        rows.append(Row((generator,), mean, _Ordered(changed, why_unscored(ordered))))
+        rows.append(Row((generator, why_unscored(ordered)), mean, changed))
     columns = (
         *means(results, heads("Generator"), 2)[:-1],
-        Column("Order changed", lambda row: row.more.changed.count, key="changed"),
-        Column("Answers with an order", lambda row: row.more.changed.n, key="with_order"),
-        Column("Share", lambda row: row.more.changed.value, 3),
-        Column(
-            "Wilson CI", lambda row: Range(row.more.changed.low, row.more.changed.high), 3, "range", "share_interval"
-        ),
+        Column("Order changed", lambda row: row.more.count, key="changed"),
+        Column("Answers with an order", lambda row: row.more.n, key="with_order"),
+        Column("Share", lambda row: row.more.value, 3),
+        Column("Wilson CI", lambda row: Range(row.more.low, row.more.high), 3, "range", "share_interval"),
         Column("Missing", _no_order),
     )
     return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, rows)
 
 
 def _no_order(row: Row) -> str | None:
-    return in_words(row.mean.missing, row.more.no_order and f"no order: {row.more.no_order}")
+    _, why = row.of
+    return in_words(row.mean.missing, why and f"no order: {why}")
 
 
 def _count(generator: str, row: Row) -> Any:
