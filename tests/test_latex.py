@@ -12,7 +12,7 @@ import pytest
 from tests.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest, row, write_run
 from tests.study.metrics_runs import known, write_scores
-from tests.study.score_models import Fakes, make_index
+from tests.study.score_models import Fakes, carry, make_index
 
 from longmark.compare import compare
 from longmark.compare import document as compared
@@ -22,8 +22,6 @@ from longmark.models.cache import CallCache
 from longmark.records import Example
 from longmark.report.document import Document
 from longmark.study import metrics_document, metrics_study
-from longmark.study.score.experiment import carry_out
-from longmark.study.score.page import document as score_document
 from longmark.tables import Column, Range, Table, as_latex, write_tables
 
 DOCS = Path(__file__).parents[1] / "docs" / "latex.md"
@@ -203,13 +201,15 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     ]
     plan = Fakes().plan(folder / "study", make_index(folder / "index"))
     cache = CallCache(folder / "calls.sqlite")
+    study = carry(plan, cache).document
+    assert study is not None
     return {
         "compare": compared(compare([run], draws=99)),
         "metrics-study": metrics_document(metrics_study([run], permutations=99)),
         "known": metrics_document(metrics_study([write_scores(folder / "known", known(30))], permutations=99)),
         "ratings": held_against_people(metaeval(rows, said)),
         "choices": held_against_people(metaeval(rows, choices)),
-        "score-study": score_document(carry_out(plan, cache).result),
+        "score-study": study,
     }
 
 

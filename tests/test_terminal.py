@@ -164,18 +164,22 @@ def test_a_name_cannot_write_a_verdict_line_of_its_own(longmark: Command):
 
 OWN = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]|\r")  # colours, cursor on or off, up, line cleared
 BAR = """
-import sys
+import asyncio, sys
+from longmark.home import home
 from longmark.cli.terminal import plain_streams
 from longmark.engine.progress import Progress, shown
-from longmark.models.client import Counts
+from longmark.models.client import Client
+from longmark.models.cache import CallCache
 from rich.console import Console
 HOSTILE = {hostile!r} + "\\x1b[35;8mhidden\\x1b]8;;http://evil\\x1b\\\\link"
 with plain_streams():
-    progress = Progress(2, 0, Counts())
-    with shown(progress):
-        print("told " + HOSTILE, file=sys.stderr)
-        progress.done = 2
-        progress.tell()
+    async def draw():
+        progress = Progress(2, 0, Client(CallCache(home() / "calls.sqlite")))
+        with shown(progress):
+            print("told " + HOSTILE, file=sys.stderr)
+            progress.done = 2
+            progress.tell()
+    asyncio.run(draw())
     Console().print("[bold]drawn[/bold] " + HOSTILE)
     print("printed " + HOSTILE)
 """

@@ -16,7 +16,7 @@ from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Toke
 from longmark.models.registry import ModelNames
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
-from longmark.study.stages import StudyStopped
+from longmark.study.study import StudyStopped
 
 
 def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -49,7 +49,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     }
     assert [row.metric for row in rows if row.score is None and row.status != "undefined"] == []
     printed = capsys.readouterr().out
-    for stage in ("index", "questions", "variants", "answers: demo", "marks: demo, all", "report"):
+    for stage in ("index", "questions", "variants", "answers: demo", "scores: demo, all", "report"):
         assert f"\n{stage} " in printed
     assert "\nanswers: demo: 3 of 3 answers were cut off at the limit of 300 tokens\n" in printed
     timed = json.loads((out / "tables" / "stages.json").read_text(encoding="utf-8"))

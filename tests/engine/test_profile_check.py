@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 from tests.program import run, write_jsonl
-from tests.study.score_models import Fakes, make_index
+from tests.study.score_models import Fakes, carry, make_index
 
 from longmark.domain import load
 from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.settings import choose
 from longmark.models.cache import CallCache
 from longmark.records import Example
-from longmark.study.score.experiment import carry_out
-from longmark.study.score.stages import How
 
 MINDING = "score.specificity,score.answer_relevance"
 FITS = {"hazard": "Ice  Storm", "location": "Cook, IL", "sector": "energy", "concern": "hybrid", "timeline": None}
@@ -73,7 +71,7 @@ def test_a_study_says_it_once_and_before_anything_is_paid(tmp_path: Path):
         variants=["paraphrase"],
     )
     said: list[tuple[str, int]] = []
-    carry_out(plan, CallCache(tmp_path / "c.sqlite"), How(gaps=True, tell=lambda one: said.append((one, fakes.calls))))
+    carry(plan, CallCache(tmp_path / "c.sqlite"), allow_gaps=True, tell=lambda one: said.append((one, fakes.calls)))
     told = [(one, calls) for one, calls in said if "do not fit" in one]
     assert len(told) == 1
     assert told[0][0].startswith("2 of 2 profiles do not fit the domain hazards, which score.specificity")

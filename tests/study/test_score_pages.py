@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 from tests.report.browser import needs_chromium, opened
-from tests.study.score_models import Fakes, make_index
+from tests.study.score_models import Fakes, carry, make_index
 
 from longmark.models.cache import CallCache
 from longmark.records.read import Reading
 from longmark.report.document import write_document
-from longmark.study.score.experiment import Outcome, carry_out
-from longmark.study.score.page import document, sections
-from longmark.study.score.pages import write_pages
+from longmark.study.score.answers import write_pages
 from longmark.study.score.plan import Member, Plan
+from longmark.study.study import Outcome
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome]:
     folder = tmp_path_factory.mktemp("study")
     plan = Fakes().plan(folder / "s", make_index(folder / "idx"))
-    return plan, carry_out(plan, CallCache(folder / "calls.sqlite"))
+    return plan, carry(plan, CallCache(folder / "calls.sqlite"))
 
 
 def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_marks(
@@ -48,9 +47,10 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_marks(
 
 def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Outcome], tmp_path: Path):
     plan, outcome = whole
-    answers = next(section for section in sections(outcome.result) if section.links)
+    assert outcome.document is not None
+    answers = next(section for section in outcome.document.sections if section.links)
     assert [plan.out / path for path, _ in answers.links] == write_pages(plan)
-    write_document(document(outcome.result), tmp_path / "report.html")
+    write_document(outcome.document, tmp_path / "report.html")
     assert '<a href="answers/A.html"><bdi>Answers of A</bdi></a>' in (tmp_path / "report.html").read_text("utf-8")
 
 
@@ -77,9 +77,9 @@ def test_a_page_of_answers_counts_calls_from_the_cache_among_its_calls(tmp_path:
     """A study again in another folder, with everything in the cache: all its calls come from there, 100 %."""
     fakes, idx, cache = Fakes(), make_index(tmp_path / "idx"), CallCache(tmp_path / "calls.sqlite")
     few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2, "variants": ["location"]}
-    carry_out(fakes.plan(tmp_path / "first", idx, **few), cache)
+    carry(fakes.plan(tmp_path / "first", idx, **few), cache)
     plan = fakes.plan(tmp_path / "again", idx, **few)
-    carry_out(plan, cache)
+    carry(plan, cache)
     (page,) = write_pages(plan)
     found = re.search(
         r"<dt>Model calls</dt><dd><b>(\d+)</b><span>(\d+) from the call cache \((.*?)\)", page.read_text()

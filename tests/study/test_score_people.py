@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.program import write_jsonl
-from tests.study.score_rows import WEIGHTS, found, mark
+from tests.study.score_results import FAST, WEIGHTS, results, score
 
 from longmark.errors import BadInput, UserError
-from longmark.study.score import people
-from longmark.study.score.estimates import Settings
+from longmark.study.score import agreement as people
 from longmark.study.score.labels import Item, Labels, read_labels
-from longmark.study.score.marks import ABSOLUTE, MASKED, SPECIFICITY
-
-FAST = Settings(resamples=300)
+from longmark.study.score.results import ABSOLUTE, MASKED, SPECIFICITY
 
 
 def item(i: int, generator: str = "g") -> Item:
@@ -35,11 +32,11 @@ HAZARD = {
 
 
 def labels(**more: Any) -> Labels:
-    return Labels(**{"marks": {"hazard": HAZARD}, "scores": {}, "left_out": {}, **more})
+    return Labels(**{"categories": {"hazard": HAZARD}, "ratings": {}, "left_out": {}, **more})
 
 
 def judged(*votes: dict[str, int]) -> Any:
-    its = [mark(f"q{i}", None if not one else 0.5, votes=one) for i, one in enumerate(votes)]
+    its = [score(f"q{i}", None if not one else 0.5, votes=one) for i, one in enumerate(votes)]
     return {("g", "e"): {f"{SPECIFICITY}.hazard": its}}
 
 
@@ -62,22 +59,22 @@ def test_people_among_themselves():
     # kappa = (3/4 - 34/64) / (30/64) = (48 - 34) / 30 = .46667
     (one,) = people.among_people(labels(), list(WEIGHTS), FAST)
     assert (one.dimension, one.agree, one.items) == ("hazard", 3, 4)
-    assert one.percentage.mean == pytest.approx(0.75)
-    assert one.kappa.value == pytest.approx(14 / 30)
+    assert one.mean.value == pytest.approx(0.75)
+    assert one.kappa == pytest.approx(14 / 30)
 
 
-def test_people_against_an_evaluator_by_row():
+def test_people_against_an_evaluator_by_label():
     # labels of the evaluator: yes, no, no, n/a. Rows that agree: 2 (item 0) + 0 + 2 (item 2) + 0 = 4 of 8.
     # Mismatches: 2 on item 1, where people agree, 2 on item 3, where they differ: half of them are contested,
     # of all rows 2 of 8
-    study = found(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
-    (one,) = people.by_row(labels(), study, FAST)
-    assert (one.agree, one.rows, one.missing) == (4, 8, 0)
-    assert one.agreement.mean == pytest.approx(0.5)
+    study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
+    (one,) = people.by_label(labels(), study)
+    assert (one.agree, one.labels, one.unjudged) == (4, 8, 0)
+    assert one.mean.value == pytest.approx(0.5)
     assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
     (row,) = people.mismatch_table([one]).rows
     assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25, None)
-    (row,) = people.table_12([one], FAST).rows
+    (row,) = people.table_12([one], results()).rows
     assert row[:5] == ("hazard", "e", 4, 4, 50.0)
 
 
@@ -88,16 +85,16 @@ def test_answers_to_one_question_count_as_one_against_an_evaluator():
     both = (["yes"] * 6, ["yes", "yes", "yes", "no", "no", "yes"], ["yes", "yes", "yes", "no", "yes", "yes"])
     by_item = {item(i, g): {"ann": label} for g in "gh" for i, label in enumerate(both[0])}
     marks = {
-        (g, "e"): {f"{SPECIFICITY}.hazard": [mark(f"q{i}", 0.5, votes={label: 1}) for i, label in enumerate(its)]}
+        (g, "e"): {f"{SPECIFICITY}.hazard": [score(f"q{i}", 0.5, votes={label: 1}) for i, label in enumerate(its)]}
         for g, its in zip("gh", both[1:], strict=True)
     }
-    (one,) = people.by_row(labels(marks={"hazard": by_item}), found(generators=("g", "h"), judged=marks), FAST)
-    assert (one.agree, one.rows, one.agreement.method) == (9, 12, "Student's t")
-    assert (one.agreement.mean, one.agreement.low, one.agreement.high) == pytest.approx((0.75, 0.31099, 1.0), abs=1e-5)
+    (one,) = people.by_label(labels(categories={"hazard": by_item}), results(generators=("g", "h"), judged=marks))
+    assert (one.agree, one.labels, one.mean.method) == (9, 12, "Student's t")
+    assert (one.mean.value, one.mean.low, one.mean.high) == pytest.approx((0.75, 0.31099, 1.0), abs=1e-5)
 
 
-def kappa_of(one: people.OfDimension) -> list[float | None]:
-    return [one.kappa.value, one.kappa.interval.low, one.kappa.interval.high]
+def kappa_of(one: people.AmongPeople) -> list[float | None]:
+    return [one.kappa, one.kappa_interval.low, one.kappa_interval.high]
 
 
 def test_answers_to_one_question_count_as_one_among_people():
@@ -105,15 +102,15 @@ def test_answers_to_one_question_count_as_one_among_people():
     said = {i: {rater: str(random.choice(["yes", "yes", "no"])) for rater in ("ann", "bob")} for i in range(20)}
     own = {item(i): its for i, its in said.items()}
     twice = {item(i, g): its for i, its in said.items() for g in "gh"}
-    (one,) = people.among_people(labels(marks={"hazard": own}), ["hazard"], FAST)
-    (both,) = people.among_people(labels(marks={"hazard": twice}), ["hazard"], FAST)
+    (one,) = people.among_people(labels(categories={"hazard": own}), ["hazard"], FAST)
+    (both,) = people.among_people(labels(categories={"hazard": twice}), ["hazard"], FAST)
     assert (both.items, one.items) == (40, 20)
-    assert one.kappa.interval.low is not None
-    assert (both.percentage.method, one.kappa.by) == ("BCa", "BCa")
-    assert [both.percentage.low, both.percentage.high] == pytest.approx([one.percentage.low, one.percentage.high])
+    assert one.kappa_interval.low is not None
+    assert both.mean.method == "BCa"
+    assert [both.mean.low, both.mean.high] == pytest.approx([one.mean.low, one.mean.high])
     assert kappa_of(both) == pytest.approx(kappa_of(one))
     scores = {item: {rater: float(len(label)) for rater, label in its.items()} for item, its in twice.items()}
-    (rho,) = people.on_scales(labels(scores={"answer_relevance": scores}), found(), FAST)
+    (rho,) = people.on_scales(labels(ratings={"answer_relevance": scores}), results())
     assert (rho.rho.n, rho.rho.clusters, rho.items) == (80, 20, 40)
 
 
@@ -157,42 +154,42 @@ def test_answers_to_one_question_count_as_one_among_people():
 )  # fmt: skip
 def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tuple[Any, ...]):
     by_item = {item(i): dict(zip("abc", its, strict=False)) for i, its in enumerate(said)}
-    table = people.table_11(people.among_people(labels(marks={"hazard": by_item}), list(WEIGHTS), FAST), FAST)
+    table = people.table_11(people.among_people(labels(categories={"hazard": by_item}), list(WEIGHTS), FAST), results())
     (row,) = table.rows
     one = dict(zip((column.field for column in table.columns), row, strict=True))
-    got = [one[name] for name in ("agree", "disagree", "percent", "interval_by", "kappa", "lacks")]
+    got = [one[name] for name in ("agree", "disagree", "percent", "percent_interval_method", "kappa", "missing")]
     assert got == list(shown)
 
 
 def test_tables_of_people_say_why_a_cell_is_empty():
-    given = labels(marks={"hazard": {item(0): {"ann": "yes"}}}, scores={"answer_relevance": {item(0): {"ann": 3.0}}})
-    other = {f"{SPECIFICITY}.hazard": [mark("q9", 1.0, votes={"yes": 1})], MASKED: [mark("q9", 0.5)]}
-    study = found(judged={("g", "e"): other})
-    rows = people.by_row(given, study, FAST)
+    given = labels(
+        categories={"hazard": {item(0): {"ann": "yes"}}}, ratings={"answer_relevance": {item(0): {"ann": 3.0}}}
+    )
+    other = {f"{SPECIFICITY}.hazard": [score("q9", 1.0, votes={"yes": 1})], MASKED: [score("q9", 0.5)]}
+    study = results(judged={("g", "e"): other})
+    rows = people.by_label(given, study)
     assert [row[-1] for row in people.table_5([], rows, ["e"]).rows] == [
         "no answer was labelled by two people; e judged no answer that was labelled"
     ]
     assert [row[-1] for row in people.mismatch_table(rows).rows] == ["no labelled answer was judged"]
-    assert [row[-1] for row in people.table_12(rows, FAST).rows] == [
+    assert [row[-1] for row in people.table_12(rows, results()).rows] == [
         "1 label of answers that the evaluator did not judge"
     ]
-    lacks = [row[-1] for row in people.scale_table(people.on_scales(given, study, FAST), FAST).rows]
+    lacks = [row[-1] for row in people.scale_table(people.on_scales(given, study), study).rows]
     none = "no correlation: a correlation needs at least 3 pairs; there are 0"
-    assert lacks == [none, f"1 label of answers without a value; {none}"]
+    assert lacks == [none, f"1 label of answers without a score; {none}"]
 
 
 def test_an_answer_that_the_evaluator_has_not_judged_is_counted_and_not_compared():
-    gap = [mark("q0", None, status="model_error", reason="down"), mark("q1", 0.5, votes={"yes": 1})]
-    study = found(judged={("g", "e"): {f"{SPECIFICITY}.hazard": gap}})
-    (one,) = people.by_row(labels(), study, FAST)
-    assert (one.agree, one.rows, one.missing) == (2, 2, 6)
+    gap = [score("q0", None, status="model_error", reason="down"), score("q1", 0.5, votes={"yes": 1})]
+    study = results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": gap}})
+    (one,) = people.by_label(labels(), study)
+    assert (one.agree, one.labels, one.unjudged) == (2, 2, 6)
 
 
 def test_table_5_has_people_and_every_evaluator_in_percent():
-    study = found(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
-    table = people.table_5(
-        people.among_people(labels(), list(WEIGHTS), FAST), people.by_row(labels(), study, FAST), ["e"]
-    )
+    study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
+    table = people.table_5(people.among_people(labels(), list(WEIGHTS), FAST), people.by_label(labels(), study), ["e"])
     assert table.rows == (("hazard", 75.0, 50.0, None),)
 
 
@@ -201,9 +198,9 @@ def test_correlations_on_the_scales():
     # 1.5 3.5 3.5 1.5 5.5 5.5 and 3.5 1.5 1.5 3.5 5.5 5.5; centred (3.5): -2 0 0 -2 2 2 and 0 -2 -2 0 2 2; products
     # 0 0 0 0 4 4 = 8, squares 16 and 16: rho = 1/2
     scores = {item(0): {"a": 1.0, "b": 2.0}, item(1): {"a": 2.0, "b": 1.0}, item(2): {"a": 3.0, "b": 3.0}}
-    study = found(judged={("g", "e"): {MASKED: [mark(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
-    given = labels(scores={"answer_relevance": scores, "context_utilization": scores})
-    mutual, judge, utilization = people.on_scales(given, study, FAST)
+    study = results(judged={("g", "e"): {MASKED: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
+    given = labels(ratings={"answer_relevance": scores, "context_utilization": scores})
+    mutual, judge, utilization = people.on_scales(given, study)
     assert (mutual.other, mutual.items) == ("people", 3)
     assert mutual.rho.value == pytest.approx(0.5)
     # rows: people 1 2 2 1 3 3 against .1 .1 .1 .1 .9 .9: ranks centred -2 0 0 -2 2 2 and -1 -1 -1 -1 2 2; products
@@ -211,9 +208,9 @@ def test_correlations_on_the_scales():
     assert (judge.other, judge.rho.n) == ("e", 6)
     assert judge.rho.value == pytest.approx(0.75**0.5)
     assert utilization.scale == "context_utilization"
-    by_proxy = found(proxied={("g", "p"): {ABSOLUTE: [mark(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
-    assert [one.other for one in people.on_scales(given, by_proxy, FAST)] == ["people", "people", "p"]
-    table = people.scale_table([mutual, judge], FAST)
+    by_proxy = results(proxied={("g", "p"): {ABSOLUTE: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
+    assert [one.other for one in people.on_scales(given, by_proxy)] == ["people", "people", "p"]
+    table = people.scale_table([mutual, judge], results())
     assert [row[2] for row in table.rows] == [pytest.approx(0.5), pytest.approx(0.75**0.5)]
 
 
@@ -225,8 +222,8 @@ def test_labels_are_read_from_a_file(tmp_path: Path):
         encoding="utf-8",
     )
     got = read_labels(path, WEIGHTS, KNOWN)
-    assert got.marks == {"hazard": {item(0): {"ann": "yes", "bob": "n/a"}}}
-    assert got.scores == {"answer_relevance": {item(1): {"ann": 7.0}}}
+    assert got.categories == {"hazard": {item(0): {"ann": "yes", "bob": "n/a"}}}
+    assert got.ratings == {"answer_relevance": {item(1): {"ann": 7.0}}}
     assert got.left_out == {"confidence": 1}
     assert (got.raters, got.items) == ({"ann", "bob"}, {item(0), item(1)})
 
@@ -253,8 +250,8 @@ def test_a_dimension_is_known_in_any_case(tmp_path: Path, name: str):
     lines = [{"item": "q0", "rater": "ann", "dimension": name, "label": "YES"}]
     lines += [{"item": "q0", "rater": "ann", "dimension": "Answer Relevance", "label": "7"}]
     got = read_labels(write_jsonl(tmp_path / "labels.jsonl", lines), WEIGHTS, KNOWN)
-    assert (got.marks, got.left_out) == ({"hazard": {item(0): {"ann": "yes"}}}, {})
-    assert got.scores == {"answer_relevance": {item(0): {"ann": 7.0}}}
+    assert (got.categories, got.left_out) == ({"hazard": {item(0): {"ann": "yes"}}}, {})
+    assert got.ratings == {"answer_relevance": {item(0): {"ann": 7.0}}}
 
 
 def test_labels_that_belong_nowhere_are_refused(tmp_path: Path):

@@ -13,25 +13,22 @@ from pathlib import Path
 
 import pytest
 from tests.report.runs import row, write_run
-from tests.study.score_rows import WEIGHTS, found
+from tests.study.score_results import WEIGHTS, results
 
 from longmark.metrics.score._labels import Label
 from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
 from longmark.records import Example
-from longmark.study.score import jury, tables
-from longmark.study.score.estimates import Settings, estimate
-from longmark.study.score.found import Found
-from longmark.study.score.marks import SPECIFICITY, read
+from longmark.study.score import tables
+from longmark.study.score.results import SPECIFICITY, Results, read
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "score" / "specificity_labels.jsonl"
 LABELS: dict[object, Label] = {1: "yes", 0: "no", "n/a": "n/a"}
-FAST = Settings(resamples=500)
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason=f"the published labels are not here: {DATA}")
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The published labels as the rows of a run, voted and weighted by our code."""
     examples, rows = [], []
     for record in map(json.loads, DATA.read_text(encoding="utf-8").splitlines()):
@@ -54,24 +51,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Found:
             gap = {"status": "undefined", "reason": "All votes are n/a."} if means[d] is None else {}
             its = {"votes": {label: counts[label] for label in ("yes", "no", "n/a")}}
             rows.append(row(name, f"{SPECIFICITY}.{d}", means[d], question_id=name, evidence=its, **gap))
-    marks = read(write_run(tmp_path_factory.mktemp("published") / "run", examples, rows))
-    return found(generators=("Gemini2.5",), evaluators=("Qwen3-8B",), judged={("Gemini2.5", "Qwen3-8B"): marks})
+    scores = read(write_run(tmp_path_factory.mktemp("published") / "run", examples, rows))
+    return results(generators=("Gemini2.5",), evaluators=("Qwen3-8B",), judged={("Gemini2.5", "Qwen3-8B"): scores})
 
 
-def test_a_cell_of_table_1(study: Found):
+def test_a_cell_of_table_1(study: Results):
     """0.45 ± 0.27 where an answer without a detail scores 0, as the authors have it; 0.47 ± 0.25 where it has none."""
-    wide, long = tables.table_1(study, FAST)
+    wide, long = tables.table_1(study)
     ours = dict(zip([c.field for c in wide.columns], wide.rows[0], strict=True))
     assert (round(ours["specificity"], 2), round(ours["specificity_sd"], 2)) == (0.47, 0.25)  # type: ignore[arg-type]
     counts = dict(zip([c.field for c in long.columns], long.rows[0], strict=False))
-    assert (counts["n"], counts["of"]) == (669, 700)
-    (its,) = [marks[SPECIFICITY] for marks in study.judged.values()]
-    as_published = estimate([replace(mark, value=mark.value or 0.0) for mark in its], FAST)
-    assert (f"{as_published.mean:.2f}", f"{as_published.sd:.2f}") == ("0.45", "0.27")
+    assert (counts["scored"], counts["total"]) == (669, 700)
+    (its,) = [scores[SPECIFICITY] for scores in study.judged.values()]
+    as_published = study.mean(SPECIFICITY, [replace(one, score=one.score or 0.0) for one in its])
+    assert (f"{as_published.value:.2f}", f"{as_published.sd:.2f}") == ("0.45", "0.27")
 
 
-def test_dimensions_lie_as_far_apart_as_the_published_means(study: Found):
-    table, _ = tables.dimensions(study, FAST)
+def test_dimensions_lie_as_far_apart_as_the_published_means(study: Results):
+    table, _ = tables.dimensions(study)
     means = {row_[2]: row_[4] for row_ in table.rows}
     published: dict[str, list[float]] = {d: [] for d in WEIGHTS}
     for record in map(json.loads, DATA.read_text(encoding="utf-8").splitlines()):
@@ -82,8 +79,8 @@ def test_dimensions_lie_as_far_apart_as_the_published_means(study: Found):
     assert [row_[8] for row_ in table.rows] == [len(its) for its in published.values()]
 
 
-def test_how_far_the_three_judges_agree(study: Found):
-    table = jury.jury_table(study, FAST)
+def test_how_far_the_three_judges_agree(study: Results):
+    table = tables.jury(study)
     assert [row_[3] for row_ in table.rows] == [3] * 4
     claims = {row_[8] for row_ in table.rows}
     assert claims == {sum(len(json.loads(line)["consensus"]) for line in DATA.read_text().splitlines())}

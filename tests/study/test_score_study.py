@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.program import ended, run, start, until, write_jsonl
-from tests.study.score_models import Fakes, make_index
+from tests.study.score_models import Fakes, carry, make_index
 from tests.wire import serve
 
 from longmark.errors import ServerFault, SettingsChanged, UnknownName, UserError
@@ -20,11 +20,11 @@ from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
-from longmark.study.score.experiment import Outcome, carry_out, expect
-from longmark.study.score.found import answers_of
-from longmark.study.score.page import notices, sections
+from longmark.report.document import Document
 from longmark.study.score.plan import Member, Plan, member
-from longmark.study.score.stages import How
+from longmark.study.score.results import answers_of
+from longmark.study.score.stages import score_study
+from longmark.study.study import Expected, Outcome, Session, expected
 from longmark.tables import Table
 
 
@@ -43,7 +43,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, idx: Path) -> tuple[Fakes, P
     """A study that was carried out on fakes. Tests do not change its folder."""
     home, fakes = tmp_path_factory.mktemp("whole"), Fakes()
     cache, plan = CallCache(home / "calls.sqlite"), fakes.plan(home / "study", idx)
-    return fakes, plan, carry_out(plan, cache), cache
+    return fakes, plan, carry(plan, cache), cache
 
 
 _MADE: dict[
@@ -58,13 +58,22 @@ def table(outcome: Outcome, name: str) -> Table:
 def made_of(outcome: Outcome) -> dict[str, Table]:
     """The tables of a study by their names, made once."""
     if id(outcome) not in _MADE:
-        found = [t for section in sections(outcome.result) for t in section.tables]
+        found = [t for section in shown(outcome).sections for t in section.tables]
         _MADE[id(outcome)] = outcome, {t.name: t for t in found}
     return _MADE[id(outcome)][1]
 
 
+def shown(outcome: Outcome) -> Document:
+    assert outcome.document is not None
+    return outcome.document
+
+
 def rows(found: Table) -> list[dict[str, Any]]:
     return [dict(zip([c.field for c in found.columns], row, strict=True)) for row in found.rows]
+
+
+def expect(plan: Plan, cache: CallCache) -> list[tuple[str, Expected]]:
+    return expected(score_study(plan, Session(cache)))
 
 
 def state(plan: Plan) -> dict[str, Any]:
@@ -79,7 +88,7 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
         *("table1", "table1_intervals", "specificity_dimensions", "specificity_votes", "robustness_variants", "table2"),
         *("table4", "table4_facts", "table3", "table8", "table9", "table10", "table10_bands", "stages"),
     }
-    told = " ".join(notices(outcome.result))
+    told = " ".join(shown(outcome).notices)
     assert "4 questions are few" in told
     assert "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)." in told
 
@@ -94,8 +103,10 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
     assert [row["specificity"] for row in pairs.values()] == [1.0, 0.0, 1.0, 0.0]
     assert all(row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values())
     long = [row for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Perturbation"]
-    assert [row["n"] for row in long] == [12] * 4  # three kinds of four questions
-    kinds = {row["variant"]: row["n"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"}
+    assert [row["scored"] for row in long] == [12] * 4  # three kinds of four questions
+    kinds = {
+        row["variant"]: row["scored"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
+    }
     assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
     assert "profession, which may leave the question's words as they are" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_votes"))
@@ -123,11 +134,11 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]
 def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, Plan, Outcome, CallCache]):
     fakes, plan, first, cache = whole
     before, calls = _files(plan.out), fakes.calls
-    again = carry_out(plan, cache)
+    again = carry(plan, cache)
     assert fakes.calls == calls
     assert _files(plan.out) == before
     assert [t.rows for t in made_of(again).values()] == [t.rows for t in made_of(first).values()]
-    assert [(one.rows, one.calls) for one in expect(plan, cache)] == [(0, 0)] * 16
+    assert [(one.rows, one.calls) for _, one in expect(plan, cache)] == [(0, 0)] * 16
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int]]:
@@ -140,15 +151,13 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
     fakes = Fakes()
     one = Member("yes", (fakes.judges[0],))
     few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
-    carry_out(fakes.plan(tmp_path / "s", idx, **few, evaluators=[one]), cache)
+    carry(fakes.plan(tmp_path / "s", idx, **few, evaluators=[one]), cache)
     before = Counter({model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)})
-    outcome = carry_out(
-        fakes.plan(tmp_path / "s", idx, **few, evaluators=[one, Member("no", (fakes.judges[1],))]), cache
-    )
+    outcome = carry(fakes.plan(tmp_path / "s", idx, **few, evaluators=[one, Member("no", (fakes.judges[1],))]), cache)
     after = Counter({model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)})
     assert set(after - before) == {"judge-b"}
     assert [row["specificity"] for row in rows(table(outcome, "table1"))] == [1.0, 0.0]
-    told = " ".join(notices(outcome.result))
+    told = " ".join(shown(outcome).notices)
     assert "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)." in told
     assert "There is one generator" in told
     assert set(made_of(outcome)) & {"table3", "table4", "table9"} == set()
@@ -168,7 +177,24 @@ def test_a_changed_setting_is_refused_with_what_changed(
 ):
     fakes, plan, _, cache = whole
     with pytest.raises(SettingsChanged, match=told):
-        carry_out(fakes.plan(plan.out, idx, **change), cache)
+        carry(fakes.plan(plan.out, idx, **change), cache)
+
+
+def test_a_study_of_version_0_1_is_resumed_or_refused(tmp_path: Path, idx: Path, cache: CallCache):
+    """Its stages `marks: …` are `scores: …` now, and its setting `follow` is `variant_context`."""
+    fakes = Fakes()
+    plan = fakes.plan(tmp_path / "s", idx, n=1, variants=["location"], proxies=[], reranker=None)
+    carry(plan, cache)
+    known, path = state(plan), plan.out / "study.json"
+    old = {name.replace("scores:", "marks:"): stage for name, stage in known["stages"].items()}
+    fixed = {"follow" if key == "variant_context" else key: value for key, value in known["fixed"].items()}
+    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "figure"}}), encoding="utf-8")
+    calls, files = fakes.calls, _files(plan.out)
+    carry(plan, cache)
+    assert (fakes.calls, _files(plan.out), list(state(plan)["stages"])) == (calls, files, list(known["stages"]))
+    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "code"}}), encoding="utf-8")
+    with pytest.raises(SettingsChanged, match="variant_context: original there, own now"):
+        carry(plan, cache)
 
 
 @pytest.mark.parametrize("role", ["generators", "evaluators", "proxies"])
@@ -177,7 +203,7 @@ def test_a_label_cannot_come_to_mean_another_model(whole: tuple[Fakes, Plan, Out
     first, second = getattr(plan, role)
     swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
     with pytest.raises(SettingsChanged, match=f"{role}.{first.label}: .* there, .* now"):
-        carry_out(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
+        carry(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
 
 
 def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
@@ -193,9 +219,9 @@ def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
         variants=["paraphrase"],
     )
     with pytest.raises(UserError, match="has no question"):
-        carry_out(plan, cache, How(until="answers"))
+        carry(plan, cache, until="answers")
     given = write_jsonl(tmp_path / "given.jsonl", [lines[0], lines[2]])
-    assert carry_out(plan, cache, How(until="answers")).stopped is None
+    assert carry(plan, cache, until="answers").stopped is None
     questions = list(Reading(plan.questions_path))
     assert [(one.question, one.answer) for one in questions] == [
         ("Why do rails buckle?", None),
@@ -208,15 +234,18 @@ def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, 
     fakes, heard = Fakes(), list[str]()
     few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "reranker": None, "n": 3}
     plan = fakes.plan(tmp_path / "s", idx, **few)
-    carry_out(plan, cache)
+    carry(plan, cache)
     calls = fakes.calls
     lines = plan.questions_path.read_bytes().splitlines(keepends=True)
     plan.questions_path.write_bytes(b"".join(lines[:-1]))
-    outcome = carry_out(plan, cache, How(tell=heard.append))
-    assert any("questions.jsonl was changed since it was made: taken as it is." in told for told in heard)
+    outcome = carry(plan, cache, tell=heard.append)
+    assert any("questions.jsonl was changed since it was made; it is used as it is." in told for told in heard)
     assert fakes.calls == calls
     assert len(list(Reading(plan.variants_path))) == 10
-    assert [row["n"] for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Specificity"] == [2, 2]
+    assert [row["scored"] for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Specificity"] == [
+        2,
+        2,
+    ]
 
 
 def test_a_model_that_gives_no_reply_leaves_its_stage_to_be_gone_on_with(
@@ -242,14 +271,14 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_to_be_gone_on_with(
     plan = fakes.plan(tmp_path / "s", idx, **flaky_client)
     with monkeypatch.context() as patch:
         patch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
-        stopped = carry_out(plan, cache).stopped
+        stopped = carry(plan, cache).stopped
     assert stopped is not None
     assert stopped.why == "gaps"
     assert "--allow-gaps" in str(stopped)
     assert not plan.answers_path(plan.generators[0]).exists()
     asked = len(flaky.requests)
     down[0] = False
-    outcome = carry_out(plan, cache)
+    outcome = carry(plan, cache)
     assert outcome.stopped is None
     assert len(flaky.requests) - asked == 2  # the drought's question and its variant, nothing else
     assert len(list(Reading(plan.answers_path(plan.generators[0])))) == 14
@@ -269,23 +298,23 @@ def test_gaps_that_are_allowed_are_told(tmp_path: Path, idx: Path, cache: CallCa
         n=7,
         variants=["location"],
     )
-    outcome = carry_out(plan, cache)
+    outcome = carry(plan, cache)
     assert outcome.stopped is None
-    assert any("answers: A: 2 left out" in told for told in notices(outcome.result))
+    assert any("answers: A: 2 left out" in told for told in shown(outcome).notices)
 
 
 def test_the_budget_ends_a_stage_and_a_larger_one_goes_on(tmp_path: Path, idx: Path, cache: CallCache):
     fakes = Fakes()
     plan = fakes.plan(tmp_path / "s", idx)
-    stopped = carry_out(plan, cache, How(budget=Budget(max_calls=10))).stopped
+    stopped = carry(plan, cache, budget=Budget(max_calls=10)).stopped
     assert stopped is not None
     assert stopped.why == "budget"
     assert fakes.calls == 10
     assert not any(plan.answers_path(one).exists() for one in plan.generators)
     whole_fakes = fakes.calls
-    assert carry_out(plan, cache).stopped is None
+    assert carry(plan, cache).stopped is None
     undisturbed = Fakes()
-    carry_out(undisturbed.plan(tmp_path / "t", idx), CallCache(tmp_path / "other.sqlite"))
+    carry(undisturbed.plan(tmp_path / "t", idx), CallCache(tmp_path / "other.sqlite"))
     assert fakes.calls == undisturbed.calls  # nothing was asked twice
     assert whole_fakes < fakes.calls
 
@@ -293,14 +322,14 @@ def test_the_budget_ends_a_stage_and_a_larger_one_goes_on(tmp_path: Path, idx: P
 def test_until_stops_after_a_part(tmp_path: Path, idx: Path, cache: CallCache):
     fakes = Fakes()
     plan = fakes.plan(tmp_path / "s", idx, variants=["hazard"])
-    outcome = carry_out(plan, cache, How(until="variants"))
+    outcome = carry(plan, cache, until="variants")
     assert (outcome.stopped, fakes.calls) == (None, 0)
     assert list(state(plan)["stages"]) == ["questions", "variants"]
-    stages = {one.name: one for one in expect(plan, cache)}
+    stages = dict(expect(plan, cache))
     assert (stages["answers: A"].rows, stages["answers: A"].calls) == (8, 8)
-    assert stages["marks: A, once"].rows is None
+    assert stages["scores: A, once"].rows is None
     with pytest.raises(UserError, match="--until soup"):
-        How(until="soup")
+        carry(plan, cache, until="soup")
 
 
 def test_what_is_wrong_is_said_before_a_call(tmp_path: Path, idx: Path, cache: CallCache):
@@ -308,7 +337,7 @@ def test_what_is_wrong_is_said_before_a_call(tmp_path: Path, idx: Path, cache: C
 
     def refused(match: str, kind: type[Exception] = UserError, **more: Any) -> None:
         with pytest.raises(kind, match=match):
-            carry_out(fakes.plan(tmp_path / "s", idx, **more), cache)
+            carry(fakes.plan(tmp_path / "s", idx, **more), cache)
 
     refused("unknown parameter: score.specificity.sample", UnknownName, params={"score.specificity.sample": 1})
     refused("unknown variant: vehicle", UnknownName, variants=["vehicle"])
@@ -320,12 +349,12 @@ def test_what_is_wrong_is_said_before_a_call(tmp_path: Path, idx: Path, cache: C
     stray = tmp_path / "stray"
     stray.mkdir()
     (stray / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(UserError, match="something else in this folder"):
-        carry_out(fakes.plan(stray, idx), cache)
+    with pytest.raises(UserError, match="this folder holds something else"):
+        carry(fakes.plan(stray, idx), cache)
     variant = {"id": "1", "question": "Why?", "variant_of": "0", "variant": "location"}
     given = write_jsonl(tmp_path / "given.jsonl", [variant])
     with pytest.raises(UserError, match="1 is a variant"):
-        carry_out(fakes.plan(tmp_path / "v", idx, questions=given), cache)
+        carry(fakes.plan(tmp_path / "v", idx, questions=given), cache)
     assert fakes.calls == 0
 
 
@@ -340,7 +369,7 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         for rater in ("ann", "bob")
         for dimension, label in (("hazard", "yes" if i or rater == "ann" else "no"), ("answer_relevance", 5 + i))
     ]
-    outcome = carry_out(plan, cache, labels=write_jsonl(tmp_path / "labels.jsonl", lines))
+    outcome = carry(plan, cache, labels=write_jsonl(tmp_path / "labels.jsonl", lines))
     (row,) = rows(table(outcome, "table5"))
     # people agree on 3 of 4; the judge `yes` says yes everywhere: 7 of 8 labels; `no` says no: 1 of 8
     assert row == {
@@ -348,16 +377,16 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         "annotators": 75.0,
         "annotators_and_yes": 87.5,
         "annotators_and_no": 12.5,
-        "lacks": None,
+        "missing": None,
     }
     assert [(row["evaluator"], row["mismatches"], row["contested"]) for row in rows(table(outcome, "mismatches"))] == [
         ("yes", 1, 1),
         ("no", 7, 1),
     ]
     assert [row["other"] for row in rows(table(outcome, "scales"))] == ["people", "yes", "no"]
-    says = next(one.says for one in sections(outcome.result) if one.title.startswith("Tables 5"))
+    says = next(one.says for one in shown(outcome).sections if one.title.startswith("Tables 5"))
     assert says.startswith(f"2 people labelled {len(questions)} answers.")
-    assert not any("Tables 5, 11 and 12" in told for told in notices(outcome.result))
+    assert not any("Tables 5, 11 and 12" in told for told in shown(outcome).notices)
 
 
 @pytest.mark.parametrize(
@@ -399,7 +428,7 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
             process.send_signal(signal.SIGKILL)
             ended(process)
             parts.append(_unfinished(tmp_path / "s"))
-        assert parts == ["variants", f"answers: g@{url}", f"marks: g@{url}, evaluator-e"]
+        assert parts == ["variants", f"answers: g@{url}", f"scores: g@{url}, evaluator-e"]
         done = run(*command, home=tmp_path / "home")
         assert (done.code, done.err) == (0, "")
         # the proxy's server counts tokens anew for every likelihood: that is no call to a model
@@ -429,5 +458,10 @@ def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: P
     assert (refused.code, refused.err) == (
         2,
         "longmark: which questions? Give a file of them, or --n N to draw N of the domain\n",
+    )
+    renamed = run(*command, "--n", "3", "--follow", "code", home=tmp_path / "home")
+    assert (renamed.code, renamed.err) == (
+        2,
+        "longmark: --follow is now --variant-context (own for figure, original for code)\n",
     )
     assert not (tmp_path / "s").exists()

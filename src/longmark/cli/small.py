@@ -132,7 +132,7 @@ def demo(arguments: argparse.Namespace) -> int:
     if arguments.full:
         from longmark.cli.arguments import INTERRUPTED, NO_VALUE
         from longmark.demo.full import run_full
-        from longmark.study.stages import INTERRUPT, StudyStopped
+        from longmark.study.study import INTERRUPT, StudyStopped
 
         try:
             return run_full(arguments.out)

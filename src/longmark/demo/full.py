@@ -26,9 +26,9 @@ from longmark.rag.generate import Generation
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
 from longmark.report.table import print_table as print_summary
-from longmark.study.score.plan import Marking, Member, Plan
-from longmark.study.score.stages import How, Study
-from longmark.study.stages import stage_table
+from longmark.study.page import stage_table
+from longmark.study.score.plan import Member, Plan, Scoring
+from longmark.study.study import Session, carry_out
 from longmark.tables import print_table, write_tables
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -40,18 +40,21 @@ PASSAGES, LONGEST = 3, 300  # few passages and tokens of an answer: a small mode
 
 def run_full(out: Path) -> int:
     """Goes the whole way in `out`, prints the table and the stages, writes `out/report.html`; 0."""
+    from longmark.study.score.stages import score_study  # needs NumPy
+
     cache = open_cache(None)
     began = time.monotonic()
     try:
         _index(out / "index", cache)
         indexed = time.monotonic() - began
-        study = Study(_plan(out), cache, How(quiet=False, tell=print, handle_signals=True, progress=_say), runs=_runs)
-        with study.folder() as folder:
-            finish(lambda: study.run(folder))
-            stages = folder.stages
+        plan = _plan(out)
+        session = Session(cache, quiet=False, tell=print, handle_signals=True, progress=_show)
+        outcome = carry_out(score_study(plan, session, runs=_runs))
     finally:
         cache.close()
-    (run,) = (study.plan.run_path(generator, marking.name) for generator, marking in study.pairs())
+    if outcome.stopped is not None:
+        raise outcome.stopped
+    run, stages = plan.run_path(plan.generators[0], "all"), outcome.stages
     console = Console()
     print_summary(summarise([run]), console)
     written = time.monotonic()
@@ -95,7 +98,7 @@ def _plan(out: Path) -> Plan:
     )
 
 
-def _runs(plan: Plan, registry: Registry) -> list[Marking]:
+def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
     """One run of every metric that needs no reference."""
     names = [
         name
@@ -103,11 +106,11 @@ def _runs(plan: Plan, registry: Registry) -> list[Marking]:
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
     settings = make_settings(names, registry, MODELS, params=PARAMS, scoring="expected", seed=plan.seed, prompts=None)
-    return [Marking("all", settings)]
+    return [Scoring("all", settings)]
 
 
-def _say(what: str, done: int, of: int | None) -> None:
-    print(f"{what}: {done} of {of}", flush=True)
+def _show(what: str, done: int, total: int | None) -> None:
+    print(f"{what}: {done} of {total}", flush=True)
 
 
 def _timed(seconds: float) -> dict[str, float | int]:

@@ -1,6 +1,6 @@
 """Embeddings over HTTP: POST {base}/embeddings, asked for in base64 (4 bytes a number, exact float32).
 
-One call is one request; the client asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
+One call is one request; the door asks for `batch` texts at a time. An endpoint that refuses `encoding_format` gets
 `float` from then on (`float-embeddings`, AskAgain); after one that refuses a batch for its size, `batch` is at most
 half of that from then on (`batch:N`, TooManyInputs).
 """

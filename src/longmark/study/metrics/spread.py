@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from longmark.report.charts import Curve, Panel, curves, histograms
 from longmark.report.document import Section
 from longmark.report.lanes import Box, box_plots
-from longmark.report.summary import Gap
 from longmark.report.words import counted, listed
+from longmark.scores.index import Unscored
 from longmark.stats.describe import Ties
 from longmark.study.metrics.results import MetricProperties, MetricsStudy, On, SystemScores, on_systems
 from longmark.study.metrics.words import better, percent, value
@@ -306,7 +306,7 @@ def _medians(one: MetricProperties, order: Sequence[SystemScores]) -> str:
 
 class _Gap(NamedTuple):
     on: On
-    gap: Gap
+    gap: Unscored
 
 
 def gaps(study: MetricsStudy) -> Section | None:

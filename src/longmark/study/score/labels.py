@@ -7,8 +7,8 @@
                 `context_utilization`
     label       yes, no or n/a for the domain's dimensions; a number for the two scales
 
-JSON Lines, JSON, CSV, TSV or Parquet. Dimensions and labels are known in any case. Labels of other dimensions
-(a rater's confidence, say) are left out and counted.
+JSON Lines, JSON, CSV, TSV or Parquet. Upper and lower case make no difference in dimensions and labels. Labels of other
+dimensions (a rater's confidence, say) are left out and counted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from longmark.records import sources
 RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
 SCALES = (RELEVANCE, UTILIZATION)
 FIELDS = ("item", "rater", "dimension", "label")
-_MARKS = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
-_MOST_TOLD = 50
+_CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
+_MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,21 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """marks: dimension -> item -> rater -> yes, no or n/a; scores: scale -> item -> rater -> number; left_out:
+    """categories: dimension -> item -> rater -> yes, no or n/a; ratings: scale -> item -> rater -> number; left_out:
     dimension that is none of the study's -> how many labels."""
 
-    marks: Mapping[str, Mapping[Item, Mapping[str, str]]]
-    scores: Mapping[str, Mapping[Item, Mapping[str, float]]]
+    categories: Mapping[str, Mapping[Item, Mapping[str, str]]]
+    ratings: Mapping[str, Mapping[Item, Mapping[str, float]]]
     left_out: Mapping[str, int]
 
     @property
     def raters(self) -> set[str]:
-        every = (*self.marks.values(), *self.scores.values())
+        every = (*self.categories.values(), *self.ratings.values())
         return {rater for by_item in every for by_rater in by_item.values() for rater in by_rater}
 
     @property
     def items(self) -> set[Item]:
-        return {item for by_item in (*self.marks.values(), *self.scores.values()) for item in by_item}
+        return {item for by_item in (*self.categories.values(), *self.ratings.values()) for item in by_item}
 
 
 def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
@@ -63,8 +63,8 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
 
     BadInput, a line for each record that is wrong; UserError where the file holds no label of the study.
     """
-    marks: dict[str, dict[Item, dict[str, str]]] = {}
-    scores: dict[str, dict[Item, dict[str, float]]] = {}
+    categories: dict[str, dict[Item, dict[str, str]]] = {}
+    ratings: dict[str, dict[Item, dict[str, float]]] = {}
     left_out, wrong, total = Counter[str](), list[str](), 0
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
     for number, record in sources.records(path, sources.kind_of(path)):
@@ -72,20 +72,20 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
             item, rater, given, label = _read(record, known)
             dimension = given if given in dimensions else names.get(_folded(given), given)
             if dimension in SCALES:
-                _put(scores.setdefault(dimension, {}), item, rater, _number(label))
+                _put(ratings.setdefault(dimension, {}), item, rater, _number(label))
             elif dimension in dimensions:
-                _put(marks.setdefault(dimension, {}), item, rater, _mark(label))
+                _put(categories.setdefault(dimension, {}), item, rater, _category(label))
             else:
                 left_out[dimension] += 1
         except ValueError as error:
             total += 1
-            if len(wrong) < _MOST_TOLD:
+            if len(wrong) < _MOST_SHOWN:
                 wrong.append(f"{path}:{number}: {error}")
     if wrong:
         raise BadInput(wrong, total)
-    if not marks and not scores:
+    if not categories and not ratings:
         raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    return Labels(marks, scores, dict(left_out))
+    return Labels(categories, ratings, dict(left_out))
 
 
 def _read(record: Any, known: Mapping[str, Mapping[str, Item]]) -> tuple[Item, str, str, Any]:
@@ -93,9 +93,8 @@ def _read(record: Any, known: Mapping[str, Mapping[str, Item]]) -> tuple[Item, s
         raise ValueError(record.message)
     if not isinstance(record, Mapping):
         raise ValueError("expected an object with item, rater, dimension, label")
-    lacking = [name for name in FIELDS if record.get(name) in (None, "")]
-    if lacking:
-        raise ValueError(f"no {', '.join(lacking)}: a label needs {', '.join(FIELDS)}")
+    if absent := [name for name in FIELDS if record.get(name) in (None, "")]:
+        raise ValueError(f"no {', '.join(absent)}: a label needs {', '.join(FIELDS)}")
     system = record.get("system")
     if system in (None, "") and len(known) > 1:
         raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
@@ -109,19 +108,19 @@ def _read(record: Any, known: Mapping[str, Mapping[str, Item]]) -> tuple[Item, s
 
 
 def _put(table: dict[Item, dict[str, Any]], item: Item, rater: str, label: Any) -> None:
-    its = table.setdefault(item, {})
-    if rater in its:
+    by_rater = table.setdefault(item, {})
+    if rater in by_rater:
         raise ValueError(f"{rater} labels this item and dimension twice")
-    its[rater] = label
+    by_rater[rater] = label
 
 
 def _folded(name: str) -> str:
-    """A dimension's name whatever its case, and with spaces or hyphens for its low lines."""
+    """A dimension's name in lower case, with underscores for spaces and hyphens."""
     return name.casefold().replace(" ", "_").replace("-", "_")
 
 
-def _mark(label: Any) -> str:
-    found = _MARKS.get(str(label).strip().casefold())
+def _category(label: Any) -> str:
+    found = _CATEGORIES.get(str(label).strip().casefold())
     if found is None:
         raise ValueError(f"label: expected yes, no or n/a, found {label!r}")
     return found

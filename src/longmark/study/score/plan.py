@@ -1,11 +1,12 @@
-"""What a SCORE study is asked to do: which models, which questions, how they are answered; and where everything stands.
+"""What a SCORE study is asked to do, and where its files are.
 
-    OUT/study.json                      what is fixed, and what became of each stage
+    OUT/study.json                      the fixed settings, and the state of each stage
     OUT/questions.jsonl                 the questions
     OUT/variants.jsonl                  paraphrases and perturbations of them
     OUT/answers/GENERATOR.jsonl         passages and answers of a generator, to the questions and to the variants
     OUT/runs/GENERATOR/NAME/            run folders: `once`, `points`, `evaluator-NAME`, `proxy-NAME`
-    OUT/tables/, OUT/report.html        the tables
+    OUT/tables/, OUT/figures/           the tables and figures
+    OUT/report.html                     the page of tables
     OUT/answers/GENERATOR.html          every answer with its claims, points and passages
 
 Generators, evaluators and proxies may be added later; everything else is fixed for the folder.
@@ -13,6 +14,8 @@ Generators, evaluators and proxies may be added later; everything else is fixed 
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,18 +25,18 @@ from typing import Any
 from longmark.domain import Domain, load
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.models.registry import ModelNames, Name, Registry
-from longmark.rag.answer import FOLLOW
 from longmark.rag.generate import Generation
-from longmark.study.stages import stem
 
 ONCE = ("score.readability", "score.robustness")
 POINTS = ("score.segment_attribution",)
 JUDGED = ("score.specificity", "score.answer_relevance")
 PROXIED = ("score.context_utilization",)
-DOCUMENTS = "score.context_utilization.documents"
-
+ONCE_RUN, POINTS_RUN = "once", "points"
+VARIANT_CONTEXT = {"own": "figure", "original": "code"}
+"""How variants are answered -> what `rag.answer` calls it."""
+_DOCUMENTS = "score.context_utilization.documents"
 _LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
 
 
@@ -62,8 +65,9 @@ def member(text: str, *, jury: bool = False) -> Member:
 @dataclass(frozen=True)
 class Plan:
     """A study. questions: a file (mapping: our field -> its column; skip_bad: leave bad records out), else n are drawn
-    with the seed; paraphraser: None: the first generator; extractor:
-    who finds the facts in passages for context utilization, None: the first evaluator's first judge."""
+    with the seed; paraphraser: None: the first generator; extractor: finds the facts in passages for context
+    utilization, None: the first evaluator's first judge; variant_context: `own`: a variant is answered like a question
+    of its own; `original`: with the passages, or the profile, of its original (see `rag.answer`)."""
 
     out: Path
     index: Path
@@ -82,7 +86,7 @@ class Plan:
     variants: Sequence[str] = ()
     k: int = 5
     retriever: str | None = None
-    follow: str = FOLLOW[0]
+    variant_context: str = "own"
     how: Generation = field(default_factory=Generation)
     params: Mapping[str, Any] = field(default_factory=dict)
     prompts: Path | None = None
@@ -93,11 +97,10 @@ class Plan:
             raise UserError("which questions? Give a file of them, or --n N to draw N of the domain")
         if not self.generators or not self.evaluators:
             raise UserError("a study needs at least one --generator and one --evaluator")
-        for option, members in (
-            ("generator", self.generators),
-            ("evaluator", self.evaluators),
-            ("lm", self.proxies),
-        ):
+        if self.variant_context not in VARIANT_CONTEXT:
+            known = "It is own or original."
+            raise UnknownName("value of --variant-context", self.variant_context, VARIANT_CONTEXT, known)
+        for option, members in (("generator", self.generators), ("evaluator", self.evaluators), ("lm", self.proxies)):
             stems = [one.stem for one in members]
             for one in members:
                 if stems.count(one.stem) > 1:
@@ -118,11 +121,8 @@ class Plan:
         return self.out / "runs" / generator.stem / name
 
     def writer(self) -> Name:
-        """Who writes the paraphrases."""
+        """The model that writes the paraphrases."""
         return self.paraphraser if self.paraphraser is not None else self.generators[0].models[0]
-
-    def fact_finder(self) -> Name:
-        return self.extractor if self.extractor is not None else self.evaluators[0].models[0]
 
     def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
         """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
@@ -134,7 +134,7 @@ class Plan:
             "index": index,
             "k": self.k,
             "retriever": self.retriever,
-            "follow": self.follow,
+            "variant_context": self.variant_context,
             "temperature": self.how.temperature,
             "top_p": self.how.top_p,
             "max_answer": self.how.max_tokens,
@@ -151,12 +151,33 @@ class Plan:
         }
 
 
+def upgrade(state: dict[str, Any]) -> dict[str, Any]:
+    """The state that version 0.1 wrote, in today's words: its stages `marks: …` are `scores: …`, and its setting
+    `follow` (figure, code) is `variant_context` (own, original)."""
+    stages = {
+        f"scores:{name[6:]}" if name.startswith("marks:") else name: known for name, known in state["stages"].items()
+    }
+    fixed = state.get("fixed")
+    if isinstance(fixed, dict) and "follow" in fixed:
+        context = {old: name for name, old in VARIANT_CONTEXT.items()}.get(fixed["follow"], fixed["follow"])
+        fixed = {"variant_context" if key == "follow" else key: value for key, value in fixed.items()}
+        fixed["variant_context"] = context
+    return {**state, "fixed": fixed, "stages": stages}
+
+
 def name_of(model: Name) -> str:
     return model if isinstance(model, str) else model.name
 
 
+def stem(name: str) -> str:
+    """A name as one of files and folders: what is no letter, digit, dot or underscore becomes a hyphen."""
+    kept = "".join(char if char.isalnum() or char in "._" else "-" for char in name).strip("-.")
+    short = "-".join(part for part in kept.split("-") if part)[:80]
+    return short or hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
+
+
 @dataclass(frozen=True, slots=True)
-class Marking:
+class Scoring:
     """One kind of run that every generator's answers go through. name: of its folder; settings: of the engine."""
 
     name: str
@@ -164,7 +185,7 @@ class Marking:
 
 
 def answers_page(generator: str) -> str:
-    """Where in a study's folder the page with a generator's answers stands."""
+    """The path, from a study's folder, of the page with a generator's answers."""
     return f"answers/{stem(generator)}.html"
 
 
@@ -176,14 +197,17 @@ def proxy_run(proxy: Member) -> str:
     return f"proxy-{proxy.stem}"
 
 
-ONCE_RUN, POINTS_RUN = "once", "points"
-
-
-def markings(plan: Plan, registry: Registry) -> list[Marking]:
+def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
-    every = choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain))
-    parameters(every, plan.params)  # a parameter that no metric of the study has
-    return [Marking(name, _settings(plan, registry, names, given)) for name, names, given in _wanted(plan)]
+    parameters(choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain)), plan.params)
+    params = {_DOCUMENTS: True, **plan.params}
+    found = []
+    for name, names, given in _wanted(plan):
+        own = {param: value for param, value in params.items() if param.rpartition(".")[0] in names}
+        more: dict[str, Any] = {"prompts": plan.prompts, "domain": plan.domain}
+        settings = make_settings(names, registry, given, params=own, scoring="text", seed=plan.seed, **more)
+        found.append(Scoring(name, settings))
+    return found
 
 
 def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
@@ -192,13 +216,6 @@ def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
         yield POINTS_RUN, POINTS, ModelNames(reranker=plan.reranker)
     for evaluator in plan.evaluators:
         yield evaluator_run(evaluator), JUDGED, ModelNames(evaluator.models, embedder=plan.embedder)
+    extractor = plan.extractor if plan.extractor is not None else plan.evaluators[0].models[0]
     for proxy in plan.proxies:
-        yield proxy_run(proxy), PROXIED, ModelNames([plan.fact_finder()], lm=proxy.models[0])
-
-
-def _settings(plan: Plan, registry: Registry, names: Sequence[str], given: ModelNames) -> Settings:
-    params = {DOCUMENTS: True, **plan.params}
-    own = {name: value for name, value in params.items() if name.rpartition(".")[0] in names}
-    return make_settings(
-        names, registry, given, params=own, scoring="text", seed=plan.seed, prompts=plan.prompts, domain=plan.domain
-    )
+        yield proxy_run(proxy), PROXIED, ModelNames([extractor], lm=proxy.models[0])

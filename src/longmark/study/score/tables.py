@@ -1,29 +1,27 @@
-"""SCORE's tables 1, 2, 4 and 10 from the marks of a study, and what belongs beside them.
+"""SCORE's tables 1, 2 and 10, and the tables beside them.
 
     table 1   specificity, robustness and masked answer relevance: mean and standard deviation of each pair
     table 2   the reranker's relevance, and how many answers change the order of their points
-    table 4   context utilization under each proxy: over answers, as CU = mean of an answer's deltas
     table 10  readability: means, and answers in each band
+    jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
 
-Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`found.pooled`): a variant
-of another kind, as of the profession, may leave the question's words as they are.
-
-The paper's robustness differs between the evaluators of one generator; here the variants, their answers and the
-embeddings of these have nothing to do with an evaluator, so a generator's rows share it.
+Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`Results.pooled`): another
+kind of variant, as of the profession, may leave the question's words as they are. The paper's robustness differs
+between the evaluators of one generator; here the variants, their answers and the embeddings of these have nothing to do
+with an evaluator, so a generator's rows share it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import Any, NamedTuple
 
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
 from longmark.stats.proportion import share
-from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, estimate, in_words, of_values
-from longmark.study.score.found import Found
-from longmark.study.score.marks import (
-    ABSOLUTE,
+from longmark.study.score.results import (
     CHANGED,
     EASE,
     GRADE,
@@ -31,13 +29,17 @@ from longmark.study.score.marks import (
     PARAPHRASE,
     PERTURBATION,
     PLAIN,
-    RELATIVE,
     RELEVANCE,
+    SHARE,
     SPECIFICITY,
-    Mark,
-    gaps,
+    AnswerScore,
+    Mean,
+    Results,
+    in_words,
+    mean_of,
+    why_unscored,
 )
-from longmark.tables import Cell, Column, Range, Table
+from longmark.tables import Column, Range, Table
 
 MEASURES = (
     ("Specificity", SPECIFICITY, "higher"),
@@ -46,274 +48,286 @@ MEASURES = (
     ("Relevance", MASKED, "higher"),
 )
 _BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, "higher"))
-_N = (Column("n"), Column("of"))
 
 
-def marks_of(found: Found, generator: str, evaluator: str, metric: str) -> Sequence[Mark]:
-    """The rows of one value for a pair, whichever run they stand in; of perturbations those that are pooled."""
-    for marks in (found.judged.get((generator, evaluator), {}), found.once.get(generator, {})):
-        if metric in marks:
-            if metric != PERTURBATION or found.pooled is None:
-                return marks[metric]
-            return [mark for mark in marks[metric] if mark.variant in found.pooled]
+class Row(NamedTuple):
+    """A row of a table. of: its first cells; mean: its `Mean`, where it has one; more: anything else."""
+
+    of: Sequence[Any]
+    mean: Any = None
+    more: Any = None
+
+
+def heads(*names: str) -> tuple[Column, ...]:
+    """The first columns of a table of `Row`s."""
+    return tuple(Column(name, partial(_head, place)) for place, name in enumerate(names))
+
+
+def _head(place: int, row: Row) -> Any:
+    return row.of[place]
+
+
+def mean_columns(
+    results: Results, name: str, places: int, key: str = "mean", interval: str = "interval", scale: float = 1
+) -> tuple[Column, ...]:
+    """The mean of a `Row`, its interval and the interval's method. key, interval: in CSV; scale: 100 for percent."""
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else scale * value
+
+    def ends(row: Row) -> Range:
+        return Range(scaled(row.mean.low), scaled(row.mean.high))
+
+    return (
+        Column(name, lambda row: scaled(row.mean.value), places, key=key),
+        Column(results.intervals.name, ends, places, "range", interval),
+        Column("CI method", lambda row: row.mean.method or None, None, "method", f"{interval}_method"),
+    )
+
+
+def counts(scored: str = "Scored") -> tuple[Column, ...]:
+    """On how many of how many rows a mean rests."""
+    return Column(scored, lambda row: row.mean.scored, key="scored"), Column("Total", lambda row: row.mean.total)
+
+
+SD = "sd"
+MISSING = Column("Missing", lambda row: row.mean.missing)
+
+
+def means(results: Results, first: Sequence[Column], places: int) -> tuple[Column, ...]:
+    """The columns of a table whose rows are means."""
+    mean, *interval = mean_columns(results, "Mean", places)
+    return (*first, mean, Column(SD, lambda row: row.mean.sd, places), *interval, *counts(), MISSING)
+
+
+def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:
+    """The rows of one metric for a pair, whichever run they are in; of perturbations those that are pooled."""
+    for scores in (results.judged.get((generator, evaluator), {}), results.once.get(generator, {})):
+        if metric in scores:
+            if metric != PERTURBATION or results.pooled is None:
+                return scores[metric]
+            return [one for one in scores[metric] if one.variant in results.pooled]
     return ()
 
 
-def pooling(found: Found) -> str:
+def pooling(results: Results) -> str:
     """Which perturbations table 1 takes together, and which it leaves to their own table; "" where that is all."""
-    every = (mark.variant for marks in found.once.values() for mark in marks.get(PERTURBATION, []))
-    if found.pooled is None or not (others := [kind for kind in dict.fromkeys(every) if kind not in found.pooled]):
+    every = dict.fromkeys(one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, []))
+    if results.pooled is None or not (others := [kind for kind in every if kind not in results.pooled]):
         return ""
     return (
-        f"Perturbation pools the kinds that the paper has ({', '.join(found.pooled)}); {', '.join(others)}, which may "
-        "leave the question's words as they are, is in the table by kind of variant only. The pages of single answers "
+        f"Perturbation pools the kinds that the paper has ({', '.join(results.pooled)}); {', '.join(others)}, which "
+        "may leave the question's words as they are, is in the table by kind of variant only. The pages of answers "
         "pool every kind, and count rows where here the rows of a question count as one."
     )
 
 
-def table_1(found: Found, settings: Settings) -> list[Table]:
-    """Each pair in a row as in the paper, and each of its measures in a row with interval and gaps."""
-    pairs = list(product(found.generators, found.evaluators))
-    known: dict[tuple[str, str], Estimate] = {}  # robustness is that of the generator: estimated once
+def table_1(results: Results) -> list[Table]:
+    """Each pair in a row as in the paper, and each of its measures in a row with its interval."""
+    known: dict[tuple[str, ...], Mean] = {}  # robustness is that of the generator: its mean is computed once
 
-    def of(generator: str, evaluator: str, metric: str) -> Estimate:
-        marks = marks_of(found, generator, evaluator, metric)
-        key = (metric, generator if metric in (PARAPHRASE, PERTURBATION) else f"{generator}\0{evaluator}")
+    def mean(pair: tuple[str, str], metric: str) -> Mean:
+        key = (metric, pair[0]) if metric in (PARAPHRASE, PERTURBATION) else (metric, *pair)
         if key not in known:
-            known[key] = estimate(marks, settings, found.bounds_of(metric))
+            known[key] = results.mean(metric, scores_of(results, *pair, metric))
         return known[key]
 
-    wide, long = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
-    for pair in pairs:
-        figures = [of(*pair, metric) for _, metric, _ in MEASURES]
-        wide.append((*pair, *(cell for one in figures for cell in (one.mean, one.sd))))
-        for name, metric, better in _BESIDE:
-            one = of(*pair, metric)
-            if one.of:
-                long.append((*pair, name, better, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
-    columns = [
-        column
-        for name, _, better in MEASURES
-        for column in (
-            Column(f"{name} {'↑' if better == 'higher' else '↓'}", 2, key=name.lower()),
-            Column("sd", 2, key=f"{name.lower()}_sd"),
-        )
-    ]
-    heads = (Column("Generator"), Column("Evaluator"))
+    pairs = list(product(results.generators, results.evaluators))
+    wide = [Row(pair, more={metric: mean(pair, metric) for _, metric, _ in MEASURES}) for pair in pairs]
+    long = [Row((*pair, name, better), mean(pair, metric)) for pair in pairs for name, metric, better in _BESIDE]
+    columns = [*heads("Generator", "Evaluator")]
+    for name, metric, better in MEASURES:
+        arrow, key = "↑" if better == "higher" else "↓", name.lower()
+        columns.append(Column(f"{name} {arrow}", partial(_of_measure, metric, "value"), 2, key=key))
+        columns.append(Column(SD, partial(_of_measure, metric, "sd"), 2, key=f"{key}_sd"))
+    first = heads("Generator", "Evaluator", "Measure", "Better")
+    note = pooling(results)
     return [
-        Table(
-            "table1",
-            "Every pair of generator and evaluator (SCORE's table 1)",
-            (*heads, *columns),
-            tuple(wide),
-            pooling(found),
-        ),
+        Table("table1", "Every pair of generator and evaluator (SCORE's table 1)", tuple(columns), wide, note),
         Table(
             "table1_intervals",
             "Measures with their intervals (SCORE's table 1)",
-            (
-                *heads,
-                Column("Measure"),
-                Column("Better"),
-                Column("Mean", 3),
-                Column("sd", 3),
-                Column(settings.interval_name, 3, "range", key="interval"),
-                METHOD,
-                *_N,
-                LACKS,
-            ),
-            tuple(long),
-            pooling(found),
+            means(results, first, 3),
+            [row for row in long if row.mean.total],
+            note,
         ),
     ]
 
 
-def dimensions(found: Found, settings: Settings) -> list[Table]:
-    """Specificity by dimension; and how the claims were voted, and how many labels the voices left out."""
-    means, counts = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
-    for (generator, evaluator), (name, weight) in product(found.judged, found.weights.items()):
+def _of_measure(metric: str, name: str, row: Row) -> float | None:
+    figure: float | None = getattr(row.more[metric], name)
+    return figure
+
+
+def dimensions(results: Results) -> list[Table]:
+    """Specificity by dimension; and how the claims were voted, and how many verdicts the judges left out."""
+    rows: list[Row] = []
+    for (pair, scores), (name, weight) in product(results.judged.items(), results.weights.items()):
         metric = f"{SPECIFICITY}.{name}"
-        marks = found.judged[generator, evaluator].get(metric, [])
-        one = estimate(marks, settings, found.bounds_of(metric))
-        figures = (one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks)
-        means.append((generator, evaluator, name, weight, *figures))
         votes = Counter[str]()
-        for mark in marks:
-            votes.update(mark.votes)
-        whole = found.judged[generator, evaluator].get(SPECIFICITY, [])
-        labels = [label for mark in whole for dimension, its in mark.labels if dimension == name for label in its]
-        voted = (votes["yes"], votes["no"], votes["n/a"], len(labels), labels.count(None))
-        counts.append((generator, evaluator, name, *voted))
-    heads = (Column("Generator"), Column("Evaluator"), Column("Dimension"))
-    mean_columns = (
-        Column("Weight", 2),
-        Column("Mean", 3),
-        Column("sd", 3),
-        Column(settings.interval_name, 3, "range", key="interval"),
-        METHOD,
-        *_N,
-        LACKS,
-    )
-    count_columns = (
-        Column("Claims: yes", key="yes"),
-        Column("no"),
-        Column("n/a", key="na"),
-        Column("Labels asked for", key="labels"),
-        Column("left out", key="labels_left_out"),
+        for one in scores.get(metric, []):
+            votes.update(one.votes)
+        verdicts = [
+            verdict
+            for one in scores.get(SPECIFICITY, [])
+            for dimension, of_claim in one.verdicts
+            if dimension == name
+            for verdict in of_claim
+        ]
+        rows.append(Row((*pair, name, weight), results.mean(metric, scores.get(metric, [])), (votes, verdicts)))
+    first = heads("Generator", "Evaluator", "Dimension")
+    weights = Column("Weight", lambda row: row.of[3], 2)
+    voted = (
+        Column("Claims: yes", lambda row: row.more[0]["yes"], key="yes"),
+        Column("no", lambda row: row.more[0]["no"]),
+        Column("n/a", lambda row: row.more[0]["n/a"], key="na"),
+        Column("Verdicts requested", lambda row: len(row.more[1]), key="verdicts"),
+        Column("left out", lambda row: row.more[1].count(None), key="verdicts_left_out"),
     )
     return [
-        Table("specificity_dimensions", "Specificity by dimension", (*heads, *mean_columns), tuple(means)),
-        Table("specificity_votes", "Votes on claims, and labels left out", (*heads, *count_columns), tuple(counts)),
+        Table("specificity_dimensions", "Specificity by dimension", means(results, (*first, weights), 3), rows),
+        Table("specificity_votes", "Votes on claims, and verdicts left out", (*first, *voted), rows),
     ]
 
 
-def variants(found: Found, settings: Settings) -> Table:
+def variants(results: Results) -> Table:
     """Robustness by kind of variant."""
-    rows: list[tuple[Cell, ...]] = []
-    for generator in found.generators:
-        marks = found.once.get(generator, {})
-        both = [(PARAPHRASE, "higher"), (PERTURBATION, "lower")]
-        for metric, better in both:
-            kinds = dict.fromkeys(mark.variant for mark in marks.get(metric, []))
-            for kind in kinds:
-                its = [mark for mark in marks[metric] if mark.variant == kind]
-                one = estimate(its, settings, found.bounds_of(metric))
-                rows.append((generator, kind, better, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
-    columns = (
-        Column("Generator"),
-        Column("Variant"),
-        Column("Better"),
-        Column("Mean cosine", 3, key="mean"),
-        Column("sd", 3),
-        Column(settings.interval_name, 3, "range", key="interval"),
-        METHOD,
-        *_N,
-        LACKS,
-    )
-    return Table("robustness_variants", "Robustness by kind of variant", columns, tuple(rows))
+    rows: list[Row] = []
+    for (generator, scores), (metric, better) in product(
+        results.once.items(), ((PARAPHRASE, "higher"), (PERTURBATION, "lower"))
+    ):
+        kinds: dict[str, list[AnswerScore]] = {}
+        for one in scores.get(metric, []):
+            kinds.setdefault(one.variant, []).append(one)
+        rows += [Row((generator, kind, better), results.mean(metric, of)) for kind, of in kinds.items()]
+    columns = means(results, heads("Generator", "Variant", "Better"), 3)
+    return Table("robustness_variants", "Robustness by kind of variant", columns, rows)
 
 
-def table_2(found: Found, settings: Settings) -> Table:
+def table_2(results: Results) -> Table:
     """The reranker's relevance, and the answers whose points change places."""
-    rows: list[tuple[Cell, ...]] = []
-    for generator, marks in found.points.items():
-        one = estimate(marks.get(RELEVANCE, []), settings, found.bounds_of(RELEVANCE))
-        ordered = marks.get(CHANGED, [])
-        order = [mark.value for mark in ordered if mark.value is not None]
-        changed = share(sum(value == 1 for value in order), len(order), settings.level)
-        relevance = (one.mean, one.sd, one.range, one.by, one.n, one.of)
-        shares = (changed.count, changed.n, changed.value, Range(changed.low, changed.high))
-        no_order = gaps(ordered)
-        rows.append((generator, *relevance, *shares, in_words(one.lacks, no_order and f"no order: {no_order}")))
+    rows: list[Row] = []
+    for generator, scores in results.points.items():
+        ordered = scores.get(CHANGED, [])
+        order = [one.score for one in ordered if one.score is not None]
+        changed = share(sum(score == 1 for score in order), len(order), results.intervals.level)
+        mean = results.mean(RELEVANCE, scores.get(RELEVANCE, []))
+        rows.append(Row((generator, why_unscored(ordered)), mean, changed))
     columns = (
-        Column("Generator"),
-        Column("Average score", 2, key="mean"),
-        Column("sd", 2),
-        Column(settings.interval_name, 2, "range", key="interval"),
-        METHOD,
-        *_N,
-        Column("Order changed", key="changed"),
-        Column("of answers with an order", key="with_order"),
-        Column("Share", 3),
-        Column("Wilson interval", 3, "range", key="share_interval"),
-        LACKS,
+        *means(results, heads("Generator"), 2)[:-1],
+        Column("Order changed", lambda row: row.more.count, key="changed"),
+        Column("Answers with an order", lambda row: row.more.n, key="with_order"),
+        Column("Share", lambda row: row.more.value, 3),
+        Column("Wilson CI", lambda row: Range(row.more.low, row.more.high), 3, "range", "share_interval"),
+        Column("Missing", _no_order),
     )
-    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, tuple(rows))
+    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, rows)
 
 
-def table_4(found: Found, settings: Settings) -> list[Table]:
-    """Context utilization of answers; of single facts beside it."""
-    answers, facts = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
-    for (generator, proxy), marks in found.proxied.items():
-        for name, metric, scale in (("CU", ABSOLUTE, 1.0), ("CU relative, %", RELATIVE, 100.0)):
-            its = marks.get(metric, [])
-            values = [None if mark.value is None else scale * mark.value for mark in its]
-            lo, hi = (None if end is None else scale * end for end in found.bounds_of(metric))
-            one = of_values(values, [mark.question for mark in its], settings, (lo, hi), gaps(its))
-            answers.append((generator, proxy, name, *_spread(one)))
-        facts.append((generator, proxy, *_of_facts(marks.get(ABSOLUTE, []), settings)))
-    spread = (
-        Column("Min", 4),
-        Column("Max", 4),
-        Column("Mean", 4),
-        Column("sd", 4),
-        Column(settings.interval_name, 4, "range", key="interval"),
-        METHOD,
-        *_N,
-        LACKS,
-    )
-    of_facts = (
-        Column("Facts", key="facts"),
-        Column("Min, %", 2, key="min"),
-        Column("Max, %", 2, key="max"),
-        Column("Mean, %", 2, key="mean"),
-        Column("Distracting", 3, key="distracting"),
-        Column(settings.interval_name, 3, "range", key="interval"),
-        METHOD,
-        LACKS,
-    )
-    pair = (Column("Generator"), Column("Proxy"))
-    return [
-        Table(
-            "table4",
-            "Context utilization of answers (SCORE's table 4)",
-            (*pair, Column("Score"), *spread),
-            tuple(answers),
-        ),
-        Table("table4_facts", "Context utilization of single facts", (*pair, *of_facts), tuple(facts)),
-    ]
+def _no_order(row: Row) -> str | None:
+    _, why = row.of
+    return in_words(row.mean.missing, why and f"no order: {why}")
 
 
-def _spread(one: Estimate) -> tuple[Cell, ...]:
-    return one.least, one.greatest, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks
+def _count(generator: str, row: Row) -> Any:
+    return row.more[generator]
 
 
-def _of_facts(marks: Sequence[Mark], settings: Settings) -> tuple[Cell, ...]:
-    """Relative deltas of facts in percent, and the share of facts that lower the confidence."""
-    relative = [100 * rel for mark in marks for _, rel in mark.deltas if rel is not None]
-    below = [(mark.question, float(delta < 0)) for mark in marks for delta, _ in mark.deltas]
-    values, questions = [value for _, value in below], [question for question, _ in below]
-    one = of_values(values, questions, settings, (0.0, 1.0), gaps([mark for mark in marks if not mark.deltas]))
-    without = len(below) - len(relative)
-    no_change = f"{without:,} of {len(below):,} facts without a relative change" if without else ""
-    percent = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
-    return len(below), *percent, one.mean, one.range, one.by, in_words(one.lacks, no_change)
-
-
-def table_10(found: Found, settings: Settings) -> list[Table]:
+def table_10(results: Results) -> list[Table]:
     """Readability: means, and answers in each band."""
-    means = []
-    for (generator, marks), (name, metric) in product(
-        found.once.items(), (("Flesch reading ease", EASE), ("Flesch-Kincaid grade level", GRADE))
-    ):
-        one = estimate(marks.get(metric, []), settings, found.bounds_of(metric))
-        means.append((name, generator, one.mean, one.sd, one.range, one.by, one.n, one.of, one.lacks))
+    measures = (
+        ("Flesch reading ease", EASE, "Reading ease", (*(band for _, band in EASE_BANDS), "very difficult")),
+        ("Flesch-Kincaid grade level", GRADE, "Grade level", (*(band for _, band in GRADE_BANDS), "graduate")),
+    )
+    rows = [
+        Row((name, generator), results.mean(metric, scores.get(metric, [])))
+        for generator, scores in results.once.items()
+        for name, metric, *_ in measures
+    ]
+    bands = [
+        Row(
+            (short, band),
+            more={g: sum(one.band == band for one in of.get(metric, [])) for g, of in results.once.items()},
+        )
+        for _, metric, short, names in measures
+        for band in names
+    ]
     columns = (
-        Column("Measure"),
-        Column("Generator"),
-        Column("Mean", 2),
-        Column("sd", 2),
-        Column(settings.interval_name, 2, "range", key="interval"),
-        METHOD,
-        *_N,
-        LACKS,
+        *heads("Measure", "Band"),
+        *(Column(name, partial(_count, name), key=f"answers: {name}") for name in results.once),
     )
     return [
-        Table("table10", "Readability (SCORE's table 10)", columns, tuple(means)),
-        Table(
-            "table10_bands",
-            "Answers in each band of readability",
-            (Column("Measure"), Column("Band"), *(Column(name, key=f"answers: {name}") for name in found.once)),
-            tuple(_bands(found)),
-        ),
+        Table("table10", "Readability (SCORE's table 10)", means(results, heads("Measure", "Generator"), 2), rows),
+        Table("table10_bands", "Answers in each band of readability", columns, bands),
     ]
 
 
-def _bands(found: Found) -> Iterator[tuple[Cell, ...]]:
-    for name, metric, bands in (
-        ("Reading ease", EASE, (*(band for _, band in EASE_BANDS), "very difficult")),
-        ("Grade level", GRADE, (*(band for _, band in GRADE_BANDS), "graduate")),
-    ):
-        counts = [Counter(mark.band for mark in marks.get(metric, [])) for marks in found.once.values()]
-        for band in bands:
-            yield (name, band, *(count[band] for count in counts))
+# The jury -----------------------------------------------------------------------------------------------------------
+
+
+class _Jury(NamedTuple):
+    """jurors: how many verdicts were asked for on a claim; left_out, asked: verdicts in all."""
+
+    jurors: int
+    kappa: float | None
+    left_out: int
+    asked: int
+
+
+def jury(results: Results) -> Table:
+    """Agreement of the verdicts on a claim; no rows where an evaluator gives one verdict only.
+
+    The paper reports none. The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and
+    Fleiss's kappa without one (`stats.agreement` takes claims with all verdicts). A verdict that was left out agrees
+    with nothing, and a claim with fewer than two verdicts is not compared.
+    """
+    columns = (
+        *heads("Generator", "Evaluator", "Dimension"),
+        Column("Verdicts a claim", lambda row: row.more.jurors, key="jurors"),
+        *mean_columns(results, "Agreement", 3, "agreement"),
+        Column("Fleiss's kappa", lambda row: row.more.kappa, 3, key="kappa"),
+        *counts("Claims compared"),
+        Column("Missing", _missing_of_jury),
+    )
+    return Table("jury", "Agreement within the jury", columns, list(_jury_rows(results)))
+
+
+def _jury_rows(results: Results) -> Iterator[Row]:
+    for (pair, scores), name in product(results.judged.items(), results.weights):
+        claims = [
+            (one.question, verdicts)
+            for one in scores.get(SPECIFICITY, [])
+            for dimension, verdicts in one.verdicts
+            if dimension == name and len(verdicts) > 1
+        ]
+        if claims:
+            jurors = len(claims[0][1])
+            given = [[verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims]
+            mean = mean_of([agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE)
+            kappa = _fleiss(mean.value, [one for one in given if len(one) > 1])
+            asked = jurors * len(claims)
+            yield Row((*pair, name), mean, _Jury(jurors, kappa, asked - sum(map(len, given)), asked))
+
+
+def _missing_of_jury(row: Row) -> str | None:
+    of = row.more
+    left_out = f"{of.left_out:,} of {of.asked:,} verdicts left out by the judges" if of.left_out else ""
+    if not row.mean.scored:
+        return in_words(left_out, "no claim has two verdicts to compare")
+    no_kappa = "" if of.kappa is not None else "no kappa: all verdicts are the same"
+    return in_words(left_out, row.mean.missing, no_kappa)
+
+
+def agreeing(labels: Iterable[str]) -> float | None:
+    """The share of pairs of labels that are equal; None where there is no pair."""
+    pairs = list(combinations(labels, 2))
+    return sum(a == b for a, b in pairs) / len(pairs) if pairs else None
+
+
+def _fleiss(agreement: float | None, claims: Sequence[Sequence[str]]) -> float | None:
+    """Fleiss's kappa from the mean share of agreeing pairs; None where all verdicts are the same."""
+    totals = Counter(verdict for verdicts in claims for verdict in verdicts)
+    if agreement is None or len(totals) == 1:
+        return None
+    by_chance = sum((count / totals.total()) ** 2 for count in totals.values())
+    return (agreement - by_chance) / (1 - by_chance)

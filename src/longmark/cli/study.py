@@ -1,0 +1,102 @@
+"""What the verbs of studies share: options on a session, the dry run, the exit codes, publishing.
+
+Exit codes as for every verb; 4: the budget ended the session, a model gave no reply for some lines, or nothing is
+scored yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add_calls
+
+if TYPE_CHECKING:
+    from longmark.study.study import Outcome, Session, Study
+
+
+def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
+    """Options on a session. parts: of the study's stages."""
+    spend = add_calls(one)
+    spend.add_argument("--dry-run", action="store_true", help="show what each stage would take, and send nothing")
+    spend.add_argument(
+        "--until", default=parts[-1], metavar="|".join(parts), help="the last part to work on (default: all)"
+    )
+    spend.add_argument(
+        "--allow-gaps", action="store_true", help="continue without the lines that a model gave no reply for"
+    )
+
+
+def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
+    """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
+    session."""
+    from longmark.cli.progress import Stages
+    from longmark.engine.run import open_cache
+    from longmark.models.budget import Budget
+    from longmark.models.registry import Registry
+    from longmark.study.study import INTERRUPT, Session, carry_out
+
+    cache = open_cache(arguments.cache)
+    try:
+        session = Session(
+            cache,
+            concurrency=arguments.concurrency,
+            budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
+            allow_gaps=arguments.allow_gaps,
+            until=arguments.until,
+            quiet=arguments.quiet,
+            handle_signals=True,
+            tell=lambda notice: print(notice, file=sys.stderr, flush=True),
+            progress=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
+            registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes),
+        )
+        study = declare(session)
+        if arguments.dry_run:
+            _print_expected(study)
+            return 0
+        outcome = carry_out(study)
+    finally:
+        cache.close()
+    if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
+        print(f"Stopped. Run the same command again to continue {arguments.out}.", file=sys.stderr)
+        return INTERRUPTED
+    _publish(outcome)
+    if outcome.stopped is not None:
+        print(f"longmark: {outcome.stopped}", file=sys.stderr)
+    return 0 if outcome.stopped is None else NO_VALUE
+
+
+def _publish(outcome: Outcome) -> None:
+    """Prints and writes the tables; while there is nothing to show, prints the stages."""
+    from rich.console import Console
+
+    from longmark.report.publish import publish
+    from longmark.study.page import stage_table
+    from longmark.tables import print_table
+
+    console = Console()
+    if outcome.document is None:
+        print_table(stage_table(outcome.stages), console)
+        return
+    publish(outcome.document, outcome.study.out, console)
+    for page in outcome.study.pages():
+        print(f"Answers: {page}")
+
+
+def _print_expected(study: Study) -> None:
+    from rich.console import Console
+
+    from longmark.study.study import expected
+    from longmark.tables import Column, Table, print_table
+
+    columns = (
+        Column("Stage", lambda item: item[0]),
+        Column("Lines to make", lambda item: item[1].rows),
+        Column("Calls, at most", lambda item: item[1].calls),
+        Column("", lambda item: item[1].note),
+    )
+    items = [list(item) for item in expected(study)]
+    print_table(Table("expected", "What each stage would take", columns, items), Console())
+    print("Nothing was sent.")

@@ -1,0 +1,401 @@
+"""The form of a study: stages that each leave a file or a folder, and a page of tables and figures.
+
+A study is declared as a list of `Stage`s and the sections of its page (`study.page`); nothing here knows of a paper.
+`study.json` in the study's folder holds its fixed settings and the state of each stage. A stage is done when it was
+finished, its output exists, and the hashes of what it was made of are the same as then; otherwise it is made again
+(replies that were paid for come from the call cache). An output that a person has changed is kept, and the stages that
+were made of it are made again. Seconds, calls and tokens are added up over all sessions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import orjson
+from filelock import FileLock, Timeout
+
+from longmark import __version__
+from longmark.engine.manifest import differences, environment, now
+from longmark.engine.progress import counted
+from longmark.engine.run import finish
+from longmark.engine.session import CONCURRENCY, Options, dry_run, execute
+from longmark.engine.settings import RETRIED, Settings
+from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.client import Counts
+from longmark.models.registry import Registry
+from longmark.records import Example
+from longmark.records.json_data import read_object
+from longmark.records.write import replacing, write_examples
+from longmark.report.document import Document
+
+STATE = "study.json"
+BUDGET, GAPS, INTERRUPT = "budget", "gaps", "interrupt"
+_SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
+_REMEDY = "name another --out (the call cache still has the replies)"
+
+
+class StudyStopped(LongmarkError):
+    """A stage is not finished; the same command continues it. why: `budget`, `gaps` (a model gave no reply) or
+    `interrupt`."""
+
+    def __init__(self, why: str, message: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+@dataclass(frozen=True)
+class Session:
+    """What can differ between two sessions of a study, because it changes no result.
+
+    allow_gaps: finish a stage although a model gave no reply for some of its lines; until: the last part of the stages
+    to work on, "" for all; progress: called with what is made, how much is done and the total; tell: takes sentences
+    for the user; registry: opens models (None: one with default timeouts).
+    """
+
+    cache: CallCache
+    concurrency: int = CONCURRENCY
+    budget: Budget = field(default_factory=Budget)
+    allow_gaps: bool = False
+    until: str = ""
+    quiet: bool = True
+    handle_signals: bool = False
+    tell: Callable[[str], None] = lambda _notice: None
+    progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
+    registry: Registry | None = None
+
+    def counter(self, what: str, total: int) -> Callable[[], None]:
+        """A function to call after each line of a stage: it reports the progress."""
+        numbers = iter(range(1, total + 1))
+        return lambda: self.progress(what, next(numbers, total), total)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a stage would still take. rows: lines or scores to make; calls: to send, at most; None: not known yet."""
+
+    rows: int | None
+    calls: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What one session of a stage made.
+
+    examples: the lines of the stage's file, written once the stage is finished; None: it wrote its own output, of
+    `lines` lines. left_out: lines that could not be made, with the reason; no_reply: those of them for which a model
+    gave no reply. failed: why there is nothing to write; notes: what else a reader must know, in sentences.
+    """
+
+    examples: Iterable[Example] | None = None
+    lines: int = 0
+    left_out: Sequence[str] = ()
+    no_reply: Sequence[str] = ()
+    failed: str = ""
+    interrupted: bool = False
+    counts: Counts = field(default_factory=Counts)
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or a
+    function that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings:
+    name -> anything else it depends on, as text."""
+
+    name: str
+    out: Path
+    make: Callable[[], Awaitable[Made]]
+    expect: Expected | Callable[[bool], Awaitable[Expected]]
+    needs: Mapping[str, Path] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def inputs(self) -> dict[str, str]:
+        """name -> hash, or setting, of what the stage is made of now."""
+        return {name: digest(path) for name, path in self.needs.items()} | dict(self.settings)
+
+
+def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, session: Session) -> Stage:
+    """The stage that scores a file of answers into a run folder, as `longmark run` does."""
+    options = Options(
+        concurrency=session.concurrency,
+        budget=session.budget,
+        quiet=session.quiet,
+        tell=session.tell,
+        handle_signals=session.handle_signals,
+        check_profiles=False,  # the study checks its questions before anything is paid
+    )
+
+    async def make() -> Made:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not session.quiet:
+            session.tell(f"{name} …")
+        result = await execute(answers, settings, out, session.cache, options)
+        interrupted = result.stopped == INTERRUPT
+        rows = [] if interrupted else list(result.rows())
+        no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
+        return Made(lines=len(rows), no_reply=no_reply, interrupted=interrupted, counts=result.counts)
+
+    async def expect(ready: bool) -> Expected:
+        if not ready:
+            return Expected(None, None, "known once the answers are there")
+        total = (await dry_run(answers, settings, out, session.cache, options)).total
+        note = f"{total.cached:,} more are in the cache" if total.cached else ""
+        return Expected(total.rows, total.calls, note if total.rows else "done")
+
+    fixed = hashlib.sha256(orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    return Stage(name, out, make, expect, {"answers": answers}, {"settings": fixed})
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study. kind: in a word; settings: fixed for its folder; stages: in their order; members: role -> label ->
+    models, which may be added later; document: its page, from the state of its stages (None: nothing to show yet).
+
+    check: whatever can be checked before more is paid; pages: writes further pages, and gives their paths; upgrade:
+    takes the state that an earlier version wrote, and gives it in today's words.
+    """
+
+    out: Path
+    kind: str
+    settings: Mapping[str, Any]
+    stages: Sequence[Stage]
+    session: Session
+    document: Callable[[Mapping[str, Any]], Document | None]
+    members: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    check: Callable[[], None] = lambda: None
+    pages: Callable[[], Sequence[Path]] = lambda: ()
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] = lambda state: state
+
+    def __post_init__(self) -> None:
+        parts = [part for part, _ in self.parts()]
+        if self.session.until and self.session.until not in parts:
+            raise UserError(f"--until {self.session.until}: it is one of {', '.join(parts)}")
+
+    def parts(self) -> list[tuple[str, list[Stage]]]:
+        """The stages that belong together, up to and with `until`."""
+        parts = [
+            (part, list(stages)) for part, stages in groupby(self.stages, lambda stage: stage.name.partition(":")[0])
+        ]
+        names = [part for part, _ in parts]
+        return parts[: names.index(self.session.until) + 1] if self.session.until in names else parts
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The state of a study after a session. stages: name -> state; stopped: why the session ended before the study did,
+    None if it did not."""
+
+    study: Study
+    stages: Mapping[str, Any]
+    stopped: StudyStopped | None
+
+    @cached_property
+    def document(self) -> Document | None:
+        """The page; None while there is nothing to show."""
+        return self.study.document(self.stages)
+
+
+def carry_out(study: Study) -> Outcome:
+    """Works on everything that is not done. UserError and its kinds for whatever is wrong, before the first call where
+    it can be known then."""
+    with StudyFolder(study) as folder:
+        study.check()
+        stopped: StudyStopped | None = None
+        try:
+            finish(folder.work)
+        except StudyStopped as stop:
+            stopped = stop
+        return Outcome(study, folder.stages, stopped)
+
+
+def expected(study: Study) -> list[tuple[str, Expected]]:
+    """What every stage would still take. Nothing is sent, and no stage is made."""
+
+    async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
+        found, there = [], set[Path]()
+        for stage in study.stages:
+            if is_done(stage):
+                there.add(stage.out)
+                found.append((stage.name, Expected(0, 0, "done")))
+            elif isinstance(stage.expect, Expected):
+                found.append((stage.name, stage.expect))
+            else:
+                found.append((stage.name, await stage.expect(there.issuperset(stage.needs.values()))))
+        return found
+
+    if not (study.out / STATE).exists():
+        return finish(lambda: work(lambda _stage: False))
+    with StudyFolder(study) as folder:
+        return finish(lambda: work(folder.is_done))
+
+
+class StudyFolder:
+    """The folder of a study, locked. Use it as a context manager."""
+
+    def __init__(self, study: Study) -> None:
+        self._study, self.path = study, study.out
+        self._settings = orjson.loads(orjson.dumps(study.settings))
+        self._state: dict[str, Any] = {}
+
+    def __enter__(self) -> StudyFolder:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
+        self._lock = FileLock(self.path / ".lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
+        try:
+            self._state = self._read()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._write()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._lock.release()
+
+    @property
+    def stages(self) -> dict[str, Any]:
+        """name -> state of the stage: seconds, calls, tokens, lines, left_out, notes, finished."""
+        return dict(self._state["stages"])
+
+    def is_done(self, stage: Stage) -> bool:
+        """Whether the stage need not be made again."""
+        known = self._state["stages"].get(stage.name, {})
+        return bool(known.get("finished")) and stage.out.exists() and known["inputs"] == stage.inputs()
+
+    async def work(self) -> None:
+        """Makes every stage that is not done. Where a model gave no reply for lines of one stage, the other stages of
+        its part are made all the same; then StudyStopped, as wherever a stage could not be finished."""
+        self._add_members()
+        for _, stages in self._study.parts():
+            stopped: list[StudyStopped] = []
+            for stage in stages:
+                try:
+                    await self._make(stage)
+                except StudyStopped as stop:
+                    if stop.why != GAPS:
+                        raise
+                    stopped.append(stop)
+            if stopped:
+                raise StudyStopped(GAPS, "\n".join(map(str, stopped)))
+
+    async def _make(self, stage: Stage) -> None:
+        known = self._state["stages"].setdefault(stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0})
+        if self.is_done(stage):
+            if (output := digest(stage.out)) != known["output"]:
+                self._study.session.tell(f"{stage.out} was changed since it was made; it is used as it is.")
+                known |= {"output": output, "changed_by_hand": True}
+                self._write()
+            return
+        inputs, began = stage.inputs(), time.monotonic()
+        known["finished"] = None
+        self._write()  # the state on disk if the process is killed
+        made, stop = None, None
+        try:
+            made = await stage.make()
+            stop = self._unfinished(stage.name, made)
+            lines = made.lines
+            if made.examples is not None and stop is None:
+                stage.out.parent.mkdir(exist_ok=True)
+                lines = write_examples(made.examples, stage.out)
+        finally:
+            known["seconds"] = round(known["seconds"] + time.monotonic() - began, 3)
+            if made is not None:
+                _add(known, made.counts)
+                known |= {
+                    "lines": lines,
+                    "left_out": list(made.left_out),
+                    "notes": list(made.notes),
+                    "inputs": inputs,
+                    "output": digest(stage.out),
+                    "changed_by_hand": False,
+                    "finished": None if stop else now(),
+                }
+            self._write()
+        if stop:
+            raise stop
+
+    def _unfinished(self, name: str, made: Made) -> StudyStopped | None:
+        """Why a stage is not finished; None: it is."""
+        session = self._study.session
+        if made.interrupted:
+            return StudyStopped(INTERRUPT, f"{name}: interrupted; the same command continues")
+        if session.budget.stopped:
+            resume = "The same command with a larger budget resumes the study."
+            return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")
+        if made.no_reply and not session.allow_gaps:
+            lines, resume = counted(len(made.no_reply), "line"), "The same command asks again; --allow-gaps continues"
+            first = f"the model gave no reply for {lines}, the first: {made.no_reply[0]}"
+            return StudyStopped(GAPS, f"{name}: {first}\n{resume} without them")
+        return StudyStopped(GAPS, made.failed) if made.failed else None
+
+    def _add_members(self) -> None:
+        """Adds new members. SettingsChanged where a label stood for other models."""
+        known: dict[str, dict[str, Any]] = self._state.setdefault("members", {})
+        before = {
+            role: {label: known.get(role, {}).get(label, models) for label, models in members.items()}
+            for role, members in self._study.members.items()
+        }
+        self._refuse(differences("", before, self._study.members), "other models under these labels")
+        for role, members in self._study.members.items():
+            known.setdefault(role, {}).update(members)
+        self._write()
+
+    def _read(self) -> dict[str, Any]:
+        path = self.path / STATE
+        if not path.exists():
+            if stray := [p.name for p in self.path.iterdir() if not p.name.startswith(".")]:
+                raise UserError(f"--out {self.path}: this folder holds something else ({stray[0]}); name a new one")
+            head = {"longmark": __version__, "kind": self._study.kind, "created": now()}
+            return {**head, "fixed": self._settings, "environment": environment(), "stages": {}}
+        state = read_object(path, _REMEDY)
+        kind, stages = state.get("kind"), state.get("stages")
+        if kind != self._study.kind:
+            raise UserError(f"{path} is of a study of another kind ({kind}); {_REMEDY}")
+        if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+            raise UserError(f"{path} is damaged (stages is missing or of another type); {_REMEDY}")
+        state = self._study.upgrade(state)
+        if not any(stage.get("finished") for stage in state["stages"].values()):
+            return {**state, "fixed": self._settings}  # nothing was made with the other settings
+        self._refuse(differences("", state.get("fixed"), self._settings), "other settings")
+        return state
+
+    def _refuse(self, found: Iterator[str], what: str) -> None:
+        if lines := list(found):
+            head = f"{self.path} holds a study with {what}; name another --out, or give the same:"
+            raise SettingsChanged("\n".join((head, *lines)))
+
+    def _write(self) -> None:
+        with replacing(self.path / STATE) as file:
+            file.write(orjson.dumps(self._state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def _add(known: dict[str, Any], counts: Counts) -> None:
+    for name in _SUMMED:
+        known[name] += getattr(counts, name)
+    known["usd"] = None if known["usd"] is None or counts.usd is None else known["usd"] + counts.usd
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file; of a folder, of its `rows.jsonl`; "" where there is none."""
+    if path.is_dir():
+        path = path / "rows.jsonl"
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+    return ""
