@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longmark.models.cache import CallCache
+from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatRequest, Message
@@ -114,3 +114,35 @@ def test_a_reply_that_cannot_be_stored_is_an_error_and_no_wait_without_end(cache
         asyncio.run(put())
     asyncio.run(cache.put(b"key", "chat", "name", b"{}", 0.0))
     assert cache.get(b"key") == (b"{}", 0.0)
+
+
+def test_a_reply_that_another_process_stores_between_two_looks_is_not_paid_again(tmp_path: Path):
+    """The look that finds nothing and the question whether something unreadable is stored must be one look."""
+    model = FakeChat("85")
+
+    async def both() -> str:
+        ours, theirs = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        request = ChatRequest((Message("user", "?"),))
+        key = call_key(model.identity, "chat", request)
+        await theirs.claim([key])
+        get, looks = ours.get, 0
+
+        def look(wanted: bytes) -> tuple[bytes, float | None] | None:
+            nonlocal looks
+            found = get(wanted)
+            looks += 1
+            if looks == 2:  # after the claim was refused
+                theirs._puts.append((key, "chat", "m", 0.0, 0.0, b'{"text": "70"}'))
+                theirs._freed.append(key)
+                theirs._begin()
+                theirs._commit()
+            return found
+
+        ours.get = look  # type: ignore[method-assign]
+        reply = await Client(ours).chat(model, request, UsageLog())
+        ours.close()
+        theirs.close()
+        return reply.text
+
+    assert asyncio.run(both()) == "70"
+    assert model.requests == []
