@@ -186,6 +186,7 @@ def test_nothing_to_draw_is_said(tmp_path):
     assert not (tmp_path / "figures").exists()
 
 
+@pytest.mark.all_formats
 def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_beside_the_page(tmp_path):
     one = forest([ForestRow("a", 1, 0, 2)], "One (of two)", says="First is <ahead>.")
     two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", 0, 1, 2)

@@ -129,8 +129,8 @@ class Figure:
     width: float = WIDTH
 
 
-def rendered(figure: Figure, formats: Iterable[str] = FORMATS, salt: str = "") -> dict[str, bytes]:
-    """The files of a figure, by format; none where it has no drawing. salt: keeps the ids of figures on one page apart.
+def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "") -> dict[str, bytes]:
+    """The files of a figure, by format (None: all of them); none where it has no drawing. salt: keeps the ids of figures on one page apart.
 
     Errors: MissingExtra where matplotlib is not installed.
     """
@@ -147,7 +147,7 @@ def rendered(figure: Figure, formats: Iterable[str] = FORMATS, salt: str = "") -
         matplotlib.rcParams.update({**_STYLE, "svg.hashsalt": f"longmark {salt}"})
         sheet = Sheet(figure)
         figure.draw(sheet)
-        for kind in formats:
+        for kind in FORMATS if formats is None else formats:
             file = io.BytesIO()
             paper = PAPER if kind == "png" else "none"
             sheet.drawing.savefig(file, format=kind, dpi=_DPI, facecolor=paper, metadata=_NO_METADATA[kind])
