@@ -132,13 +132,13 @@ def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
 
 
 def interval_columns(
-    name: str, get: str, places: int | None, head: str, key: str = "", interval: str = ""
+    name: str, get: str | Callable[[Any], Any], places: int | None, head: str, key: str = "", interval: str = ""
 ) -> tuple[Column, Column]:
     """The columns of an estimate and of its interval.
 
-    get: the attribute path of the estimate (anything with `low`, `high` and a value; None is an empty cell); head: of
-    the interval; key, interval: names in CSV and JSON; by default made from `name`, with `_low` and `_high`."""
-    of = attrgetter(get)
+    get: gives the estimate (anything with `low`, `high` and a value; None is an empty cell), a function or an attribute
+    path; head: of the interval; key, interval: names in CSV and JSON, by default made from `name`."""
+    of = get if callable(get) else attrgetter(get)
     key = key or Column(name).field
     return (
         Column(name, lambda item: middle(of(item)), places, key=key),
@@ -156,8 +156,11 @@ def middle(estimate: Any) -> float | None:
     """The value of an estimate, or of none."""
     if estimate is None:
         return None
-    found: float | None = estimate.estimate if hasattr(estimate, "estimate") else estimate.value
-    return found
+    for name in ("estimate", "value", "mean"):
+        if hasattr(estimate, name):
+            found: float | None = getattr(estimate, name)
+            return found
+    raise TypeError(f"no estimate: {type(estimate).__name__}")
 
 
 def systems_table(

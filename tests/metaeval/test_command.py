@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,8 +82,12 @@ class _Page(HTMLParser):
 def test_ratings_are_printed_and_written(folder: Path):
     done = command(folder, "run", "ratings.csv", "--out", "out")
     assert (done.code, done.err) == (0, "")
-    for heading in ("correct: Telling yes from no", "correct: Calibration", "quality: Correlation with people"):
-        assert heading in done.out
+    assert re.search(r"^near +higher is better .* correlates with human ratings$", done.out, re.MULTILINE)
+    assert len(done.out.splitlines()) < 30
+    full = command(folder, "run", "ratings.csv", "--verbose").out
+    for heading in ("correct: Discrimination of yes and no", "correct: Calibration"):
+        assert f"\n{heading}\n" in full
+    assert "\nquality: Correlation with human ratings\n" in full
     assert "nan" not in done.out.lower().split()
     with (folder / "out" / "tables" / "quality_correlation.csv").open(encoding="utf-8") as file:
         lines = {line["metric"]: line for line in csv.DictReader(file)}
@@ -106,9 +111,9 @@ def test_ratings_are_printed_and_written(folder: Path):
 
 
 def test_choices_are_printed_and_written(folder: Path):
-    done = command(folder, "run", "choices.csv", "--out", "out", "--metrics", "near,far", "--round", "1")
+    done = command(folder, "run", "choices.csv", "--out", "out", "--metrics", "near,far", "--round", "1", "--verbose")
     assert (done.code, done.err) == (0, "")
-    for heading in ("Accuracy on people's choices", "By mode", "Metrics among themselves", "Order of the answers"):
+    for heading in ("Accuracy on human choices", "By mode", "Agreement between metrics", "Position bias"):
         assert f"\n{heading}\n" in done.out
     rows = json.loads((folder / "out" / "tables" / "accuracy.json").read_bytes())["rows"]
     names = [line["metric"] for line in rows]
@@ -122,11 +127,11 @@ def test_python_gives_what_the_command_gives(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(folder)
-    words = ["run", "ratings.csv", "--label", "quality", "--seed", "2", "--alpha", "0.1", "--out", "out"]
+    words = ["run", "ratings.csv", "--label", "quality", "--seed", "2", "--alpha", "0.1", "--out", "out", "--verbose"]
     assert main(["metaeval", *words]) == 0
     printed = capsys.readouterr().out
     found = metaeval(folder / "run", folder / "ratings.csv", labels=["quality"], seed=2, alpha=0.1)
-    assert "90 % interval" in printed
+    assert "90 % CI" in printed
     assert [section.title for section in sections(found)] == [
         line for line in printed.splitlines() if line in {section.title for section in sections(found)}
     ]

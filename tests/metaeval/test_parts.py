@@ -5,7 +5,7 @@ from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
 from longmark.metaeval import metaeval
-from longmark.metaeval.parts import InGroup, PairOfMetrics, columns_named, differences_figure, fewest, told_apart
+from longmark.metaeval.parts import InGroup, PairOfMetrics, columns_named, differences_figure, fewest, significant_pairs
 from longmark.metaeval.result import RatingLabel
 from longmark.metaeval.sections import sections
 
@@ -17,11 +17,13 @@ PAIRS = [
 
 
 def test_pairs_of_metrics_are_counted_and_the_clearest_is_named():
-    assert told_apart(PAIRS, 0.05, "accuracy") == (
-        "1 of 2 pairs of metrics differ in accuracy (alpha 0.05, Holm); most clearly x over z."
+    assert significant_pairs(PAIRS, 0.05, "accuracy") == (
+        "1 of 2 pairs of metrics differ significantly in accuracy (alpha 0.05, Holm); smallest p: x over z."
     )
-    assert told_apart(PAIRS[:1], 0.05, "accuracy").startswith("No two of the metrics can be told apart")
-    assert told_apart(PAIRS[2:], 0.05, "accuracy") == "No pair of metrics could be tested on its accuracy."
+    assert significant_pairs(PAIRS[:1], 0.05, "accuracy").startswith(
+        "No significant difference in accuracy between metrics"
+    )
+    assert significant_pairs(PAIRS[2:], 0.05, "accuracy") == "No pair of metrics could be tested for accuracy."
 
 
 def test_the_figure_has_a_p_or_a_reason_and_never_a_p_of_zero():
@@ -35,7 +37,7 @@ def test_the_smallest_group_is_told():
     assert fewest(groups, "pair") == "The smallest group has 1 pair: read the intervals."
     assert columns_named(groups) == "subject and mode"
     without = [InGroup("subject", "sea", "k", None, 0), InGroup("mode", "dry", "k", None, 0)]
-    assert fewest(without, "pair") == "No group has a figure."
+    assert fewest(without, "pair") == "No group has an estimate."
     assert fewest([*groups, *without], "pair") == fewest(groups, "pair")
     gap = InGroup("mode", "wet", "m", None, 0)
     assert fewest([*groups, gap], "pair") == "The smallest group has 0 pairs: read the intervals."
@@ -46,8 +48,8 @@ def test_what_is_shown_alike_is_told_and_the_axis_says_that_lower_is_better(tmp_
     run = run_of(tmp_path / "run", {"s": {RELEVANCE: values, CORRECTNESS: [1 - value for value in values]}})
     human = [{"example_id": f"s-{i}", "value": [1, 2, 2, 3, 3, 5, 4, 5, 4][i]} for i in range(9)]
     found = metaeval(run, human, lower=[CORRECTNESS])
-    (section,) = [one for one in sections(found) if one.title == "Correlation with people"]
-    assert f"To these digits {CORRECTNESS} has it too." in section.says
+    (section,) = [one for one in sections(found) if one.title == "Correlation with human ratings"]
+    assert f"{CORRECTNESS} has the same to these digits." in section.says
     assert f"{CORRECTNESS} (lower is better)" in drawn(section.figures)
     (part,) = found.labels
     assert isinstance(part, RatingLabel)

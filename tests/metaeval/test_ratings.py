@@ -216,27 +216,26 @@ def test_a_constant_metric_and_few_answers_have_reasons_and_no_figures():
     [
         (
             [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
-            "Closest to people by Spearman's rho: m, 1.00, n = 6",
-            "There m is closest, 1.00",
+            "Highest Spearman correlation: m, 1.00, n = 6",
+            "Within questions: highest m, 1.00",
         ),
         (
             [0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
-            "No metric goes with people by Spearman's rho; the highest: m, -1.00, n = 6 answers to 2 questions, which "
-            "runs against them.",
-            "There no metric goes with people; m is highest, -1.00",
+            "No metric has a positive Spearman correlation; the highest: m, -1.00, n = 6 answers to 2 questions.",
+            "Within questions: no metric correlates positively; highest m, -1.00",
         ),
         (
             [0.1, 0.2, 0.1, 0.1, 0.2, 0.1],
-            "No metric goes with people by Spearman's rho; the highest: m, 0.00, n = 6 answers to 2 questions. ",
-            "There no metric goes with people; m is highest, 0.00",
+            "No metric has a positive Spearman correlation; the highest: m, 0.00, n = 6 answers to 2 questions. ",
+            "Within questions: no metric correlates positively; highest m, 0.00",
         ),
     ],
 )
 def test_the_closest_metric_may_run_against_people(values: list[float], says: str, within: str):
     rows = [row(f"e{i}", "m", value, question_id=f"q{i // 3}", system="ABC"[i % 3]) for i, value in enumerate(values)]
     found = {one.title: one.says for one in sections(metaeval(rows, human([1, 2, 3, 4, 5, 6])))}
-    assert found["Correlation with people"].startswith(says)
-    assert within in found["Within questions, and over systems"]
+    assert found["Correlation with human ratings"].startswith(says)
+    assert within in found["Within questions and over systems"]
 
 
 def test_arguments_out_of_range():

@@ -1,4 +1,4 @@
-"""The verb that marks the markers: `longmark metaeval ROWS HUMAN`."""
+"""The verb `longmark metaeval ROWS HUMAN`: validates metrics against human ratings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from longmark.cli.arguments import needs_stats, pairs, split, whole
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's."""
-    text = "Hold metrics against people: rows of runs beside a file of ratings, or of choices between two answers."
+    text = "Validate metrics against human ratings, or human choices between two answers."
     one = verbs.add_parser("metaeval", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=metaeval)
     one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="folders of runs, or files of rows")
@@ -45,27 +45,28 @@ def add_to(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="NAME,…",
-        help="metrics of which less is better, if no run says so",
+        help="metrics where lower is better, if no run declares it",
     )
     one.add_argument(
         "--round",
         type=whole,
         default=2,
         metavar="N",
-        help="decimals that two answers' values are compared with (default: 2)",
+        help="decimals to round the scores of two answers to before comparing them (default: 2)",
     )
     one.add_argument("--alpha", type=float, default=0.05, metavar="P", help="of tests and intervals (default: 0.05)")
     one.add_argument("--seed", type=whole, default=0, metavar="N", help="of resampling (default: 0)")
+    one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
     one.add_argument("--out", type=Path, metavar="DIR", help="tables as CSV, Markdown, LaTeX and JSON, and a report")
 
 
 def metaeval(arguments: argparse.Namespace) -> int:
-    """Prints the sections; with --out writes them too."""
+    """Validates metrics against human ratings."""
     needs_stats("metaeval")
     from rich.console import Console
 
     from longmark.metaeval import metaeval as hold
-    from longmark.metaeval.sections import document
+    from longmark.metaeval.sections import brief, document
     from longmark.report.publish import check_out, publish
 
     check_out(arguments.out)
@@ -82,5 +83,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
         alpha=arguments.alpha,
         seed=arguments.seed,
     )
-    publish(document(found), arguments.out, Console(file=sys.stdout, highlight=False))
+    page = document(found)
+    console = Console(file=sys.stdout, highlight=False)
+    publish(page, arguments.out, console, printed=page if arguments.verbose else brief(page))
     return 0

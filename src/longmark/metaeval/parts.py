@@ -50,20 +50,20 @@ def differences_figure(pairs: Sequence[PairOfMetrics], label: str) -> Figure:
     return lanes.forest(rows, label, 0.0)
 
 
-def told_apart(pairs: Sequence[PairOfMetrics], alpha: float, what: str) -> str:
+def significant_pairs(pairs: Sequence[PairOfMetrics], alpha: float, what: str) -> str:
     """How many pairs of metrics differ, in words."""
     tested = sorted(((pair.p, pair) for pair in pairs if pair.p is not None), key=lambda one: one[0])
     if not tested:
-        return f"No pair of metrics could be tested on its {what}."
+        return f"No pair of metrics could be tested for {what}."
     apart = [pair for p, pair in tested if p <= alpha]
     if not apart:
         return (
-            f"No two of the metrics can be told apart by their {what} on these items (alpha {alpha:g}, Holm over "
-            f"{counted(len(tested), 'pair')}); that is no proof that they are alike."
+            f"No significant difference in {what} between metrics (alpha {alpha:g}, Holm over "
+            f"{counted(len(tested), 'pair')}). This does not show that they are equal."
         )
     return (
-        f"{len(apart):,} of {counted(len(tested), 'pair')} of metrics differ in {what} (alpha {alpha:g}, Holm); most "
-        f"clearly {apart[0].first} over {apart[0].second}."
+        f"{len(apart):,} of {counted(len(tested), 'pair')} of metrics differ significantly in {what} (alpha {alpha:g}, "
+        f"Holm); smallest p: {apart[0].first} over {apart[0].second}."
     )
 
 
@@ -85,6 +85,6 @@ def fewest(found: Sequence[InGroup], what: str) -> str:
     """How small the smallest group is, for metrics that have a figure in any."""
     there = {one.metric for one in found if one.value is not None}
     if not there:
-        return "No group has a figure."
+        return "No group has an estimate."
     least = min(one.n for one in found if one.metric in there)
     return f"The smallest group has {counted(least, what)}: read the intervals."

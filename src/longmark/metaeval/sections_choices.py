@@ -11,73 +11,47 @@ from longmark.metaeval.parts import (
     differences_figure,
     fewest,
     groups_figure,
-    told_apart,
+    significant_pairs,
 )
-from longmark.metaeval.preferences import ALWAYS, LONGER, Rate
+from longmark.metaeval.preferences import ALWAYS, LONGER
 from longmark.metaeval.result import ChoiceLabel
-from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons, shared
+from longmark.metaeval.words import Naming, between, figure, percent, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
-from longmark.tables import Column, Range, Table
+from longmark.tables import Column
 
 
-def choice_sections(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Iterator[Section]:
+def choice_sections(part: ChoiceLabel, naming: Naming) -> Iterator[Section]:
     """Accuracy, differences, groups, agreement of metrics, position."""
-    yield _accuracy(part, heading, prefix, alpha)
+    yield _accuracy(part, naming)
     if part.preferences.differences:
-        yield _differences(part, heading, prefix, alpha)
+        yield _differences(part, naming)
     if part.preferences.groups:
-        yield _groups(part, heading, prefix, alpha)
+        yield _groups(part, naming)
     if part.preferences.same:
-        yield _same(part, heading, prefix, alpha)
-    yield _position(part, heading, prefix, alpha)
+        yield _same(part, naming)
+    yield _position(part, naming)
 
 
-def _span(rate: Rate) -> Range | None:
-    return ends(rate.low, rate.high)
-
-
-def _accuracy(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
-    found, interval = part.preferences, level_name(alpha)
-    table = Table(
-        f"{prefix}accuracy",
-        "Accuracy on people's choices",
+def _accuracy(part: ChoiceLabel, naming: Naming) -> Section:
+    found = part.preferences
+    methods = ", ".join(dict.fromkeys(a.all.method for a in found.accuracies))
+    table = naming.table(
+        "accuracy",
+        "Accuracy on human choices",
         (
-            Column("metric"),
-            Column("taken", key="direction"),
-            Column("accuracy", 3),
-            Column(interval, 3, "range", "accuracy"),
-            Column("n"),
-            Column("without people's ties", 3, key="without_ties"),
-            Column(interval, 3, "range", "without_ties"),
-            Column("n", key="n_without_ties"),
-            Column("where both decide", 3, key="decided"),
-            Column("ties", 3),
-            Column("prefers a", 3, key="first"),
-            Column("missing"),
+            *(Column("metric", "name"), Column("direction"), *naming.estimate("accuracy", "all")),
+            *(Column("n", "all.n"), *naming.estimate("without human ties", "without_ties", "without_ties")),
+            Column("n", "without_ties.n", key="n_without_ties"),
+            Column("both decide", "decided.value", 3, key="decided"),
+            *(Column("ties", "ties.value", 3), Column("prefers a", "first.value", 3, key="first"), Column("missing")),
         ),
-        tuple(
-            (
-                a.name,
-                a.direction,
-                a.all.value,
-                _span(a.all),
-                a.all.n,
-                a.without_ties.value,
-                _span(a.without_ties),
-                a.without_ties.n,
-                a.decided.value,
-                a.ties.value,
-                a.first.value,
-                a.missing,
-            )
-            for a in found.accuracies
-        ),
-        note=f"A metric's values are rounded to {found.places} decimals; equal ones are a tie; the lower one "
-        "wins where lower is better. Without people's ties: "
-        "pairs on which people decided, a tie is wrong. Where both decide: neither says tie. By chance 1/3 of three "
-        f"choices are right, 1/2 of two. Intervals: {_methods(part)}. Missing: an answer has no value.",
+        found.accuracies,
+        f"Scores are rounded to {found.places} decimals; equal scores are a tie; the lower score wins where lower is "
+        "better. without human ties: pairs on which people decided; a tie is wrong. both decide: neither is a tie. "
+        "Chance is 1/3 with three choices, 1/2 with two. missing: pairs with an unscored answer. "
+        f"Intervals: {methods}.",
     )
     forest = lanes.forest(
         [
@@ -87,142 +61,81 @@ def _accuracy(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Sec
         f"Accuracy on a, b or tie ({part.label})",
         round(1 / 3, 3),
     )
-    return Section(f"{heading}Accuracy on people's choices", _accuracy_says(part), (table,), (forest,))
-
-
-def _methods(part: ChoiceLabel) -> str:
-    return ", ".join(dict.fromkeys(a.all.method for a in part.preferences.accuracies))
+    return naming.section("Accuracy on human choices", _accuracy_says(part), (table,), (forest,))
 
 
 def _accuracy_says(part: ChoiceLabel) -> str:
     found = part.preferences
     gold = found.gold
-    says = (
-        f"People chose a {gold.counts.get('a', 0):,} times, b {gold.counts.get('b', 0):,}, tie "
-        f"{gold.counts.get('tie', 0):,}."
-    )
+    says = f"Human choices: {', '.join(f'{name} {gold.counts.get(name, 0):,}' for name in ('a', 'b', 'tie'))}."
     if gold.undecided:
-        says += f" {counted(gold.undecided, 'pair')} without a majority left out."
-    metrics = [a for a in found.accuracies if a.name != LONGER and not a.name.startswith(ALWAYS)]
+        says += f" {counted(gold.undecided, 'pair')} without a majority excluded."
+    bases = [a for a in found.accuracies if a.name == LONGER or a.name.startswith(ALWAYS)]
+    metrics = [a for a in found.accuracies if a not in bases]
     known = [a for a in metrics if a.all.value is not None]
     if not known:
         return says + " No metric has a choice on any of them." + reasons((a.name, a.all.reason) for a in metrics)
     best = max(known, key=lambda a: a.all.value or 0.0)
-    says += f" {best.name} makes their choice most often: {between(best.all.value, best.all.low, best.all.high)}."
+    says += f" Highest accuracy: {best.name}, {between(best.all.value, best.all.low, best.all.high)}."
     says += shared(best.all.value, ((a.name, a.all.value) for a in known if a is not best))
-    bases = [a for a in found.accuracies if a.name == LONGER or a.name.startswith(ALWAYS)]
-    shown = [f"{a.name} {figure(a.all.value)}" for a in bases if a.all.value is not None]
-    highest = max((a.all.value for a in bases if a.all.value is not None), default=None)
-    if highest is not None:
-        says += f" Baselines: {', '.join(shown)}; "
-        if best.all.low is not None and best.all.low > highest:
-            says += "the whole interval is above them."
-        else:
-            says += "the interval does not rule out that it does no better."
+    shown = [(a.all.value, f"{a.name} {figure(a.all.value)}") for a in bases if a.all.value is not None]
+    if shown:
+        above = best.all.low is not None and best.all.low > max(value for value, _ in shown)
+        says += f" Baselines: {', '.join(words for _, words in shown)}; the interval "
+        says += "is above them." if above else "does not exclude the best baseline."
     if all(a.ties.value == 0 for a in known) and gold.counts.get("tie"):
-        says += " No metric ever says tie; a smaller --round would let them."
+        says += " No metric has ties; a smaller --round allows them."
     if best.all.n < 30:
-        says += f" {counted(best.all.n, 'pair')} are few: read the interval, not the figure."
+        says += f" {counted(best.all.n, 'pair')}: a small sample."
     if not any(a.name == LONGER for a in found.accuracies):
-        says += " The answers' lengths are not known (no examples.jsonl beside the rows), so that baseline lacks."
+        says += " No length baseline: there is no examples.jsonl beside the rows."
     return says
 
 
-def _differences(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
+def _differences(part: ChoiceLabel, naming: Naming) -> Section:
     found = part.preferences.differences
-    table = Table(
-        f"{prefix}differences",
+    table = naming.table(
+        "differences",
         "Differences in accuracy",
         (
-            Column("better"),
-            Column("worse"),
-            Column("difference", 3),
-            Column(level_name(alpha), 3, "range", "difference"),
-            Column("only the better right", key="only_first"),
-            Column("only the worse right", key="only_second"),
-            Column("p", kind="p"),
-            Column("p, Holm", kind="p", key="adjusted"),
-            Column("n"),
-            Column("why none", key="reason"),
+            Column("first metric", "first"),
+            Column("second metric", "second"),
+            *naming.estimate("difference"),
+            Column("only first right", "only_first", key="only_first"),
+            Column("only second right", "only_second", key="only_second"),
+            *(Column("p", kind="p"), Column("p (Holm)", "adjusted", kind="p"), Column("n"), Column("reason")),
         ),
-        tuple(
-            (
-                d.first,
-                d.second,
-                d.value,
-                ends(d.low, d.high),
-                d.only_first,
-                d.only_second,
-                d.p,
-                d.adjusted,
-                d.n,
-                d.reason,
-            )
-            for d in found
-        ),
-        note="On the pairs on which both have a choice. Paired permutation of right and wrong (with one pair a "
-        "question: McNemar's test); BCa intervals; Holm over all pairs of metrics.",
+        found,
+        "Over the pairs on which both metrics have a choice. Paired permutation test (one pair per question: McNemar's "
+        "test); BCa intervals; Holm over all pairs of metrics.",
     )
     pairs = [PairOfMetrics(d.first, d.second, d.value, d.low, d.high, d.adjusted, d.reason) for d in found]
-    return Section(
-        f"{heading}Which metric makes people's choice more often",
-        told_apart(pairs, alpha, "accuracy"),
-        (table,),
-        (differences_figure(pairs, "Difference in accuracy"),),
-    )
+    figures = (differences_figure(pairs, "Difference in accuracy"),)
+    says = significant_pairs(pairs, naming.alpha, "accuracy")
+    return naming.section("Differences in accuracy", says, (table,), figures)
 
 
-def _groups(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
-    found, interval = part.preferences.groups, level_name(alpha)
-    table = Table(
-        f"{prefix}groups",
-        "Accuracy by group",
-        (
-            Column("column"),
-            Column("group"),
-            Column("metric"),
-            Column("accuracy", 3),
-            Column(interval, 3, "range", "accuracy"),
-            Column("n"),
-            Column("without people's ties", 3, key="without_ties"),
-            Column(interval, 3, "range", "without_ties"),
-            Column("n", key="n_without_ties"),
-        ),
-        tuple(
-            (
-                g.column,
-                g.group,
-                g.name,
-                g.all.value,
-                _span(g.all),
-                g.all.n,
-                g.without_ties.value,
-                _span(g.without_ties),
-                g.without_ties.n,
-            )
-            for g in found
-        ),
+def _groups(part: ChoiceLabel, naming: Naming) -> Section:
+    found = part.preferences.groups
+    columns = (
+        *(Column("column"), Column("group"), Column("metric", "name"), *naming.estimate("accuracy", "all")),
+        *(Column("n", "all.n"), *naming.estimate("without human ties", "without_ties", "without_ties")),
+        Column("n", "without_ties.n", key="n_without_ties"),
     )
     shown = [InGroup(g.column, g.group, g.name, g.all.value, g.all.n) for g in found]
-    columns = columns_named(shown)
-    says = f"The same accuracy among the pairs of each {columns}. {fewest(shown, 'pair')}"
-    return Section(f"{heading}By {columns}", says, (table,), (groups_figure(shown, "Accuracy by group", 0.0),))
+    by = columns_named(shown)
+    says = f"Accuracy among the pairs of each {by}. {fewest(shown, 'pair')}"
+    table = naming.table("groups", "Accuracy by group", columns, found)
+    return naming.section(f"By {by}", says, (table,), (groups_figure(shown, "Accuracy by group", 0.0),))
 
 
-def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
+def _same(part: ChoiceLabel, naming: Naming) -> Section:
     found = part.preferences.same
-    table = Table(
-        f"{prefix}same_choice",
-        "How often two metrics make the same choice",
-        (
-            Column("metric"),
-            Column("other"),
-            Column("same choice", 3, key="share"),
-            Column(level_name(alpha), 3, "range", "share"),
-            Column("n"),
-        ),
-        tuple((s.first, s.second, s.share.value, ends(s.share.low, s.share.high), s.share.n) for s in found),
+    columns = (
+        *(Column("metric", "first"), Column("other", "second")),
+        *(*naming.estimate("same choice", "share", "share"), Column("n", "share.n")),
     )
+    table = naming.table("same_choice", "How often two metrics make the same choice", columns, found)
     names = list(dict.fromkeys([s.first for s in found] + [s.second for s in found]))
     value = {frozenset((s.first, s.second)): s.share.value for s in found}
     heat = charts.heat_map(
@@ -238,54 +151,40 @@ def _same(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section
     says = "No two metrics have a choice on the same pair."
     if known:
         most = max(known, key=lambda s: s.share.value or 0.0)
-        says = f"Most alike: {most.first} and {most.second}, the same choice in {percent(most.share.value)}."
-        long = [s for s in known if LONGER in (s.first, s.second)]
-        if long:
+        says = f"Highest agreement: {most.first} and {most.second}, {percent(most.share.value)} of the pairs."
+        if long := [s for s in known if LONGER in (s.first, s.second)]:
             top = max(long, key=lambda s: s.share.value or 0.0)
             other = top.first if top.second == LONGER else top.second
-            says += f" {other} comes nearest to the longer answer, in {percent(top.share.value)}."
-    return Section(f"{heading}Metrics among themselves", says, (table,), (heat,))
+            says += f" Closest to always choosing the longer answer: {other}, {percent(top.share.value)}."
+    return naming.section("Agreement between metrics", says, (table,), (heat,))
 
 
-def _position(part: ChoiceLabel, heading: str, prefix: str, alpha: float) -> Section:
-    positions, interval = part.preferences.positions, level_name(alpha)
-    table = Table(
-        f"{prefix}position",
-        "Raters and the order of the answers",
+def _position(part: ChoiceLabel, naming: Naming) -> Section:
+    positions = part.preferences.positions
+    table = naming.table(
+        "position",
+        "Position bias of the raters",
         (
-            Column("rater"),
-            Column("chose the first", 3, key="first"),
-            Column(interval, 3, "range", "first"),
-            Column("choices", key="n"),
-            Column("shown both ways"),
-            Column("same choice", 3, key="same"),
-            Column(interval, 3, "range", "same"),
+            *(
+                Column("rater"),
+                *naming.estimate("chose the first", "first", "first"),
+                Column("choices", "first.n", key="n"),
+            ),
+            *(Column("shown both ways", "both_orders"), *naming.estimate("same choice", "same", "same")),
         ),
-        tuple(
-            (
-                p.rater,
-                p.first.value,
-                ends(p.first.low, p.first.high),
-                p.first.n,
-                p.both_orders,
-                p.same.value,
-                ends(p.same.low, p.same.high),
-            )
-            for p in positions[:51]
-        ),
-        note="Choices that were no tie; a is taken to be the answer that was shown first. Wilson's "
-        "intervals, wider where the choices on a question hang together.",
+        positions[:51],
+        "Choices without ties; a is taken as the answer shown first. Wilson's intervals, wider where choices on one "
+        "question are dependent.",
     )
     whole = positions[0]
     if whole.first.value is None:
-        return Section(f"{heading}Order of the answers", "Nobody decided between two answers.", (table,))
+        return naming.section("Position bias", "No rater decided between two answers.", (table,))
     says = (
         f"Raters chose the answer shown first in {between(whole.first.value, whole.first.low, whole.first.high)} of "
-        "their decisions; 0.5 is no bias if the order was drawn by lot."
+        "their decisions; 0.5 is no bias if the order was random."
     )
-    low, high = whole.first.low or 0.0, whole.first.high or 1.0
-    if low > 0.5 or high < 0.5:
-        says += " That is off balance: a bias of the raters, or of the order in which the answers were put."
+    if (whole.first.low or 0.0) > 0.5 or (whole.first.high or 1.0) < 0.5:
+        says += " This is a position bias, or the order was not random."
     if whole.both_orders:
-        says += f" Shown both ways, {percent(whole.same.value)} of {whole.both_orders:,} pairs kept their choice."
-    return Section(f"{heading}Order of the answers", says, (table,))
+        says += f" Shown in both orders, {percent(whole.same.value)} of {whole.both_orders:,} pairs kept their choice."
+    return naming.section("Position bias", says, (table,))

@@ -1,135 +1,89 @@
-"""People among themselves, and what was joined, as sections."""
+"""Sections on the human ratings: what was joined, agreement, the human ceiling, each rater."""
 
 from __future__ import annotations
 
-from longmark.metaeval.people import PERSON, RATERS_SHOWN, People
+from longmark.metaeval.people import PERSON, RATERS_SHOWN, Ceiling, People
 from longmark.metaeval.result import ChoiceLabel, RatingLabel
-from longmark.metaeval.words import between, figure, gaps, level_name, span
+from longmark.metaeval.words import Naming, between, figure, gaps
 from longmark.report.document import Section
 from longmark.report.words import counted
-from longmark.tables import Column, Table
+from longmark.tables import Column, Table, middle
 
 
-def join_section(part: RatingLabel | ChoiceLabel, heading: str, prefix: str) -> Section:
-    """How many answers (or pairs) have both sides, and why the others have not."""
-    join = part.join
-    what = "answer" if isinstance(part, RatingLabel) else "pair"
-    rows = tuple(
-        (metric.metric, metric.both, sum(metric.gaps.values()), gaps(metric.gaps) or None) for metric in part.metrics
+def join_section(part: RatingLabel | ChoiceLabel, naming: Naming) -> Section:
+    """How many answers (or pairs) have both ratings and scores, and why the others have not."""
+    join, what = part.join, naming.what
+    columns = (
+        *(Column("metric"), Column("scored", "both")),
+        Column("unscored", lambda metric: sum(metric.gaps.values())),
+        Column("reason", lambda metric: gaps(metric.gaps) or None),
     )
-    columns = (Column("metric"), Column("with both"), Column("without a value"), Column("why"))
-    tables = [Table(f"{prefix}join", f"Rated {what}s with a value of each metric", columns, rows)]
-    says = f"People rated {counted(join.in_human, what)}; with rows: {join.joined:,}."
-    if what == "pair":
-        says = f"People chose in {counted(join.in_human, what)}; with rows of both answers: {join.joined:,}."
+    tables = [naming.table("join", f"Rated {what}s with a score of each metric", columns, part.metrics)]
+    says = f"{counted(join.in_human, what)} with human ratings; {join.joined:,} of them with rows"
+    says += "." if what == "answer" else " of both answers."
     if join.unmatched:
-        lost = tuple((one.reason, one.count, ", ".join(one.names)) for one in join.unmatched)
-        heads = (Column("why"), Column(f"{what}s"), Column("the first of them", key="first"))
-        tables.append(Table(f"{prefix}unmatched", f"Rated {what}s without rows", heads, lost))
+        lost = (
+            *(Column("reason"), Column(f"{what}s", "count")),
+            Column("first of them", lambda one: ", ".join(one.names), key="first"),
+        )
+        tables.append(naming.table("unmatched", f"Rated {what}s without rows", lost, join.unmatched))
         worst = join.unmatched[0]
         names = ", ".join(worst.names[:3]) + (", …" if worst.count > 3 else "")
-        says += f" Without rows: {sum(one.count for one in join.unmatched):,}; mostly, {worst.reason} ({names})."
+        says += f" Without rows: {sum(one.count for one in join.unmatched):,}; mostly {worst.reason} ({names})."
     if join.only_in_rows:
-        says += f" {counted(join.only_in_rows, 'answer')} of the rows nobody rated."
-    return Section(f"{heading}What was joined", says, tuple(tables))
+        says += f" {counted(join.only_in_rows, 'answer')} in the rows without human ratings."
+    return naming.section("Joined data", says, tables)
 
 
-def people_section(people: People, heading: str, prefix: str, alpha: float, what: str) -> Section:
+def people_section(people: People, naming: Naming) -> Section:
     """Agreement, the ceiling, and each rater."""
-    raters = Table(
-        f"{prefix}raters",
+    most = len(people.by_rater)
+    raters = naming.table(
+        "raters",
         "Raters",
         (
-            Column("rater"),
-            Column("ratings"),
-            Column("mean", 3),
-            Column("with others"),
-            Column("agrees with the others", 3, key="agrees"),
+            *(Column("rater", "name"), Column("ratings"), Column("mean", places=3), Column("with others")),
+            Column("agreement with majority", "agrees", 3, key="agrees"),
         ),
-        tuple((r.name, r.ratings, r.mean, r.with_others, r.agrees) for r in people.by_rater[:RATERS_SHOWN]),
-        note="Agrees: the share of a rater's ratings that are what most of the others said. Ratings on which the "
-        "others have no majority are left out."
-        + (f" The {RATERS_SHOWN} of {len(people.by_rater):,} with the most ratings." if _more(people) else ""),
+        people.by_rater[:RATERS_SHOWN],
+        "agreement with majority: share of a rater's ratings equal to the majority of the others. Ratings without a "
+        "majority of the others are excluded."
+        + (f" The {RATERS_SHOWN} of {most:,} raters with the most ratings." if most > RATERS_SHOWN else ""),
     )
-    title = f"{heading}People among themselves"
+    title = "Agreement among raters"
     if people.reason:
-        return Section(
-            title,
-            f"No agreement, for {people.reason}: how far people agree is not known, so there is no ceiling to hold a "
-            "metric against, and a low figure may be the rater's as well as the metric's.",
-            (raters,),
-        )
-    columns = (
-        Column("coefficient"),
-        Column("value", 3),
-        Column(level_name(alpha), 3, "range", "value"),
-        Column(f"{what}s", key="items"),
-        Column("left out"),
-        Column("why none", key="reason"),
-    )
-    agreement = Table(
-        f"{prefix}agreement",
-        "Agreement among people",
-        columns,
-        tuple(
-            (
-                f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient,
-                a.value,
-                span(a.interval),
-                a.items,
-                a.left_out,
-                a.interval.reason if a.value is None else None,
-            )
-            for a in people.agreement
+        says = f"No agreement: {people.reason}. Without a human ceiling, a low correlation can be due to the rater."
+        return naming.section(title, says, (raters,))
+    units = "questions" if people.clustered else f"{naming.what}s"
+    sample = f", a sample of {people.sampled:,}" if people.sampled < people.rated_twice else ""
+    agreement = naming.table(
+        "agreement",
+        "Coefficients of agreement",
+        (
+            Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
+            *(Column("value", places=3), naming.estimate("value", "interval")[1]),
+            *(Column(f"{naming.what}s", "items", key="items"), Column("left out")),
+            Column("reason", lambda a: a.interval.reason if a.value is None else None),
         ),
-        note=f"Of the {people.rated_twice:,} {what}s with two ratings or more"
-        + (f", a sample of {people.sampled:,}" if people.sampled < people.rated_twice else "")
-        + ". Percentage: pairs of raters that agree. The others take off what chance would give; 1 is full agreement. "
-        f"Intervals resample {_units(people, what)}.",
+        people.agreement,
+        f"Over the {people.rated_twice:,} {naming.what}s with two or more ratings{sample}. Percentage: share of "
+        f"agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. Intervals resample {units}.",
     )
-    return Section(title, _says(people, what), (agreement, _ceiling(people, prefix, alpha, what), raters))
+    return naming.section(title, _says(people, naming.what), (agreement, _ceiling(people, naming, units), raters))
 
 
-def _units(people: People, what: str) -> str:
-    return "questions" if people.clustered else f"{what}s"
-
-
-def _more(people: People) -> bool:
-    return len(people.by_rater) > RATERS_SHOWN
-
-
-def _ceiling(people: People, prefix: str, alpha: float, what: str) -> Table:
-    interval = level_name(alpha)
-    columns = [Column("marker")]
-    numbers = any(c.pearson is not None for c in people.ceilings)
-    shares = any(c.agrees is not None for c in people.ceilings)
-    if numbers:
-        columns += [
-            Column("Pearson", 3),
-            Column(interval, 3, "range", "pearson"),
-            Column("Spearman", 3),
-            Column(interval, 3, "range", "spearman"),
-        ]
-    if shares:
-        columns += [Column("agrees", 3), Column(interval, 3, "range", "agrees")]
-    columns += [Column("ratings"), Column(f"{what}s", key="items")]
-    rows = []
-    for c in people.ceilings:
-        row: list[object] = [c.name]
-        if numbers:
-            row += [c.pearson and c.pearson.estimate, span(c.pearson), c.spearman and c.spearman.estimate]
-            row += [span(c.spearman)]
-        if shares:
-            row += [c.agrees and c.agrees.estimate, span(c.agrees)]
-        rows.append((*row, c.ratings, c.items))
-    return Table(
-        f"{prefix}ceiling",
-        "A person against the others, and metrics on the same ratings",
-        tuple(columns),
-        tuple(rows),
-        note=f"Each rating in turn is held against the mean (agrees: the majority) of the others on that {what}, and "
-        f"so is the metric. Intervals resample {_units(people, what)}.",
+def _ceiling(people: People, naming: Naming, units: str) -> Table:
+    columns = [Column("rater or metric", "name", key="name")]
+    if any(c.pearson is not None for c in people.ceilings):
+        columns += [*naming.estimate("Pearson", "pearson"), *naming.estimate("Spearman", "spearman")]
+    if any(c.agrees is not None for c in people.ceilings):
+        columns += naming.estimate("agrees", "agrees")
+    columns += [Column("ratings"), Column(f"{naming.what}s", "items", key="items")]
+    note = (
+        f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {naming.what}, and "
+        f"so is the metric. Intervals resample {units}."
     )
+    return naming.table("ceiling", "Human ceiling (leave one rater out)", columns, people.ceilings, note)
 
 
 def _says(people: People, what: str) -> str:
@@ -138,27 +92,18 @@ def _says(people: People, what: str) -> str:
     if first.value is not None:
         found = between(first.value, first.interval.low, first.interval.high)
         says += f" {first.coefficient[0].upper()}{first.coefficient[1:]}: {found}."
-    person = next((c for c in people.ceilings if c.name == PERSON), None)
-    if person is None:
-        return says
-    if person.spearman is not None and person.spearman.estimate is not None:
-        best = max(
-            (c for c in people.ceilings if c.name != PERSON and c.spearman and c.spearman.estimate is not None),
-            key=lambda c: c.spearman.estimate if c.spearman and c.spearman.estimate is not None else -2.0,
-            default=None,
-        )
-        says += f" A person follows the mean of the others with Spearman's rho {figure(person.spearman.estimate)}"
-        if best is not None and best.spearman is not None:
-            says += f"; the closest metric on the same ratings, {best.name}, with {figure(best.spearman.estimate)}"
-        return says + "."
-    if person.agrees is not None and person.agrees.estimate is not None:
-        says += f" A person makes the choice of most of the others in {figure(100 * person.agrees.estimate, 0)} %"
-        best = max(
-            (c for c in people.ceilings if c.name != PERSON and c.agrees and c.agrees.estimate is not None),
-            key=lambda c: c.agrees.estimate if c.agrees and c.agrees.estimate is not None else -1.0,
-            default=None,
-        )
-        if best is not None and best.agrees is not None and best.agrees.estimate is not None:
-            says += f"; {best.name}, the closest, in {figure(100 * best.agrees.estimate, 0)} %"
-        return says + "."
+    for kind, words in (("spearman", "Spearman's rho"), ("agrees", "agreement with the majority")):
+        person = next((c for c in people.ceilings if c.name == PERSON), None)
+        if person is None or (ceiling := _value(person, kind)) is None:
+            continue
+        says += f" Human ceiling (leave one rater out): {words} {figure(ceiling)}"
+        known = [c for c in people.ceilings if c.name != PERSON and _value(c, kind) is not None]
+        if known:
+            best = max(known, key=lambda c: _value(c, kind) or 0.0)
+            says += f"; best metric on the same ratings: {best.name}, {figure(_value(best, kind))}"
+        return f"{says}."
     return says
+
+
+def _value(one: Ceiling, kind: str) -> float | None:
+    return middle(getattr(one, kind))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from longmark.metaeval.correlate import Correlations
 from longmark.metaeval.orient import LOWER
@@ -13,315 +13,213 @@ from longmark.metaeval.parts import (
     differences_figure,
     fewest,
     groups_figure,
-    told_apart,
+    significant_pairs,
 )
 from longmark.metaeval.result import RatingLabel
-from longmark.metaeval.sections_binary import binary_sections
-from longmark.metaeval.sections_classes import class_section
-from longmark.metaeval.words import between, ends, figure, level_name, questions, reasons, shared, span
+from longmark.metaeval.sections_classes import binary_sections, class_section
+from longmark.metaeval.words import Naming, between, figure, questions, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
 from longmark.stats.correlation import Correlation
-from longmark.tables import Column, Table
+from longmark.tables import Column
 
 _FEW = 30
 _SCATTERS = 3
 
 
-def rating_sections(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Iterator[Section]:
-    """Correlation, yes or no, classes, the differences, the groups, questions and systems, the means for all."""
+def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
+    """Correlation, levels, yes or no, classes, differences, groups, prediction-powered means."""
     if part.correlations:
-        yield _correlation(part, heading, prefix, alpha)
+        yield _correlation(part, naming)
     if part.grouping:
-        yield _grouping(part, heading, prefix, alpha)
+        yield _levels(part, naming)
     if part.aucs:
-        yield from binary_sections(part, heading, prefix, alpha)
+        yield from binary_sections(part, naming)
     if part.classes:
-        yield class_section(part, heading, prefix, alpha)
+        yield class_section(part, naming)
     if part.differences:
-        yield _differences(part, heading, prefix, alpha)
+        yield _differences(part, naming)
     if part.groups:
-        yield _groups(part, heading, prefix, alpha)
+        yield _groups(part, naming)
     if part.powered:
-        yield _powered(part, heading, prefix, alpha)
+        yield _powered(part, naming)
 
 
-def _correlation(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
-    interval = level_name(alpha)
-    kinds = ("Pearson", "Spearman", "Kendall")
-    columns = [Column("metric"), Column("taken", key="direction"), Column("n"), Column("questions"), Column("missing")]
-    for kind in kinds:
-        columns += [Column(kind, 3), Column(interval, 3, "range", kind.lower())]
-    columns.append(Column("why none", key="reason"))
-    rows = []
-    for each in part.correlations:
-        spearman = each.by_kind["spearman"]
-        cells = [
-            cell for kind in kinds for r in [each.by_kind[kind.lower()]] for cell in (r.value, ends(r.low, r.high))
-        ]
-        asked = questions(spearman.clusters, spearman.n)
-        rows.append((each.metric, each.direction, spearman.n, asked, spearman.missing, *cells, spearman.reason))
-    table = Table(
-        f"{prefix}correlation",
-        "Correlation with people's mean",
-        tuple(columns),
-        tuple(rows),
-        note="Above 0: the metric agrees with people. Turned where lower is better; as it is where that is not "
-        f"declared. Kendall is tau-b. Intervals by {_jackknife(part)} on Fisher's scale. Missing: rated answers "
-        "without a value.",
+def _asked(r: Correlation) -> int:
+    return questions(r.clusters, r.n)
+
+
+def _correlation(part: RatingLabel, naming: Naming) -> Section:
+    how = "jackknife over questions" if part.clustered else "delete-one jackknife"
+
+    def of(kind: str) -> Callable[[Correlations], Correlation]:
+        return lambda each: each.by_kind[kind.lower()]
+
+    table = naming.table(
+        "correlation",
+        "Correlation with the mean human rating",
+        (
+            *(Column("metric"), Column("direction"), Column("n", lambda each: each.by_kind["spearman"].n)),
+            Column("questions", lambda each: _asked(each.by_kind["spearman"])),
+            Column("missing", lambda each: each.by_kind["spearman"].missing),
+            *(column for kind in ("Pearson", "Spearman", "Kendall") for column in naming.estimate(kind, of(kind))),
+            Column("reason", lambda each: each.by_kind["spearman"].reason),
+        ),
+        part.correlations,
+        "Above 0: the metric agrees with people. The sign is reversed where lower is better, and kept where no "
+        f"direction is declared. Kendall is tau-b. Intervals by {how} on Fisher's scale. missing: rated "
+        "answers without a score.",
     )
     forest = lanes.forest(
         [_forest_row(each.metric, each.by_kind["spearman"]) for each in part.correlations],
-        f"Spearman's rho with people's {part.label}",
+        f"Spearman's rho with the mean human {part.label}",
         0.0,
     )
-    ranked = _ranked(part.correlations)
+    ranked = sorted(
+        (each for each in part.correlations if each.by_kind["spearman"].value is not None),
+        key=lambda each: -(each.by_kind["spearman"].value or 0.0),
+    )
     scatters = [
         charts.scatter(
             part.points[each.metric],
-            f"{each.metric} and people",
-            f"people's mean of {part.label}",
+            f"{each.metric} and human ratings",
+            f"mean human {part.label}",
             f"{each.metric} ({LOWER})" if each.direction == LOWER else each.metric,
         )
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
     ]
-    return Section(f"{heading}Correlation with people", _correlation_says(part, ranked), (table,), (forest, *scatters))
-
-
-def _jackknife(part: RatingLabel) -> str:
-    if part.clustered:
-        return "a jackknife that leaves out whole questions, for answers to one question hang together,"
-    return "delete-one jackknife"
+    return naming.section(
+        "Correlation with human ratings", _correlation_says(part, ranked), (table,), (forest, *scatters)
+    )
 
 
 def _forest_row(name: str, r: Correlation) -> lanes.ForestRow:
     return lanes.ForestRow(name, r.value, r.low, r.high, r.reason if r.value is None and r.reason else f"n = {r.n}")
 
 
-def _ranked(found: tuple[Correlations, ...]) -> list[Correlations]:
-    with_value = [each for each in found if each.by_kind["spearman"].value is not None]
-    return sorted(with_value, key=lambda each: -(each.by_kind["spearman"].value or 0.0))
-
-
 def _correlation_says(part: RatingLabel, ranked: list[Correlations]) -> str:
     without = reasons((each.metric, each.by_kind["spearman"].reason) for each in part.correlations)
     if not ranked:
-        return f"No metric has a correlation with people's {part.label}.{without}"
+        return f"No metric has a correlation with human {part.label}.{without}"
     best = ranked[0].by_kind["spearman"]
-    asked = questions(best.clusters, best.n)
+    asked = _asked(best)
     of = "" if best.clusters is None else f" answers to {counted(asked, 'question')}"
     found = f"{ranked[0].metric}, {between(best.value, best.low, best.high)}, n = {best.n:,}{of}"
     if best.value is not None and best.value > 0:
-        says = f"Closest to people by Spearman's rho: {found}."
+        says = f"Highest Spearman correlation: {found}."
     else:
-        against = ", which runs against them" if best.value else ""
-        says = f"No metric goes with people by Spearman's rho; the highest: {found}{against}."
+        says = f"No metric has a positive Spearman correlation; the highest: {found}."
     says += shared(best.value, ((each.metric, each.by_kind["spearman"].value) for each in ranked[1:]))
     above = sum((each.by_kind["spearman"].low or -1.0) > 0 for each in ranked)
     below = [each.metric for each in ranked if (each.by_kind["spearman"].high or 1.0) < 0]
-    says += f" Intervals wholly above 0: {above} of {counted(len(part.correlations), 'metric')}."
+    says += f" Interval above 0: {above} of {counted(len(part.correlations), 'metric')}."
     if below:
-        says += f" Against people: {', '.join(below[:4])}."
+        says += f" Interval below 0: {', '.join(below[:4])}."
     if asked < _FEW and best.low is not None and best.high is not None:
         few = counted(asked, "answer" if best.clusters is None else "question")
-        says += f" {few} are few: the interval is {figure(best.high - best.low)} wide."
+        says += f" With {few} the interval is {figure(best.high - best.low)} wide."
     return says + without
 
 
-def _grouping(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
-    interval = level_name(alpha)
-    table = Table(
-        f"{prefix}levels",
+def _levels(part: RatingLabel, naming: Naming) -> Section:
+    table = naming.table(
+        "levels",
         "Spearman's rho within questions and over systems",
         (
-            Column("metric"),
-            Column("within questions", 3),
-            Column(interval, 3, "range", "within_questions"),
-            Column("questions"),
-            Column("without"),
-            Column("over systems", 3),
-            Column(interval, 3, "range", "over_systems"),
-            Column("systems"),
-            Column("why none", key="reason"),
+            *(Column("metric"), *naming.estimate("within questions", "within"), Column("questions")),
+            Column("constant", "no_value"),
+            *(*naming.estimate("over systems", "systems"), Column("systems", "systems.n")),
+            Column("reason", lambda g: g.systems.reason if g.systems.low is None else None),
         ),
-        tuple(
-            (
-                g.metric,
-                g.within.estimate,
-                span(g.within),
-                g.questions,
-                g.no_value,
-                g.systems.value,
-                ends(g.systems.low, g.systems.high),
-                g.systems.n,
-                g.systems.reason if g.systems.low is None else None,
-            )
-            for g in part.grouping
-        ),
-        note="Within questions: the mean over questions of the rho of the systems' answers, with a BCa interval over "
-        "questions; without: questions on which the metric or people give all answers one value. Over systems: of the "
-        "systems' means.",
+        part.grouping,
+        "within questions: mean over questions of rho between the systems' answers; BCa interval over questions. "
+        "constant: questions with equal scores or equal ratings of all answers. over systems: between system means.",
     )
     best = max(part.grouping, key=lambda g: g.within.estimate if g.within.estimate is not None else -2.0)
-    says = "Over all answers a metric may follow the questions; within a question only the answers differ."
+    says = "Over all answers a metric can correlate through the questions; within a question only the answers differ."
     if best.within.estimate is not None:
         found = between(best.within.estimate, best.within.low, best.within.high)
-        closest = (
-            f"{best.metric} is closest"
-            if best.within.estimate > 0
-            else f"no metric goes with people; {best.metric} is highest"
-        )
-        says += f" There {closest}, {found}, over {counted(best.questions, 'question')}."
+        none = "" if best.within.estimate > 0 else "no metric correlates positively; "
+        says += f" Within questions: {none}highest {best.metric}, {found}, {counted(best.questions, 'question')}."
     few = part.grouping[0].systems.n
     if few < 10:
-        says += f" {counted(few, 'system')} are few for a correlation over systems."
-    return Section(f"{heading}Within questions, and over systems", says, (table,))
+        says += f" {counted(few, 'system')}: too few for a precise correlation over systems."
+    return naming.section("Within questions and over systems", says, (table,))
 
 
-def _differences(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
-    interval = level_name(alpha)
-    table = Table(
-        f"{prefix}differences",
-        "Differences between metrics in their correlation with people",
+def _differences(part: RatingLabel, naming: Naming) -> Section:
+    table = naming.table(
+        "differences",
+        "Differences between correlations",
         (
-            Column("closer"),
-            Column("less close"),
-            Column("rho of the one", 3, key="first"),
-            Column("rho of the other", 3, key="second"),
-            Column("difference", 3),
-            Column(interval, 3, "range", "difference"),
-            Column("p", kind="p"),
-            Column("p, Holm", kind="p", key="adjusted"),
-            Column("n"),
-            Column("questions"),
-            Column("why none", key="reason"),
+            *(Column("first metric", "first"), Column("second metric", "second")),
+            *(
+                Column("rho (first)", "result.first", 3, key="first"),
+                Column("rho (second)", "result.second", 3, key="second"),
+            ),
+            *naming.estimate("difference", "result"),
+            *(Column("p", "result.p", kind="p"), Column("p (Holm)", "adjusted", kind="p")),
+            *(Column("n", "result.n"), Column("questions", lambda d: questions(d.result.clusters, d.result.n))),
+            Column("reason", "result.reason"),
         ),
-        tuple(
-            (
-                d.first,
-                d.second,
-                d.result.first,
-                d.result.second,
-                d.result.value,
-                ends(d.result.low, d.result.high),
-                d.result.p,
-                d.adjusted,
-                d.result.n,
-                questions(d.result.clusters, d.result.n),
-                d.result.reason,
-            )
-            for d in part.differences
-        ),
-        note="Spearman's rho on the same answers, so dependent; jackknife"
-        + (" over questions" if part.clustered else "")
-        + ", Student's t; Holm over all pairs of metrics."
-        + ("" if all(d.result.kind == "spearman" for d in part.differences) else " Pearson where values are too many."),
+        part.differences,
+        f"Spearman's rho on the same answers (dependent); jackknife{' over questions' if part.clustered else ''}, "
+        "Student's t; Holm over all pairs of metrics."
+        + ("" if all(d.result.kind == "spearman" for d in part.differences) else " Pearson for large samples."),
     )
     pairs = [
         PairOfMetrics(d.first, d.second, d.result.value, d.result.low, d.result.high, d.adjusted, d.result.reason)
         for d in part.differences
     ]
-    return Section(
-        f"{heading}Which metric follows people more closely",
-        told_apart(pairs, alpha, "correlation"),
-        (table,),
-        (differences_figure(pairs, "Difference of Spearman's rho"),),
-    )
+    figures = (differences_figure(pairs, "Difference of Spearman's rho"),)
+    says = significant_pairs(pairs, naming.alpha, "correlation")
+    return naming.section("Differences between metrics", says, (table,), figures)
 
 
-def _groups(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
-    table = Table(
-        f"{prefix}groups",
-        "Spearman's rho by group",
-        (
-            Column("column"),
-            Column("group"),
-            Column("metric"),
-            Column("n"),
-            Column("questions"),
-            Column("rho", 3),
-            Column(level_name(alpha), 3, "range", "rho"),
-            Column("why none", key="reason"),
-        ),
-        tuple(
-            (
-                g.column,
-                g.group,
-                g.metric,
-                g.correlation.n,
-                questions(g.correlation.clusters, g.correlation.n),
-                g.correlation.value,
-                ends(g.correlation.low, g.correlation.high),
-                g.correlation.reason,
-            )
-            for g in part.groups
-        ),
+def _groups(part: RatingLabel, naming: Naming) -> Section:
+    columns = (
+        *(Column("column"), Column("group"), Column("metric"), Column("n", "correlation.n")),
+        Column("questions", lambda g: _asked(g.correlation)),
+        *(*naming.estimate("rho", "correlation"), Column("reason", "correlation.reason")),
     )
     found = [InGroup(g.column, g.group, g.metric, g.correlation.value, g.correlation.n) for g in part.groups]
-    columns = columns_named(found)
-    says = f"The same correlation among the answers of each {columns}. {fewest(found, 'answer')}"
-    drawn = groups_figure(found, "Spearman's rho with people, by group", -1.0)
-    return Section(f"{heading}By {columns}", says, (table,), (drawn,))
+    by = columns_named(found)
+    says = f"Correlation among the answers of each {by}. {fewest(found, 'answer')}"
+    drawn = groups_figure(found, "Spearman's rho with human ratings, by group", -1.0)
+    table = naming.table("groups", "Spearman's rho by group", columns, part.groups)
+    return naming.section(f"By {by}", says, (table,), (drawn,))
 
 
-def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Section:
-    interval = level_name(alpha)
-    table = Table(
-        f"{prefix}powered",
-        "The mean that people would give all answers",
+def _powered(part: RatingLabel, naming: Naming) -> Section:
+    clustered = any(p.mean.clusters is not None for p in part.powered)
+    table = naming.table(
+        "powered",
+        "Prediction-powered mean human rating",
         (
-            Column("metric"),
-            Column("system"),
-            Column("rated"),
-            Column("questions"),
-            Column("only marked"),
-            Column("people alone", 3),
-            Column(interval, 3, "range", "people_alone"),
-            Column("people and metric", 3, key="powered"),
-            Column(interval, 3, "range", "powered"),
-            Column("metric alone", 3),
-            Column("worth ratings", 0, key="worth"),
-            Column("why none", key="reason"),
+            *(Column("metric"), Column("system"), Column("rated", "mean.labelled")),
+            Column("questions", lambda p: questions(p.mean.clusters, p.mean.labelled)),
+            Column("unrated", "mean.unlabelled"),
+            *naming.estimate("ratings only", "mean.human"),
+            *naming.estimate("ratings and metric", "mean", "powered"),
+            Column("metric only", "mean.judge", 3),
+            Column("equivalent ratings", "mean.worth", 0, key="worth"),
+            Column("reason", "mean.reason"),
         ),
-        tuple(
-            (
-                p.metric,
-                p.system,
-                p.mean.labelled,
-                questions(p.mean.clusters, p.mean.labelled),
-                p.mean.unlabelled,
-                p.mean.human.mean if p.mean.human else None,
-                ends(p.mean.human.low, p.mean.human.high) if p.mean.human else None,
-                p.mean.value,
-                ends(p.mean.low, p.mean.high),
-                p.mean.judge,
-                p.mean.worth,
-                p.mean.reason,
-            )
-            for p in part.powered
-        ),
-        note="Prediction-powered inference, tuned weight, Student's t. Worth: how many ratings alone would give as "
-        "narrow an interval." + _between_questions(part),
+        part.powered,
+        "Prediction-powered inference, tuned weight, Student's t. equivalent ratings: the number of ratings that alone "
+        "would give as narrow an interval."
+        + (" Intervals are over questions where a question has several answers." if clustered else ""),
     )
     first = part.powered[0].mean
     says = (
-        "Few ratings corrected by many marks: right on average, whatever the metric's bias, if the rated answers were "
-        "drawn at random from all."
+        "The mean human rating of all answers, from few ratings and many scores. Unbiased whatever the metric's bias, "
+        "if the rated answers are a random sample."
     )
     if first.value is not None:
         says += (
-            f" By {part.powered[0].metric}, people would give all {first.labelled + first.unlabelled:,} answers "
-            f"{between(first.value, first.low, first.high)} on average; the metric alone says {figure(first.judge)}."
+            f" With {part.powered[0].metric}: {between(first.value, first.low, first.high)} over "
+            f"{first.labelled + first.unlabelled:,} answers; metric only: {figure(first.judge)}."
         )
-    return Section(f"{heading}The mean over all answers", says, (table,))
-
-
-def _between_questions(part: RatingLabel) -> str:
-    if all(p.mean.clusters is None for p in part.powered):
-        return ""
-    return (
-        " Where a question has several answers the intervals are by the spread between questions. Questions: those of "
-        "the rated answers."
-    )
+    return naming.section("Mean human rating of all answers", says, (table,))

@@ -1,13 +1,43 @@
-"""Cells and phrases that the sections of a meta-evaluation share."""
+"""Columns and phrases that the sections of a meta-evaluation share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from longmark.metaeval.human import first_few
+from longmark.report.document import Section
+from longmark.report.figures import Figure
 from longmark.report.words import listed
-from longmark.stats.results import Interval
-from longmark.tables import Range
+from longmark.tables import Column, Table, interval_columns
+
+
+def itself(item: Any) -> Any:
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How the sections and tables of a label are named: with its name where there are several labels.
+
+    heading: before a section's title; prefix: before a table's name; alpha: of tests and intervals; what: `answer` or
+    `pair`, the items that people labelled."""
+
+    heading: str
+    prefix: str
+    alpha: float
+    what: str
+
+    def section(self, title: str, says: str, tables: Sequence[Table], figures: Sequence[Figure] = ()) -> Section:
+        return Section(f"{self.heading}{title}", says, tables, figures)
+
+    def table(self, name: str, title: str, columns: Sequence[Column], items: Sequence[Any], note: str = "") -> Table:
+        return Table(f"{self.prefix}{name}", title, tuple(columns), items, note)
+
+    def estimate(self, name: str, get: str | Callable[[Any], Any] = itself, key: str = "") -> tuple[Column, Column]:
+        """An estimate with its interval; keys `KEY`, `KEY_low` and `KEY_high`."""
+        return interval_columns(name, get, 3, f"{100 * (1 - self.alpha):g} % CI", key)
 
 
 def figure(value: float | None, places: int = 2) -> str:
@@ -26,14 +56,9 @@ def between(value: float | None, low: float | None, high: float | None, places: 
 
 
 def shared(best: float | None, others: Iterable[tuple[str, float | None]]) -> str:
-    """Who else has the best figure, to the digits that `figure` shows: a sentence, or nothing."""
+    """Who else has the best estimate, to the digits that `figure` shows: a sentence, or nothing."""
     names = [name for name, value in others if value is not None and figure(value) == figure(best)]
-    return f" To these digits {listed(names)} {'has' if len(names) == 1 else 'have'} it too." if names else ""
-
-
-def span(found: Interval | None) -> Range | None:
-    """The ends of a bootstrap interval as a cell."""
-    return None if found is None or found.low is None else Range(found.low, found.high)
+    return f" {listed(names)} {'has' if len(names) == 1 else 'have'} the same to these digits." if names else ""
 
 
 def questions(clusters: int | None, answers: int) -> int:
@@ -41,16 +66,8 @@ def questions(clusters: int | None, answers: int) -> int:
     return answers if clusters is None else clusters
 
 
-def ends(low: float | None, high: float | None) -> Range | None:
-    return None if low is None or high is None else Range(low, high)
-
-
 def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.0f} %"
-
-
-def level_name(alpha: float) -> str:
-    return f"{100 * (1 - alpha):g} % interval"
 
 
 def gaps(found: Mapping[str, int]) -> str:
@@ -59,7 +76,7 @@ def gaps(found: Mapping[str, int]) -> str:
 
 
 def reasons(found: Iterable[tuple[str, str | None]]) -> str:
-    """What has no figure, with its reason, as a sentence; nothing where all have one."""
+    """What has no estimate, with its reason, as a sentence; nothing where all have one."""
     names: dict[str, list[str]] = {}
     for name, why in found:
         if why:
@@ -67,4 +84,4 @@ def reasons(found: Iterable[tuple[str, str | None]]) -> str:
     if not names:
         return ""
     shown = "; ".join(f"{first_few(which, 4)} ({why})" for why, which in list(names.items())[:4])
-    return f" No figure, or no interval, for {shown}."
+    return f" No estimate, or no interval, for {shown}."
