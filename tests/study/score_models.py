@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from longmark.models.cache import CallCache
-from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
 from longmark.rag import index
 from longmark.rag.documents import Document
 from longmark.study.score.plan import Member, Plan
-from longmark.study.score.stages import score_study
-from longmark.study.study import Outcome, Session, carry_out
 from longmark.study.score.stages import score_study
 from longmark.study.study import Outcome, Session, carry_out
 
@@ -102,11 +99,6 @@ class Fakes:
             **more,
         }
         return Plan(**given)  # type: ignore[arg-type]
-
-
-def carry(plan: Plan, cache: CallCache, labels: Path | None = None, **session: Any) -> Outcome:
-    """Works on a study as far as it goes."""
-    return carry_out(score_study(plan, Session(cache, **session), labels))
 
 
 def carry(plan: Plan, cache: CallCache, labels: Path | None = None, **session: Any) -> Outcome:

@@ -8,7 +8,6 @@ from typing import Any
 from longmark.study.score.results import AnswerScore, Confidence, Intervals, Results
 
 FAST = Intervals(resamples=500)
-FAST = Intervals(resamples=500)
 WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
 
 
@@ -40,7 +39,6 @@ def results(**more: Any) -> Results:
         "evaluators": ("e",),
         "proxies": ("p", "q"),
         "weights": WEIGHTS,
-        "intervals": FAST,
         "intervals": FAST,
         **more,
     }

@@ -39,7 +39,7 @@ PASSAGES, LONGEST = 3, 300  # few passages and tokens of an answer: a small mode
 
 
 def run_full(out: Path) -> int:
-    """Makes the study in `out`, prints the table and the stages, writes `out/report.html`; 0. StudyStopped as in a study."""
+    """Makes the study in `out`, prints the table and the stages, writes `out/report.html`; 0."""
     from longmark.study.score.stages import score_study  # needs NumPy
 
     cache = open_cache(None)
