@@ -24,7 +24,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome]:
     return plan, carry(plan, CallCache(folder / "calls.sqlite"))
 
 
-def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_marks(
+def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
     whole: tuple[Plan, Outcome],
 ):
     plan, _ = whole

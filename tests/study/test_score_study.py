@@ -248,7 +248,7 @@ def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, 
     ]
 
 
-def test_a_model_that_gives_no_reply_leaves_its_stage_to_be_gone_on_with(
+def test_a_model_that_gives_no_reply_leaves_its_stage_unfinished(
     tmp_path: Path, idx: Path, cache: CallCache, monkeypatch: pytest.MonkeyPatch
 ):
     fakes = Fakes()
@@ -332,7 +332,7 @@ def test_until_stops_after_a_part(tmp_path: Path, idx: Path, cache: CallCache):
         carry(plan, cache, until="soup")
 
 
-def test_what_is_wrong_is_said_before_a_call(tmp_path: Path, idx: Path, cache: CallCache):
+def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cache: CallCache):
     fakes = Fakes()
 
     def refused(match: str, kind: type[Exception] = UserError, **more: Any) -> None:

@@ -38,7 +38,7 @@ def column(table: Table, key: str) -> list[object]:
     return [row[place] for row in table.rows]
 
 
-def test_a_pair_has_mean_and_standard_deviation_and_says_what_lacks():
+def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     # specificity .2 .4 .9 and one gap: mean 1.5/3 = .5; deviations -.3 -.1 .4, squares .09 .01 .16, sum .26;
     # sd = sqrt(.26/2) = .36056
     study = results(judged={("g", "e"): {SPECIFICITY: scores([0.2, None, 0.4, 0.9]), MASKED: scores([0.5] * 4)}})
@@ -205,7 +205,7 @@ def test_a_jury_of_three_agrees_by_pairs():
     assert tables.jury(alone).rows == ()
 
 
-def test_a_label_that_was_left_out_agrees_with_nothing():
+def test_a_verdict_that_is_missing_agrees_with_nothing():
     # hazard: one voice left out every label, so no claim has two; location: yes yes (1 of 1), yes no (0 of 1), and one
     # with a single label: mean 1/2 over 2 of 3 claims, 1 of 6 labels left out; yes 3/4, no 1/4: chance 10/16,
     # kappa = (8/16 - 10/16) / (6/16) = -1/3
@@ -225,7 +225,7 @@ def test_a_label_that_was_left_out_agrees_with_nothing():
     assert column(voted, "verdicts_left_out") == [4, 1, 0, 0]
 
 
-def test_a_voice_that_left_out_a_label_is_read_as_none(tmp_path: Path):
+def test_a_verdict_that_was_left_out_is_read_as_none(tmp_path: Path):
     shown = {"hazard": {"vote": "n/a", "labels": ["yes", None], "reasons": ["", ""]}}
     example = Example(id="1", question_id="q", question="How?", answer="So.")
     its = row("1", SPECIFICITY, 0.5, question_id="q", evidence={"claims": [{"claim": "", "dimensions": shown}]})
@@ -299,7 +299,7 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
     assert "1 model_error (The server is down.)" in str(column(facts, "missing")[0])
 
 
-def test_a_study_without_a_mark_makes_tables_without_rows():
+def test_a_study_without_scores_makes_tables_without_rows():
     empty = results()
     made = [*utilization.table_4(empty), tables.table_2(empty), *tables.dimensions(empty)]
     assert [table.rows for table in made] == [(), (), (), (), ()]

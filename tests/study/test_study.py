@@ -100,6 +100,17 @@ def test_a_stage_without_replies_is_not_finished_unless_gaps_are_allowed(tmp_pat
     assert carry_out(small.study(allow_gaps=True)).stopped is None
 
 
+def test_a_stage_whose_output_cannot_be_written_is_not_finished(tmp_path: Path):
+    small = Small(tmp_path)
+    carry_out(small.study(until="questions"))
+    (small.out / "answers").write_text("in the way", encoding="utf-8")
+    with pytest.raises(OSError, match="answers"):
+        carry_out(small.study())
+    (small.out / "answers").unlink()
+    assert carry_out(small.study()).stopped is None
+    assert small.made == ["questions", "answers", "answers"]
+
+
 def test_a_folder_of_another_study_or_in_use_is_refused(tmp_path: Path):
     small = Small(tmp_path)
     carry_out(small.study())

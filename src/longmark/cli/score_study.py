@@ -22,48 +22,28 @@ def add_to(verbs: Any) -> None:
     one.add_argument("questions", nargs="?", type=Path, metavar="QUESTIONS", help="examples with profiles (or --n)")
     one.add_argument("--out", type=Path, required=True, metavar="STUDY", help="the folder; the same command resumes it")
     one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
-    one.add_argument(
-        "--n", type=from_one, metavar="N", help="questions to draw from the domain; with a file, its first N"
-    )
-    one.add_argument(
-        "--labels", type=Path, metavar="FILE", help="people's labels: item, system, rater, dimension, label"
-    )
+    one.add_argument("--n", type=from_one, metavar="N", help="draw N questions from the domain; of a file, its first N")
+    one.add_argument("--labels", type=Path, metavar="FILE", help="people's labels of the answers")
     model = one.add_argument_group("models", f"{MODEL_NAMES}. LABEL=MODEL names one in the tables.")
-    model.add_argument(
-        "--generator", action="append", required=True, metavar="MODEL", help="may be given several times"
-    )
-    model.add_argument(
-        "--evaluator",
-        action="append",
-        required=True,
-        metavar="MODEL[,MODEL…]",
-        help="may be given several times; models joined by commas are a jury",
-    )
+    several: dict[str, Any] = {"action": "append", "required": True}
+    model.add_argument("--generator", **several, metavar="MODEL", help="may be given several times")
+    jury = "may be given several times; models joined by commas are a jury"
+    model.add_argument("--evaluator", **several, metavar="MODEL[,MODEL…]", help=jury)
     model.add_argument("--embedder", required=True, metavar="MODEL", help="for robustness and answer relevance")
     model.add_argument("--reranker", metavar="MODEL", help="for table 2")
-    model.add_argument(
-        "--lm", action="append", default=[], metavar="MODEL", help="proxies of context utilization: tables 3, 4, 8, 9"
-    )
+    proxies = "proxies of context utilization: tables 3, 4, 8, 9"
+    model.add_argument("--lm", action="append", default=[], metavar="MODEL", help=proxies)
     model.add_argument("--paraphraser", metavar="MODEL", help="writes the paraphrases (default: the first generator)")
-    model.add_argument(
-        "--extractor", metavar="MODEL", help="finds the facts in passages for --lm (default: the first evaluator)"
-    )
+    model.add_argument("--extractor", metavar="MODEL", help="finds facts for --lm (default: the first evaluator)")
     fixed = one.add_argument_group("fixed for a study's folder")
     fixed.add_argument("--seed", type=int, default=0, metavar="N")
-    fixed.add_argument(
-        "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
-    )
+    fixed.add_argument("--domain", type=Path, metavar="FILE.yaml", help="topic of the questions (default: hazards)")
     fixed.add_argument("--variants", action="append", default=[], metavar="NAME,…", help="default: all of the domain")
     fixed.add_argument("--k", type=from_one, default=5, metavar="N", help="passages for each question (default: 5)")
-    fixed.add_argument(
-        "--retriever", metavar="bm25|dense|hybrid", help="default: dense where the index has vectors, else bm25"
-    )
-    fixed.add_argument(
-        "--variant-context",
-        default="own",
-        metavar="own|original",
-        help="passages and profile that a variant is answered with (default: own)",
-    )
+    retriever = "default: dense where the index has vectors, else bm25"
+    fixed.add_argument("--retriever", metavar="bm25|dense|hybrid", help=retriever)
+    context = "whose passages and profile a variant is answered with (default: own)"
+    fixed.add_argument("--variant-context", default="own", metavar="own|original", help=context)
     fixed.add_argument("--follow", help=argparse.SUPPRESS)
     fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help="of answers (default: 0.1)")
     fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="of answers (default: 0.9)")
@@ -71,9 +51,8 @@ def add_to(verbs: Any) -> None:
     fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
     fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
     data = one.add_argument_group("input")
-    data.add_argument(
-        "--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column of QUESTIONS that holds a field"
-    )
+    column = "the column of QUESTIONS that holds a field"
+    data.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=column)
     data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
     add_session(one, ("questions", "variants", "answers", "scores"))
 

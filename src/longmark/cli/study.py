@@ -21,12 +21,8 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     """Options on a session. parts: of the study's stages."""
     spend = add_calls(one)
     spend.add_argument("--dry-run", action="store_true", help="show what each stage would take, and send nothing")
-    spend.add_argument(
-        "--until", default=parts[-1], metavar="|".join(parts), help="the last part to work on (default: all)"
-    )
-    spend.add_argument(
-        "--allow-gaps", action="store_true", help="continue without the lines that a model gave no reply for"
-    )
+    spend.add_argument("--until", default="", metavar="|".join(parts), help="the last part to work on (default: all)")
+    spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that a model did not answer")
 
 
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:

@@ -1,9 +1,8 @@
-"""Three short examples with two variants, written for this, and what `longmark demo` does with them.
+"""`longmark demo`: every metric on three short examples with two variants, which were written for it.
 
-One answer is right, one is wrong, one is beside the point and was given without passages, so that metrics which need
-some have a reason in its place; how far the marks tell them apart shows what the judge is
-worth. The judge is the embedded one, read by `expected` scoring, since a model of its size writes poor numbers
-(docs/judges.md says what it can and cannot do).
+One answer is right and one is wrong. One is irrelevant and has no passages, so that metrics which need them give a
+reason instead of a score. The judge is the embedded one, with `expected` scoring, since a model of its size writes poor
+numbers (docs/judges.md says what it can and cannot do).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}
 
 
 def run_demo(out: Path) -> int:
-    """Marks the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
+    """Scores the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
     cache = open_cache(None)
     try:
         settings = make_settings(

@@ -1,9 +1,9 @@
-"""The whole way on this machine: a hazard question, passages, an answer, variants, every metric, a report.
+"""`longmark demo --full`: a hazard question, passages, answers, variants, scores and a report, on this machine.
 
-The question is drawn from the tables of the domain; the passages come from a small knowledge base that was written for
-this demo (`corpus/`; nothing in it is research). Every metric of SCORE and CCRS is asked for that needs no reference
-answer, for a question that was drawn has none. The stages are those of `longmark score-study`: whatever ends it, the
-same command goes on.
+The question is drawn from the tables of the domain. The passages come from a small knowledge base that was written for
+this demo (`corpus/`; nothing in it is research). Every metric of SCORE and CCRS scores the answers that needs no
+reference answer, since a drawn question has none. The stages are those of `longmark score-study`; the same command
+resumes them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PASSAGES, LONGEST = 3, 300  # few passages and tokens of an answer: a small mode
 
 
 def run_full(out: Path) -> int:
-    """Goes the whole way in `out`, prints the table and the stages, writes `out/report.html`; 0."""
+    """Makes the study in `out`, prints the table and the stages, writes `out/report.html`; 0."""
     from longmark.study.score.stages import score_study  # needs NumPy
 
     cache = open_cache(None)

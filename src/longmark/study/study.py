@@ -260,10 +260,10 @@ class StudyFolder:
             raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
         try:
             self._state = self._read()
+            self._write()
         except BaseException:
             self._lock.release()
             raise
-        self._write()
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -308,12 +308,12 @@ class StudyFolder:
         self._write()  # the state on disk if the process is killed
         made, stop = None, None
         try:
-            made = await stage.make()
-            stop = self._unfinished(stage.name, made)
-            lines = made.lines
-            if made.examples is not None and stop is None:
+            new = await stage.make()
+            stop, lines = self._unfinished(stage.name, new), new.lines
+            if new.examples is not None and stop is None:
                 stage.out.parent.mkdir(exist_ok=True)
-                lines = write_examples(made.examples, stage.out)
+                lines = write_examples(new.examples, stage.out)
+            made = new  # whatever raised before this leaves the stage unfinished
         finally:
             known["seconds"] = round(known["seconds"] + time.monotonic() - began, 3)
             if made is not None:
@@ -346,7 +346,7 @@ class StudyFolder:
         return StudyStopped(GAPS, made.failed) if made.failed else None
 
     def _add_members(self) -> None:
-        """Adds new members. SettingsChanged where a label stood for other models."""
+        """SettingsChanged where a label stood for other models."""
         known: dict[str, dict[str, Any]] = self._state.setdefault("members", {})
         before = {
             role: {label: known.get(role, {}).get(label, models) for label, models in members.items()}
@@ -371,10 +371,9 @@ class StudyFolder:
         if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
             raise UserError(f"{path} is damaged (stages is missing or of another type); {_REMEDY}")
         state = self._study.upgrade(state)
-        if not any(stage.get("finished") for stage in state["stages"].values()):
-            return {**state, "fixed": self._settings}  # nothing was made with the other settings
-        self._refuse(differences("", state.get("fixed"), self._settings), "other settings")
-        return state
+        if any(stage.get("finished") for stage in state["stages"].values()):
+            self._refuse(differences("", state.get("fixed"), self._settings), "other settings")
+        return {**state, "fixed": self._settings}  # unfinished stages fix nothing
 
     def _refuse(self, found: Iterator[str], what: str) -> None:
         if lines := list(found):

@@ -20,9 +20,10 @@ samples of 5 answers, 2 to 9 % of 12, 1 to 8 % of 15; with labels of 85, 10 and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import permutations, product
+from typing import Any
 
 from longmark.report.markup import plural
 from longmark.report.summary import BCA, FEWEST_BCA
@@ -75,14 +76,14 @@ class ByLabel:
 
     dimension: str
     evaluator: str
-    agree: int
+    mean: Mean
     labels: int
     unjudged: int
-    mean: Mean
+    agree: int
     mismatches: int
+    shared: int
     contested: int
     base: int
-    shared: int
 
     @property
     def missing(self) -> str | None:
@@ -148,23 +149,16 @@ def _kappa(
 ) -> tuple[float | None, Range, str | None]:
     """Fleiss's kappa of the items with as many labels as any has; its interval; what is missing."""
     most = max(map(len, items))
-    made = fleiss_kappa(
-        [[*given, *[None] * (most - len(given))] for given in items],
-        clusters=questions,
-        level=intervals.level,
-        resamples=intervals.resamples,
-        seed=intervals.seed,
-    )
+    how: dict[str, Any] = asdict(intervals)
+    made = fleiss_kappa([[*given, *[None] * (most - len(given))] for given in items], clusters=questions, **how)
     fewer = f"kappa leaves out {plural(made.left_out, 'answer')} with fewer than {most} labels" if made.left_out else ""
     count = made.interval.clusters or 0
     none = Range(None, None)
     if made.value is None:
         return None, none, in_words(fewer, f"no kappa: {made.interval.reason}")
     if count < FEWEST_BCA:
-        few = (
-            f"no interval of kappa: it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
-        )
-        return made.value, none, in_words(fewer, few)
+        few = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+        return made.value, none, in_words(fewer, f"no interval of kappa: {few}")
     reason = made.interval.reason and f"no interval of kappa: {by_question(made.interval.reason)}"
     return made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason)
 
@@ -183,19 +177,10 @@ def by_label(labels: Labels, results: Results) -> list[ByLabel]:
         differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in by_item.items() if len(by_rater) > 1}
         shared = [differ[item] for item, same in known if not same and item in differ]
         questions = [item.question for item, _ in known]
-        one = ByLabel(
-            dimension,
-            evaluator,
-            agree=agree,
-            labels=len(known),
-            unjudged=len(given) - len(known),
-            mean=mean_of([float(same) for _, same in known], questions, results.intervals, SHARE),
-            mismatches=len(known) - agree,
-            contested=sum(shared),
-            base=sum(differ.get(item, False) for item, _ in known),
-            shared=len(shared),
-        )
-        made.append(one)
+        mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
+        base = sum(differ.get(item, False) for item, _ in known)
+        counts = (len(known), len(given) - len(known), agree, len(known) - agree, len(shared), sum(shared), base)
+        made.append(ByLabel(dimension, evaluator, mean, *counts))
     return made
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -282,17 +282,17 @@ def mean_of(
     made = _interval(numbers, [question for _, question in there], intervals, bounds)
     low, high = made.ends or (None, None)
     return Mean(
-        value=float(numbers.mean()),
-        sd=float(numbers.std(ddof=1)) if len(numbers) > 1 else None,
-        low=low,
-        high=high,
-        least=float(numbers[0]),
-        greatest=float(numbers[-1]),
-        scored=len(numbers),
-        total=len(values),
-        reason=made.reason,
-        unscored=unscored,
-        method=made.method,
+        float(numbers.mean()),
+        float(numbers.std(ddof=1)) if len(numbers) > 1 else None,
+        low,
+        high,
+        float(numbers[0]),
+        float(numbers[-1]),
+        len(numbers),
+        len(values),
+        made.reason,
+        unscored,
+        made.method,
     )
 
 
@@ -301,8 +301,7 @@ def _interval(values: Floats, questions: Sequence[str], intervals: Intervals, bo
     seen = Moments.of(units.tolist())
     made = not_resampled(seen, bounds, intervals.level)
     if made is None:
-        clusters = questions if len(units) < len(values) else None
-        how: dict[str, Any] = {"level": intervals.level, "resamples": intervals.resamples, "seed": intervals.seed}
+        clusters, how = questions if len(units) < len(values) else None, asdict(intervals)
         drawn = bootstrap_mean(values, clusters=clusters, **how)
         if drawn.low is not None and drawn.high is not None:
             return Made((drawn.low, drawn.high), BCA)
