@@ -29,9 +29,7 @@ def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
     metric = found.metrics[0]
     difference = metric.pairs[0].difference
     said = finding(metric, found)
-    assert said.startswith(
-        f"x is above y on {RELEVANCE} by {difference.estimate:.3f} (95 % interval {difference.low:.3f}"
-    )
+    assert said.startswith(f"x is above y on {RELEVANCE} by {difference.value:.3f} (95 % interval {difference.low:.3f}")
     assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
 
 

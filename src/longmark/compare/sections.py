@@ -9,8 +9,8 @@ from longmark.compare.reach import FEWEST_NORMAL, claims_beyond_reach
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, SystemOnMetric
 from longmark.compare.words import direction, finding, hypothesis, made, percent, point, summary
 from longmark.report.document import Document, Section
-from longmark.report.summary import FEWEST_BCA
-from longmark.stats.results import Interval
+from longmark.stats.bootstrap import FEWEST_BCA
+from longmark.stats.results import Estimate
 from longmark.tables import Column, Range, Table
 
 _FINDINGS = "findings"
@@ -99,11 +99,11 @@ def _means(found: Comparison) -> Section:
             system.system,
             system.rank,
             system.groups or None,
-            system.mean.estimate,
+            system.mean.value,
             _range(system.mean),
             _method(system.mean),
             system.mean.n,
-            system.common.estimate,
+            system.common.value,
             _range(system.common),
             _method(system.common),
             system.common.n,
@@ -158,14 +158,14 @@ def _differences(found: Comparison) -> Section:
             one.metric,
             pair.first,
             pair.second,
-            pair.difference.estimate,
+            pair.difference.value,
             _range(pair.difference),
             pair.p,
             pair.significant if pair.p is not None else None,
             _method(pair.difference),
             pair.p_alone,
             pair.p_of_metric,
-            pair.d_z.estimate,
+            pair.d_z.value,
             _range(pair.d_z),
             _method(pair.d_z),
             pair.detectable,
@@ -223,7 +223,7 @@ def _wins(found: Comparison) -> Section:
             pair.second,
             " / ".join(figures.outcomes(one)),
             *(pair.won, pair.ties, pair.lost),
-            pair.share.estimate,
+            pair.share.value,
             _range(pair.share),
             _method(pair.share),
             pair.share.n,
@@ -303,11 +303,11 @@ def _hypotheses(found: Comparison) -> Section:
     )
 
 
-def _range(interval: Interval) -> Range | None:
+def _range(interval: Estimate) -> Range | None:
     return None if interval.low is None else Range(interval.low, interval.high)
 
 
-def _method(interval: Interval) -> str | None:
+def _method(interval: Estimate) -> str | None:
     return None if interval.low is None else interval.method
 
 

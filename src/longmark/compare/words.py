@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
 from longmark.report.numbers import fixed, p_value
-from longmark.report.summary import FEWEST_BCA
 from longmark.report.words import listed
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 
 
@@ -68,11 +68,11 @@ def in_groups(one: MetricComparison) -> str:
 
 def told_apart(one: MetricComparison) -> str:
     """What the figure of differences shows: how many pairs differ, and the widest of these differences."""
-    differ = [pair for pair in one.pairs if pair.significant and pair.difference.estimate is not None]
+    differ = [pair for pair in one.pairs if pair.significant and pair.difference.value is not None]
     if not differ:
         return f"None of {len(one.pairs):,} pairs differs, corrected.{_zero_left_out(one)}" if one.pairs else ""
-    widest = max(differ, key=lambda pair: abs(pair.difference.estimate or 0.0))
-    size = fixed(widest.difference.estimate, one.places)
+    widest = max(differ, key=lambda pair: abs(pair.difference.value or 0.0))
+    size = fixed(widest.difference.value, one.places)
     return (
         f"{len(differ):,} of {len(one.pairs):,} pairs {'differs' if len(differ) == 1 else 'differ'}, corrected; most "
         f"{widest.first} - {widest.second}, by {size}.{_zero_left_out(one)}"
@@ -81,12 +81,12 @@ def told_apart(one: MetricComparison) -> str:
 
 def most_won(one: MetricComparison) -> str:
     """What the figure of questions shows: the pair that is furthest from even."""
-    known = [pair for pair in one.pairs if pair.share.estimate is not None]
+    known = [pair for pair in one.pairs if pair.share.value is not None]
     if not known:
         return ""
-    most = max(known, key=lambda pair: abs((pair.share.estimate or 0.5) - 0.5))
+    most = max(known, key=lambda pair: abs((pair.share.value or 0.5) - 0.5))
     what = "is higher" if one.facts.higher_is_better is None else "wins"
-    turned = (most.share.estimate or 0.5) < 0.5
+    turned = (most.share.value or 0.5) < 0.5
     first, second, won = (most.second, most.first, most.lost) if turned else (most.first, most.second, most.won)
     return f"Furthest from even: {first} {what} on {won:,} of {one.common:,} questions against {second}."
 
@@ -120,7 +120,7 @@ def hypothesis(one: HypothesisResult, beyond: str | None) -> str:
 
 def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> str:
     figures = _figures(pair, one, whole)
-    difference = pair.difference.estimate or 0.0
+    difference = pair.difference.value or 0.0
     if not pair.significant:
         return (
             f"No difference between {pair.first} and {pair.second} was shown on {one.metric}: {pair.first} - "
@@ -146,8 +146,8 @@ def _better(one: MetricComparison, pair: PairOnMetric) -> str:
 
 def _of_several(one: MetricComparison, whole: Comparison) -> str:
     best, count = one.systems[0], len(one.systems)
-    mean = fixed(best.common.estimate, one.places)
-    alike = [other.system for other in one.systems[1:] if fixed(other.common.estimate, one.places) == mean]
+    mean = fixed(best.common.value, one.places)
+    alike = [other.system for other in one.systems[1:] if fixed(other.common.value, one.places) == mean]
     over = [pair.second for pair in one.pairs if pair.first == best.system and pair.significant]
     like = [pair.second for pair in one.pairs if pair.first == best.system and not pair.significant]
     directed = one.facts.higher_is_better is not None
@@ -159,11 +159,11 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
         parts.append(f"; it cannot be told apart from {listed(like)}")
     found = sum(pair.significant for pair in one.pairs)
     ends = f"Of {len(one.pairs)} pairs, {found or 'none'} differ{'s' if found == 1 else ''}."
-    widest = max(one.pairs, key=lambda pair: abs(pair.difference.estimate or 0.0))
+    widest = max(one.pairs, key=lambda pair: abs(pair.difference.value or 0.0))
     if widest.significant:
         ends += (
             f" The widest difference: {widest.first} - {widest.second} = "
-            f"{fixed(widest.difference.estimate, one.places)} ({_figures(widest, one, whole)})."
+            f"{fixed(widest.difference.value, one.places)} ({_figures(widest, one, whole)})."
         )
     if rest := [pair for pair in one.pairs if not pair.significant]:
         which = "any" if not found else "the other one" if len(rest) == 1 else f"the other {len(rest)}"

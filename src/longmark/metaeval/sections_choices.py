@@ -13,12 +13,13 @@ from longmark.metaeval.parts import (
     groups_figure,
     told_apart,
 )
-from longmark.metaeval.preferences import ALWAYS, LONGER, Rate
+from longmark.metaeval.preferences import ALWAYS, LONGER
 from longmark.metaeval.result import ChoiceLabel
 from longmark.metaeval.words import between, ends, figure, level_name, percent, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
+from longmark.stats.results import Estimate
 from longmark.tables import Column, Range, Table
 
 
@@ -34,7 +35,7 @@ def choice_sections(part: ChoiceLabel, heading: str, prefix: str, alpha: float) 
     yield _position(part, heading, prefix, alpha)
 
 
-def _span(rate: Rate) -> Range | None:
+def _span(rate: Estimate) -> Range | None:
     return ends(rate.low, rate.high)
 
 

@@ -30,7 +30,7 @@ def class_section(part: RatingLabel, heading: str, prefix: str, alpha: float) ->
             Column("AUC", 3),
         ),
         tuple(
-            (c.metric, names[c.name], c.n, c.missing, c.mean.estimate, span(c.mean), c.error, c.auc)
+            (c.metric, names[c.name], c.n, c.missing, c.mean.value, span(c.mean), c.error, c.auc)
             for each in part.classes
             for c in each.classes
         ),

@@ -75,10 +75,10 @@ def people_section(people: People, heading: str, prefix: str, alpha: float, what
             (
                 f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient,
                 a.value,
-                span(a.interval),
-                a.items,
-                a.left_out,
-                a.interval.reason if a.value is None else None,
+                span(a),
+                a.n,
+                a.missing,
+                a.reason if a.value is None else None,
             )
             for a in people.agreement
         ),
@@ -117,10 +117,10 @@ def _ceiling(people: People, prefix: str, alpha: float, what: str) -> Table:
     for c in people.ceilings:
         row: list[object] = [c.name]
         if numbers:
-            row += [c.pearson and c.pearson.estimate, span(c.pearson), c.spearman and c.spearman.estimate]
+            row += [c.pearson and c.pearson.value, span(c.pearson), c.spearman and c.spearman.value]
             row += [span(c.spearman)]
         if shares:
-            row += [c.agrees and c.agrees.estimate, span(c.agrees)]
+            row += [c.agrees and c.agrees.value, span(c.agrees)]
         rows.append((*row, c.ratings, c.items))
     return Table(
         f"{prefix}ceiling",
@@ -136,29 +136,29 @@ def _says(people: People, what: str) -> str:
     first = people.agreement[0]
     says = f"{counted(people.raters, 'rater')}, {counted(people.rated_twice, what)} rated by two or more."
     if first.value is not None:
-        found = between(first.value, first.interval.low, first.interval.high)
+        found = between(first.value, first.low, first.high)
         says += f" {first.coefficient[0].upper()}{first.coefficient[1:]}: {found}."
     person = next((c for c in people.ceilings if c.name == PERSON), None)
     if person is None:
         return says
-    if person.spearman is not None and person.spearman.estimate is not None:
+    if person.spearman is not None and person.spearman.value is not None:
         best = max(
-            (c for c in people.ceilings if c.name != PERSON and c.spearman and c.spearman.estimate is not None),
-            key=lambda c: c.spearman.estimate if c.spearman and c.spearman.estimate is not None else -2.0,
+            (c for c in people.ceilings if c.name != PERSON and c.spearman and c.spearman.value is not None),
+            key=lambda c: c.spearman.value if c.spearman and c.spearman.value is not None else -2.0,
             default=None,
         )
-        says += f" A person follows the mean of the others with Spearman's rho {figure(person.spearman.estimate)}"
+        says += f" A person follows the mean of the others with Spearman's rho {figure(person.spearman.value)}"
         if best is not None and best.spearman is not None:
-            says += f"; the closest metric on the same ratings, {best.name}, with {figure(best.spearman.estimate)}"
+            says += f"; the closest metric on the same ratings, {best.name}, with {figure(best.spearman.value)}"
         return says + "."
-    if person.agrees is not None and person.agrees.estimate is not None:
-        says += f" A person makes the choice of most of the others in {figure(100 * person.agrees.estimate, 0)} %"
+    if person.agrees is not None and person.agrees.value is not None:
+        says += f" A person makes the choice of most of the others in {figure(100 * person.agrees.value, 0)} %"
         best = max(
-            (c for c in people.ceilings if c.name != PERSON and c.agrees and c.agrees.estimate is not None),
-            key=lambda c: c.agrees.estimate if c.agrees and c.agrees.estimate is not None else -1.0,
+            (c for c in people.ceilings if c.name != PERSON and c.agrees and c.agrees.value is not None),
+            key=lambda c: c.agrees.value if c.agrees and c.agrees.value is not None else -1.0,
             default=None,
         )
-        if best is not None and best.agrees is not None and best.agrees.estimate is not None:
-            says += f"; {best.name}, the closest, in {figure(100 * best.agrees.estimate, 0)} %"
+        if best is not None and best.agrees is not None and best.agrees.value is not None:
+            says += f"; {best.name}, the closest, in {figure(100 * best.agrees.value, 0)} %"
         return says + "."
     return says

@@ -22,7 +22,7 @@ from longmark.metaeval.words import between, ends, figure, level_name, questions
 from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
-from longmark.stats.correlation import Correlation
+from longmark.stats.results import Estimate
 from longmark.tables import Column, Table
 
 _FEW = 30
@@ -96,7 +96,7 @@ def _jackknife(part: RatingLabel) -> str:
     return "delete-one jackknife"
 
 
-def _forest_row(name: str, r: Correlation) -> lanes.ForestRow:
+def _forest_row(name: str, r: Estimate) -> lanes.ForestRow:
     return lanes.ForestRow(name, r.value, r.low, r.high, r.reason if r.value is None and r.reason else f"n = {r.n}")
 
 
@@ -149,7 +149,7 @@ def _grouping(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sec
         tuple(
             (
                 g.metric,
-                g.within.estimate,
+                g.within.value,
                 span(g.within),
                 g.questions,
                 g.no_value,
@@ -164,13 +164,13 @@ def _grouping(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sec
         "questions; without: questions on which the metric or people give all answers one value. Over systems: of the "
         "systems' means.",
     )
-    best = max(part.grouping, key=lambda g: g.within.estimate if g.within.estimate is not None else -2.0)
+    best = max(part.grouping, key=lambda g: g.within.value if g.within.value is not None else -2.0)
     says = "Over all answers a metric may follow the questions; within a question only the answers differ."
-    if best.within.estimate is not None:
-        found = between(best.within.estimate, best.within.low, best.within.high)
+    if best.within.value is not None:
+        found = between(best.within.value, best.within.low, best.within.high)
         closest = (
             f"{best.metric} is closest"
-            if best.within.estimate > 0
+            if best.within.value > 0
             else f"no metric goes with people; {best.metric} is highest"
         )
         says += f" There {closest}, {found}, over {counted(best.questions, 'question')}."
@@ -292,7 +292,7 @@ def _powered(part: RatingLabel, heading: str, prefix: str, alpha: float) -> Sect
                 p.mean.labelled,
                 questions(p.mean.clusters, p.mean.labelled),
                 p.mean.unlabelled,
-                p.mean.human.mean if p.mean.human else None,
+                p.mean.human.value if p.mean.human else None,
                 ends(p.mean.human.low, p.mean.human.high) if p.mean.human else None,
                 p.mean.value,
                 ends(p.mean.low, p.mean.high),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from longmark.metaeval.human import first_few
 from longmark.report.words import listed
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.tables import Range
 
 
@@ -31,7 +31,7 @@ def shared(best: float | None, others: Iterable[tuple[str, float | None]]) -> st
     return f" To these digits {listed(names)} {'has' if len(names) == 1 else 'have'} it too." if names else ""
 
 
-def span(found: Interval | None) -> Range | None:
+def span(found: Estimate | None) -> Range | None:
     """The ends of a bootstrap interval as a cell."""
     return None if found is None or found.low is None else Range(found.low, found.high)
 

@@ -1,7 +1,7 @@
 """Means over the marks of a study, each with its spread, its interval and what lacks.
 
-Intervals are made by the rule of the run's own table (`report.summary`): BCa from 15 values on, Student's t below,
-clipped to the metric's bounds; `stats.equal` for equal values. Where rows share a question (its variants, its facts),
+Intervals are BCa from 15 values on, Student's t below, clipped to the metric's bounds (`mean_estimate`).
+Where rows share a question (its variants, its facts),
 questions are what is counted and resampled: below 15 of them t is on what each adds to the mean (the linearised ratio),
 
     u_q = m + (sum_q - n_q m) Q / n     of Q questions with n_q of the n values; mean m, and with n_q = 1 the values
@@ -10,15 +10,15 @@ questions are what is counted and resampled: below 15 of them t is on what each 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from longmark.report.summary import BCA, Made, by_student, not_resampled
-from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.bootstrap import FEWEST_BCA, bootstrap_mean
 from longmark.stats.permutation import rounding
+from longmark.stats.results import Estimate as Interval
 from longmark.stats.samples import Floats
-from longmark.stats.student import Moments
+from longmark.stats.student import STUDENT, Moments, mean_estimate
 from longmark.study.score.marks import UNBOUNDED, Bounds, Mark, gaps
 from longmark.tables import Column, Range
 
@@ -104,27 +104,25 @@ def of_values(
     whole.sort(key=lambda pair: pair[0])  # so that the interval does not hang on the order of the rows
     there = np.array([value for value, _ in whole], dtype=np.float64)
     made = _interval(there, [cluster for _, cluster in whole], settings, bounds)
-    low, high = made.ends or (None, None)
     return Estimate(
         mean=float(there.mean()),
         sd=float(there.std(ddof=1)) if len(there) > 1 else None,
-        low=low,
-        high=high,
+        low=made.low,
+        high=made.high,
         least=float(there[0]),
         greatest=float(there[-1]),
         n=len(there),
         of=len(values),
-        why=made.reason,
+        why=made.reason or "",
         gaps=told,
         method=made.method,
     )
 
 
-def _interval(values: Floats, clusters: Sequence[str], settings: Settings, bounds: Bounds) -> Made:
+def _interval(values: Floats, clusters: Sequence[str], settings: Settings, bounds: Bounds) -> Interval:
     units = _units(values, clusters)
-    seen = Moments.of(units.tolist())
-    made = not_resampled(seen, bounds, settings.level)
-    if made is None:
+    made = mean_estimate(Moments.of(units.tolist()), bounds, settings.level)
+    if made.method == STUDENT and len(units) >= FEWEST_BCA:
         drawn = bootstrap_mean(
             values,
             clusters=clusters if len(units) < len(values) else None,
@@ -132,12 +130,11 @@ def _interval(values: Floats, clusters: Sequence[str], settings: Settings, bound
             resamples=settings.resamples,
             seed=settings.seed,
         )
-        if drawn.low is not None and drawn.high is not None:
-            return Made((drawn.low, drawn.high), BCA)
-        made = by_student(seen, bounds, settings.level)
-    if len(units) == len(values) or made.ends is not None:
-        return made
-    return Made(None, reason=made.reason if len(units) > 1 else "all values belong to one question")
+        if drawn.ends is not None:
+            return drawn
+    if len(units) == 1 < len(values):
+        return replace(made, reason="all values belong to one question")
+    return made
 
 
 def _units(values: Floats, clusters: Sequence[str]) -> Floats:

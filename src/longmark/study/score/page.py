@@ -11,7 +11,7 @@ from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.lanes import ForestRow, forest
 from longmark.report.markup import plural
-from longmark.report.summary import FEWEST_BCA
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.study.score import people, sensitivity, tables
 from longmark.study.score.estimates import Settings, estimate
 from longmark.study.score.found import Found

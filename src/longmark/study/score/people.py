@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from longmark.report.markup import plural
-from longmark.report.summary import BCA, FEWEST_BCA
 from longmark.stats.agreement import fleiss_kappa
-from longmark.stats.correlation import Correlation, correlation
+from longmark.stats.bootstrap import BCA, FEWEST_BCA
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate as Correlation
 from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, by_question, in_words, of_values
 from longmark.study.score.found import Found
 from longmark.study.score.jury import agreeing
@@ -124,17 +125,17 @@ def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], settings: S
     made = fleiss_kappa(
         ratings, clusters=questions, level=settings.level, resamples=settings.resamples, seed=settings.seed
     )
-    fewer = f"kappa leaves out {plural(made.left_out, 'answer')} with fewer than {most} labels" if made.left_out else ""
-    asked = made.interval.clusters or 0
+    fewer = f"kappa leaves out {plural(made.missing, 'answer')} with fewer than {most} labels" if made.missing else ""
+    asked = made.clusters or 0
     if made.value is None:
-        return Kappa(None, Range(None, None), in_words(fewer, f"no kappa: {made.interval.reason}"))
+        return Kappa(None, Range(None, None), in_words(fewer, f"no kappa: {made.reason}"))
     if asked < FEWEST_BCA:
         why = (
             f"no interval of kappa: it needs {FEWEST_BCA} questions, and there {'is' if asked == 1 else 'are'} {asked}"
         )
         return Kappa(made.value, Range(None, None), in_words(fewer, why))
-    reason = made.interval.reason and f"no interval of kappa: {by_question(made.interval.reason)}"
-    return Kappa(made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason))
+    reason = made.reason and f"no interval of kappa: {by_question(made.reason)}"
+    return Kappa(made.value, Range(made.low, made.high), in_words(fewer, reason))
 
 
 def by_row(labels: Labels, found: Found, settings: Settings) -> list[ByRow]:

@@ -17,7 +17,8 @@ from itertools import combinations
 
 from scipy import stats as scipy_stats
 
-from longmark.stats.correlation import Correlation, correlation
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate as Correlation
 from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, in_words, of_values
 from longmark.study.score.found import Found
 from longmark.study.score.marks import ABSOLUTE, RELATIVE, Bounds, Mark, gaps

@@ -200,9 +200,10 @@ def table_2(found: Found, settings: Settings) -> Table:
         one = estimate(marks.get(RELEVANCE, []), settings, found.bounds_of(RELEVANCE))
         ordered = marks.get(CHANGED, [])
         order = [mark.value for mark in ordered if mark.value is not None]
-        changed = share(sum(value == 1 for value in order), len(order), settings.level)
+        count = sum(value == 1 for value in order)
+        changed = share(count, len(order), settings.level)
         relevance = (one.mean, one.sd, one.range, one.by, one.n, one.of)
-        shares = (changed.count, changed.n, changed.value, Range(changed.low, changed.high))
+        shares = (count, changed.n, changed.value, Range(changed.low, changed.high))
         no_order = gaps(ordered)
         rows.append((generator, *relevance, *shares, in_words(one.lacks, no_order and f"no order: {no_order}")))
     columns = (
