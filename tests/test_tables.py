@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from longmark.errors import UserError
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.tables import (
     Column,
     Mean,
@@ -147,7 +147,7 @@ def test_columns_of_methods_are_for_files_and_pages_only():
         *interval_columns("difference", "difference", 2, "95 % CI", interval="ci"),
         method_column("difference", "ci_method"),
     )
-    found = Interval(0.5, 0.25, 0.75, 9, 0.95, "bca", 99, 1)
+    found = Estimate(0.5, 0.25, 0.75, 9, 0.95, "bca")
     items = [SimpleNamespace(difference=one) for one in (found, replace(found, low=None, high=None))]
     table = Table("t", "T", columns, items)
     assert as_csv(table).splitlines() == [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from longmark.stats.results import Estimate
+
 T = TypeVar("T")
 
 
@@ -11,3 +13,8 @@ def there(value: T | None) -> T:
     """The value; the test fails where there is none."""
     assert value is not None
     return value
+
+
+def counted(share: Estimate) -> int:
+    """How many of n a share counts."""
+    return round((share.value or 0) * share.n)

@@ -24,9 +24,9 @@ def test_two_runs_by_hand(tmp_path):
     # / 3 = .0291667, root .170783; d_z = 1.317466. Won 3, tied 1: share 3.5 / 4 = .875
     (pair,) = metric.pairs
     assert (pair.first, pair.second, metric.common, metric.questions) == ("one", "two", 4, 6)
-    assert pair.difference.estimate == pytest.approx(0.225)
-    assert pair.d_z.estimate == pytest.approx(1.317466, abs=1e-6)
-    assert (pair.won, pair.ties, pair.lost, pair.share.estimate) == (3, 1, 0, 0.875)
+    assert pair.difference.value == pytest.approx(0.225)
+    assert pair.d_z.value == pytest.approx(1.317466, abs=1e-6)
+    assert (pair.won, pair.ties, pair.lost, pair.share.value) == (3, 1, 0, 0.875)
     # three differences other than zero, all positive: of 2^3 patterns of signs two reach .9 in size
     assert (pair.p_alone, pair.p_of_metric, pair.p, pair.significant) == (0.25, 0.25, 0.25, False)
     # the least p of 4 pairs is 2 / 2^4 = .125; 2 / 2^6 = .03125 is the first within .05
@@ -39,10 +39,10 @@ def test_two_runs_by_hand(tmp_path):
     assert (pair.difference.method, pair.d_z.method, pair.share.method) == ("Student's t", "noncentral t", "Wilson")
     assert (pair.difference.low, pair.difference.high) == pytest.approx((-0.046753, 0.496753), abs=1e-6)
     one_, two_ = metric.systems
-    assert one_.mean.estimate == pytest.approx(0.75)
+    assert one_.mean.value == pytest.approx(0.75)
     # all six: 3.2 / 6 = .533333; over the common four 2.1 / 4 = .525
     assert (two_.mean.n, two_.common.n) == (6, 4)
-    assert [two_.mean.estimate, two_.common.estimate] == pytest.approx([3.2 / 6, 0.525])
+    assert [two_.mean.value, two_.common.value] == pytest.approx([3.2 / 6, 0.525])
     assert (one_.lacking, one_.alone, one_.rows, two_.lacking) == (2, 2, 5, 0)
     assert [gap.count for gap in one_.gaps] == [1]
     assert (one_.groups, two_.groups, one_.best, one_.worst) == ("a", "a", 1, 2)
@@ -84,7 +84,7 @@ def test_lower_is_better_turns_ranks_and_wins(tmp_path):
     assert metric.systems[-1].system == "high"
     assert (metric.systems[-1].best, metric.systems[-1].worst) == (3, 3)
     last = next(pair for pair in metric.pairs if pair.second == "high")
-    assert there(last.difference.estimate) < 0
+    assert there(last.difference.value) < 0
     assert last.won > 35
 
 

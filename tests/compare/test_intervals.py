@@ -9,13 +9,13 @@ from tests.there import there
 
 from longmark.compare import compare
 from longmark.compare.intervals import of_d_z, of_mean, of_share
-from longmark.report.summary import FEWEST_BCA, summarise
-from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.results import Interval
+from longmark.report.summary import summarise
+from longmark.stats.bootstrap import FEWEST_BCA, bootstrap_mean
+from longmark.stats.results import Estimate
 
 
 def drawn(estimate, n, level=0.95):
-    return Interval(estimate, None, None, n, level, "BCa", 100, 0, reason="the rows are alike")
+    return Estimate(estimate, None, None, n, level, "BCa", "the rows are alike", resamples=100, seed=0)
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 14])
@@ -81,7 +81,7 @@ def test_a_share_of_one_has_an_interval(tmp_path):
     values = {"x": {RELEVANCE: [0.5 + i / 200 for i in range(60)]}, "y": {RELEVANCE: [i / 300 for i in range(60)]}}
     (pair,) = compare([run_of(tmp_path / "run", values)], draws=200).metrics[0].pairs
     # 60 of 60: lower end n / (n + z^2) = 60 / 63.841459
-    assert (pair.won, pair.share.estimate, pair.share.method) == (60, 1.0, "Wilson")
+    assert (pair.won, pair.share.value, pair.share.method) == (60, 1.0, "Wilson")
     assert pair.share.low == pytest.approx(0.939828, abs=1e-6)
     assert pair.share.high == 1.0
     ties = of_share(drawn(0.5, 60))

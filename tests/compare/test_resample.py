@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.stats.effects import effects
 from tests.there import there
 
 from longmark.compare.resample import resample, sign_flips
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
-from longmark.stats.effects import effects
 from longmark.stats.permutation import paired_permutation
 
 PAIRS = tuple(itertools.combinations(range(3), 2))
@@ -35,7 +35,7 @@ def test_intervals_are_those_of_one_pair_at_a_time(sign):
         for ours, theirs in zip(
             (found.difference[k], found.d_z[k], found.share[k]), (alone, both.d_z, both.share), strict=True
         ):
-            assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-12)
+            assert ours.value == pytest.approx(theirs.value, abs=1e-12)
             assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
             assert (ours.n, ours.level, ours.seed, ours.missing) == (40, 0.9, 11, 2)
 
@@ -50,16 +50,16 @@ def test_a_large_offset_does_not_drown_the_spread():
 def test_what_cannot_be_had_has_a_reason():
     table = np.column_stack([np.linspace(0, 1, 9), np.linspace(0, 1, 9) + 0.25, np.ones(9)])
     found = resample(table, PAIRS, 1, missing=0, level=0.95, resamples=200, seed=0)
-    assert found.difference[0].estimate == pytest.approx(-0.25)
+    assert found.difference[0].value == pytest.approx(-0.25)
     assert "the rows are alike" in there(found.difference[0].reason)
-    assert (found.d_z[0].estimate, found.d_z[0].low) == (None, None)
+    assert (found.d_z[0].value, found.d_z[0].low) == (None, None)
     assert "no value on these rows" in there(found.d_z[0].reason)
     few = resample(table[:2], PAIRS, 1, missing=0, level=0.95, resamples=200, seed=0)
     assert "there are 2" in there(few.difference[0].reason)
     none = resample(table[:0], PAIRS, 1, missing=9, level=0.95, resamples=200, seed=0)
     assert (none.difference[0].low, none.difference[0].n, none.difference[0].missing) == (None, 0, 9)
-    assert none.difference[0].estimate is None
-    assert none.share[0].estimate is None
+    assert none.difference[0].value is None
+    assert none.share[0].value is None
 
 
 def test_sign_flips_of_few_questions_are_exact():

@@ -31,7 +31,7 @@ def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
     difference = metric.pairs[0].difference
     said = finding(metric, found)
     assert said.startswith(
-        f"x is higher than y on {RELEVANCE}: x - y = {difference.estimate:.3f} (95 % CI {difference.low:.3f}"
+        f"x is higher than y on {RELEVANCE}: x - y = {difference.value:.3f} (95 % CI {difference.low:.3f}"
     )
     assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
 
@@ -203,7 +203,7 @@ def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
     first = found.metrics[0].pairs[0]
     assert (first.first, first.second) == ("y", "x")
     row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
-    assert row[3] == -first.difference.estimate == pytest.approx(row[1] - row[2])
+    assert row[3] == -first.difference.value == pytest.approx(row[1] - row[2])
     assert row[4] == Range(-first.difference.high, -first.difference.low)
     assert row[5:] == (first.p, 40, "y is better")
 

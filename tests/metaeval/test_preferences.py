@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.report.runs import manifest, row, write_run
+from tests.there import counted
 
 from longmark.metaeval import metaeval
 from longmark.metaeval.people import PERSON, Vote, people
@@ -57,12 +58,12 @@ def test_accuracy_with_and_without_ties_by_hand():
     assert (m.without_ties.value, m.without_ties.n) == (0.5, 4)
     assert m.decided.value == pytest.approx(2 / 3)
     assert m.decided.n == 3
-    assert (m.ties.count, m.first.count, m.first.n, m.missing) == (2, 2, 3, 1)
+    assert (counted(m.ties), counted(m.first), m.first.n, m.missing) == (2, 2, 3, 1)
     assert part_of(found).metrics[0].gaps == {"unparsable": 1}
     usual = accuracy(found, "always the most frequent choice (a)")
     assert (usual.all.value, usual.all.n) == (0.5, 6)
     fine = accuracy(metaeval(rows_of("m", values), human(["a", "a", "b", "tie", "b", "a"]), round=3), "m")
-    assert (fine.ties.count, fine.all.value) == (1, 0.6)
+    assert (counted(fine.ties), fine.all.value) == (1, 0.6)
 
 
 def test_lower_is_better_turns_the_choice(tmp_path: Path):
@@ -95,7 +96,7 @@ def test_the_difference_of_two_metrics_is_tested_by_mcnemar():
     assert difference.value == pytest.approx(9 / 20)
     assert difference.p == pytest.approx(stats.binomtest(3, 15).pvalue)
     (same,) = found.preferences.same
-    assert (same.share.count, same.share.n) == (5, 20)
+    assert (counted(same.share), same.share.n) == (5, 20)
 
 
 def test_several_pairs_of_a_question_are_resampled_together():
@@ -122,7 +123,7 @@ def test_raters_and_the_order_they_saw():
     ]
     found = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), said))
     whole, r, s = found.preferences.positions
-    assert [(p.rater, p.first.count, p.first.n, p.both_orders, p.same.count) for p in (whole, r, s)] == [
+    assert [(p.rater, counted(p.first), p.first.n, p.both_orders, counted(p.same)) for p in (whole, r, s)] == [
         ("all raters", 3, 4, 2, 1),
         ("r", 3, 4, 2, 1),
         ("s", 0, 0, 0, 0),
@@ -150,7 +151,7 @@ def test_turning_all_pairs_round_changes_no_accuracy(items: list[tuple[int, int,
     other = [{**line, "a": line["b"], "b": line["a"], "choice": turned[line["choice"]]} for line in said]
     one, two = accuracy(metaeval(rows, said), "m"), accuracy(metaeval(rows, other), "m")
     assert (one.all, one.without_ties, one.decided, one.ties) == (two.all, two.without_ties, two.decided, two.ties)
-    assert one.first.count == two.first.n - two.first.count
+    assert counted(one.first) == two.first.n - counted(two.first)
 
 
 def test_a_person_against_the_others_by_hand():
@@ -163,15 +164,15 @@ def test_a_person_against_the_others_by_hand():
     person, metric = found.ceilings
     assert person.name == PERSON
     assert person.agrees is not None
-    assert person.agrees.estimate == pytest.approx(6 / 7)
+    assert person.agrees.value == pytest.approx(6 / 7)
     own, others = [1, 1, 0, 0, 0, 0, 1, 1, 1], [0.5, 0.5, 1, 0, 0, 0, 1, 1, 1]
     assert person.pearson is not None
-    assert person.pearson.estimate == pytest.approx(stats.pearsonr(own, others).statistic)
+    assert person.pearson.value == pytest.approx(stats.pearsonr(own, others).statistic)
     assert person.spearman is not None
-    assert person.spearman.estimate == pytest.approx(stats.spearmanr(own, others).statistic)
+    assert person.spearman.value == pytest.approx(stats.spearmanr(own, others).statistic)
     assert metric.pearson is not None
     marks = [0.5] * 3 + [0.1] * 3 + [0.9] * 3
-    assert metric.pearson.estimate == pytest.approx(stats.pearsonr(marks, others).statistic)
+    assert metric.pearson.value == pytest.approx(stats.pearsonr(marks, others).statistic)
     assert (metric.agrees, metric.ratings, metric.items) == (None, 9, 3)
     # Pairs that agree: 1/3, 1, 1.
     assert found.agreement[0].value == pytest.approx(7 / 9)

@@ -93,7 +93,7 @@ def test_classes_by_hand():
     assert [c.error for c in each.classes] == [pytest.approx(0.3), pytest.approx(0.1), pytest.approx(0.2)]
     assert [c.nearest for c in each.classes] == [(1, 1, 0), (0, 1, 0), (0, 1, 1)]
     assert [c.auc for c in each.classes] == [None, pytest.approx(5 / 6), pytest.approx(1)]
-    assert [c.mean.estimate for c in each.classes] == [pytest.approx(0.3), pytest.approx(0.4), pytest.approx(0.8)]
+    assert [c.mean.value for c in each.classes] == [pytest.approx(0.3), pytest.approx(0.4), pytest.approx(0.8)]
 
 
 def test_categories_without_an_order_have_means_and_no_error():
@@ -184,7 +184,7 @@ def test_within_questions_and_over_systems_by_hand():
     ]
     said = [{"example_id": f"{q}{s}", "value": people[q][i]} for q in (1, 2) for i, s in enumerate("xyz")]
     (found,) = label(metaeval(rows, said)).grouping
-    assert (found.within.estimate, found.questions, found.no_value) == (0, 2, 0)
+    assert (found.within.value, found.questions, found.no_value) == (0, 2, 0)
     assert (found.systems.value, found.systems.n) == (None, 3)
     assert found.systems.reason == "all values of a column are equal"
 

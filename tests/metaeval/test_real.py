@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.report.runs import manifest, row, write_run
+from tests.there import counted
 
 from longmark.metaeval import metaeval
 from longmark.metaeval.preferences import LONGER
 from longmark.metaeval.result import ChoiceLabel, RatingLabel
 from longmark.records import Example
 from longmark.stats.bootstrap import bootstrap
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -104,9 +105,9 @@ def test_a_judge_of_llmbar_as_a_metric_and_as_a_rater_in_both_orders():
     found = choices(metaeval(rows, gold))
     assert [a.all.value for a in found.preferences.accuracies[:2]] == [0.84, 0.84]
     (same,) = found.preferences.same
-    assert same.share.count == 78
+    assert counted(same.share) == 78
     position = choices(metaeval(rows, shown)).preferences.positions[0]
-    assert (position.both_orders, position.same.count) == (100, 78)
+    assert (position.both_orders, counted(position.same)) == (100, 78)
 
 
 @needs("wikicontradict")
@@ -182,7 +183,7 @@ def test_words_of_a_summary_and_its_experts(tmp_path: Path):
         stats.spearmanr(words[start : start + 16], relevance[start : start + 16]).statistic
         for start in range(0, 1600, 16)
     ]
-    assert levels.within.estimate == pytest.approx(np.mean(within))
+    assert levels.within.value == pytest.approx(np.mean(within))
 
 
 @needs("summeval")
@@ -210,7 +211,7 @@ def test_intervals_of_sixteen_summaries_a_document_are_those_of_resampled_docume
     def rho(x: np.ndarray, y: np.ndarray) -> Any:
         return stats.spearmanr(x, y).statistic
 
-    def same(low: float | None, high: float | None, resampled: Interval) -> None:
+    def same(low: float | None, high: float | None, resampled: Estimate) -> None:
         assert low is not None
         assert high is not None
         assert resampled.low is not None

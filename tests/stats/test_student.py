@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
-from longmark.stats.student import Moments, mean_interval, t_quantile
+from longmark.stats.student import Moments, equal_interval, mean_estimate, t_quantile
 
 # PROVENANCE: scipy.stats.t.ppf((1 + level) / 2, df), SciPy 1.17.1.
 SCIPY = {
@@ -46,31 +46,29 @@ def test_quantiles_with_closed_forms() -> None:
 def test_interval_by_hand() -> None:
     # 1, 2, 3, 4: mean 2.5, squares 2.25 + 0.25 + 0.25 + 2.25 = 5, variance 5/3, standard error sqrt(5/12) = 0.645497;
     # t(3) = 3.182446, so half a width of 2.054260.
-    interval = mean_interval(Moments.of([1, 2, 3, 4]))
-    assert interval is not None
-    assert (interval.mean, interval.n, interval.level, interval.method) == (2.5, 4, 0.95, "Student's t")
+    interval = mean_estimate(Moments.of([1, 2, 3, 4]))
+    assert (interval.value, interval.n, interval.level, interval.method) == (2.5, 4, 0.95, "Student's t")
     assert interval.low == pytest.approx(0.445740, abs=1e-6)
     assert interval.high == pytest.approx(4.554260, abs=1e-6)
 
 
 def test_interval_is_clipped_to_the_bounds() -> None:
-    clipped = mean_interval(Moments.of([1, 2, 3, 4]), bounds=(1, 4))
-    assert clipped is not None
+    clipped = mean_estimate(Moments.of([1, 2, 3, 4]), bounds=(1, 4))
     assert (clipped.low, clipped.high) == (1, 4)
-    half_open = mean_interval(Moments.of([1, 2, 3, 4]), bounds=(None, 4))
-    assert half_open is not None
+    half_open = mean_estimate(Moments.of([1, 2, 3, 4]), bounds=(None, 4))
     assert half_open.low == pytest.approx(0.445740, abs=1e-6)
     assert half_open.high == 4
 
 
 def test_no_interval_for_fewer_than_two_values() -> None:
-    assert mean_interval(Moments()) is None
-    assert mean_interval(Moments.of([0.7])) is None
+    none, one = mean_estimate(Moments()), mean_estimate(Moments.of([0.7]))
+    assert (none.value, none.ends, none.reason) == (None, None, "there are no values")
+    assert (one.value, one.ends, one.reason) == (0.7, None, "there is only 1 value")
 
 
 def test_a_level_in_per_cent_is_refused() -> None:
     with pytest.raises(UserError, match="between 0 and 1"):
-        mean_interval(Moments.of([1, 2]), level=95)
+        mean_estimate(Moments.of([1, 2]), level=95)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -94,3 +92,26 @@ def test_moments_agree_with_two_passes(values: list[float]) -> None:
 def test_quantiles_fall_with_the_degrees_of_freedom_and_rise_with_the_level(level: float, df: int) -> None:
     assert t_quantile(level, df) > t_quantile(level, df + 1) > 0
     assert t_quantile(level, df) < t_quantile(level + 0.0005, df)
+
+
+def test_equal_values_by_hand() -> None:
+    # s = 1 - .025^(1/2) = 0.841886: 1 - s of the way from the top to the bottom
+    assert equal_interval(1.0, 2, 0.0, 1.0) == pytest.approx((0.158114, 1.0), abs=1e-6)
+    # level .9: s = 1 - .05^(1/2) = .776393; 3 - s x 2 = 1.447214, 3 + s x 2 = 4.552786
+    assert equal_interval(3.0, 2, 1.0, 5.0, level=0.9) == pytest.approx((1.447214, 4.552786), abs=1e-6)
+
+
+@given(st.floats(0, 1), st.integers(1, 400))
+def test_it_holds_the_worst_mean_that_could_have_been_missed(value: float, n: int) -> None:
+    """A population in which a share of others hides from n draws with more than 2.5 % has its mean inside."""
+    low, high = equal_interval(value, n, 0.0, 1.0)
+    assert 0 <= low <= value <= high <= 1
+    hidden = (1 - 0.026 ** (1 / n)) * 0.999999
+    assert low <= value - hidden * value + 1e-12
+    assert high >= value + hidden * (1 - value) - 1e-12
+
+
+@pytest.mark.parametrize(("value", "n", "level"), [(1.1, 3, 0.95), (0.5, 0, 0.95), (0.5, 3, 1.0)])
+def test_what_makes_no_sense_is_refused(value: float, n: int, level: float) -> None:
+    with pytest.raises(UserError):
+        equal_interval(value, n, 0.0, 1.0, level)

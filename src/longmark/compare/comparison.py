@@ -21,8 +21,8 @@ from longmark.compare.results import Comparison, MetricComparison
 from longmark.compare.shared_questions import advice
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import share
-from longmark.report.summary import FEWEST_BCA
 from longmark.scores.paired import BY_RUN, Scores, read_scores
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.proportion import check_level
 from longmark.stats.samples import check_count

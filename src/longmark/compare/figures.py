@@ -22,10 +22,10 @@ def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
 
 def _ranking(one: MetricComparison) -> Figure:
     if one.facts.higher_is_better is None:
-        means = [ForestRow(s.system, s.common.estimate, s.common.low, s.common.high) for s in one.systems]
+        means = [ForestRow(s.system, s.common.value, s.common.low, s.common.high) for s in one.systems]
         label = f"{one.metric} (direction: {direction(one)})"
         return forest(means, label, reference=None, says=in_groups(one))
-    ranked = [Ranked(s.system, s.common.estimate, s.common.low, s.common.high, s.rank or "") for s in one.systems]
+    ranked = [Ranked(s.system, s.common.value, s.common.low, s.common.high, s.rank or "") for s in one.systems]
     return groups(ranked, _bars(one), f"{one.metric} ({direction(one)} is better)", says=in_groups(one))
 
 
@@ -34,7 +34,7 @@ def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     return tuple(
         forest(
             [
-                ForestRow(_label(p), p.difference.estimate, p.difference.low, p.difference.high, p_value(p.p))
+                ForestRow(_label(p), p.difference.value, p.difference.low, p.difference.high, p_value(p.p))
                 for p in _drawn(one)
             ],
             _titled(one),

@@ -5,7 +5,8 @@
     d_z                 BCa                  from the noncentral t, exact for normal differences (fewer than 15 only)
     share won           BCa                  Wilson's, on the points 1, 1/2 and 0; also where all points are alike
 
-Means follow the rule of the run's own table (`report.summary`), so that a mean has the same kind of interval in both.
+Simulated: below 15 values BCa covers too little. Of nominal 2.5 % lower ends, 5 to 16 % lie above the true mean for 10
+to 3 values (t: 2 to 7 %).
 """
 
 from __future__ import annotations
@@ -16,27 +17,25 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import nctdtrinc
 
-from longmark.report.summary import FEWEST_BCA, by_student, not_resampled
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.permutation import rounding
-from longmark.stats.proportion import wilson
-from longmark.stats.results import Interval
+from longmark.stats.proportion import WILSON, wilson
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
-from longmark.stats.student import Moments
+from longmark.stats.student import Bounds, Moments, mean_estimate
 
-WILSON, NONCENTRAL = "Wilson", "noncentral t"
-Bounds = tuple[float | None, float | None]
+NONCENTRAL = "noncentral t"
 
 
-def of_mean(drawn: Interval, values: Floats, bounds: Bounds, largest: float) -> Interval:
+def of_mean(drawn: Estimate, values: Floats, bounds: Bounds, largest: float) -> Estimate:
     """The interval of a mean, or of a mean difference. drawn: by BCa; values: what the mean is of; largest: the largest
     value in size that they were made of, which tells what is rounding."""
     if len(values) >= FEWEST_BCA and drawn.low is not None:
         return drawn
     if len(values) and np.ptp(values) <= rounding(0.0, largest):
         values = np.full(len(values), values[0])
-    seen = Moments.of(values.tolist())
-    made = not_resampled(seen, bounds, drawn.level) or by_student(seen, bounds, drawn.level)
-    return _without_draws(drawn, made.method, made.ends, made.reason)
+    made = mean_estimate(Moments.of(values.tolist()), bounds, drawn.level)
+    return _without_draws(drawn, made.method, made.ends, made.reason or "")
 
 
 def of_differences(bounds: Bounds) -> Bounds:
@@ -45,26 +44,26 @@ def of_differences(bounds: Bounds) -> Bounds:
     return (None, None) if lo is None or hi is None else (lo - hi, hi - lo)
 
 
-def of_d_z(drawn: Interval) -> Interval:
+def of_d_z(drawn: Estimate) -> Estimate:
     """The interval of a mean difference in standard deviations. drawn: by BCa."""
     n = drawn.n
-    if n >= FEWEST_BCA or drawn.estimate is None:
+    if n >= FEWEST_BCA or drawn.value is None:
         return drawn
     tail, root = (1 - drawn.level) / 2, math.sqrt(n)
-    low, high = (float(nctdtrinc(n - 1, share, drawn.estimate * root)) / root for share in (1 - tail, tail))
-    if not low < drawn.estimate < high:
+    low, high = (float(nctdtrinc(n - 1, share, drawn.value * root)) / root for share in (1 - tail, tail))
+    if not low < drawn.value < high:
         return _without_draws(drawn, "", None, "the differences are nearly equal, so d_z has no bounds that can be had")
     return _without_draws(drawn, NONCENTRAL, (low, high), "")
 
 
-def of_share(drawn: Interval) -> Interval:
+def of_share(drawn: Estimate) -> Estimate:
     """The interval of the share of questions won, ties counted half. drawn: by BCa."""
-    if drawn.estimate is None or (drawn.n >= FEWEST_BCA and drawn.low is not None):
+    if drawn.value is None or (drawn.n >= FEWEST_BCA and drawn.low is not None):
         return drawn
-    return _without_draws(drawn, WILSON, wilson(drawn.estimate, drawn.n, drawn.level), "")
+    return _without_draws(drawn, WILSON, wilson(drawn.value, drawn.n, drawn.level), "")
 
 
-def _without_draws(drawn: Interval, method: str, ends: tuple[float, float] | None, reason: str) -> Interval:
+def _without_draws(drawn: Estimate, method: str, ends: tuple[float, float] | None, reason: str) -> Estimate:
     low, high = ends or (None, None)
     return replace(
         drawn, low=low, high=high, method=method, resamples=0, seed=None, undefined=0, reason=reason or None

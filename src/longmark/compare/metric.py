@@ -31,8 +31,9 @@ from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.permutation import rounding
-from longmark.stats.results import Interval, TukeyTest
+from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats
+from longmark.stats.student import Bounds
 from longmark.stats.tukey import tukey
 
 APART = 10  # questions shown for each metric
@@ -217,7 +218,7 @@ def _largest(tested: Tested) -> float:
 
 def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairOnMetric]) -> int:
     """Decimals that show the values, and apart the means that were found to differ."""
-    least = min((abs(pair.difference.estimate or 1.0) for pair in pairs if pair.significant), default=1.0)
+    least = min((abs(pair.difference.value or 1.0) for pair in pairs if pair.significant), default=1.0)
     needed = math.ceil(-math.log10(least) - 1e-9)
     return max(decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))), min(needed, MOST_DECIMALS))
 
@@ -233,7 +234,7 @@ def _reason(tested: Tested, names: Sequence[str]) -> str | None:
     return f"the test needs at least {_FEWEST} questions: {advice(names, ~np.isnan(tested.table))}"
 
 
-def _mean(column: Floats, common: Interval, bounds: intervals.Bounds, how: How) -> Interval:
+def _mean(column: Floats, common: Estimate, bounds: Bounds, how: How) -> Estimate:
     """Over all questions with a value; the one over the common questions where these are all."""
     values = column[~np.isnan(column)]
     if len(values) == common.n:

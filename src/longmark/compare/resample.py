@@ -14,7 +14,7 @@ import numpy as np
 
 from longmark.stats.bootstrap import bca_interval
 from longmark.stats.permutation import rounding
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
 _CELLS = 1_000_000  # counts or signs held at once: 8 MB
@@ -27,10 +27,10 @@ _NOISE = 1e-13  # of the largest square: what a variance of equal values comes t
 class Resampled:
     """means: of each system; difference, d_z, share: of each pair."""
 
-    means: tuple[Interval, ...]
-    difference: tuple[Interval, ...]
-    d_z: tuple[Interval, ...]
-    share: tuple[Interval, ...]
+    means: tuple[Estimate, ...]
+    difference: tuple[Estimate, ...]
+    d_z: tuple[Estimate, ...]
+    share: tuple[Estimate, ...]
 
 
 def resample(
@@ -59,20 +59,20 @@ def resample(
     )
     drawn = means[:, left] - means[:, right]
 
-    def interval(estimate: float, values: Floats, left_out: Floats) -> Interval:
+    def interval(estimate: float, values: Floats, left_out: Floats) -> Estimate:
         return bca_interval(
             estimate, values, left_out, n=n, missing=missing, level=level, resamples=resamples, seed=seed
         )  # fmt: skip
 
-    def of_system(i: int) -> Interval:
+    def of_system(i: int) -> Estimate:
         return interval(float(centre[i]), centre[i] + means[:, i], centre[i] - centred[:, i] / _others(n))
 
-    def of_difference(i: int) -> Interval:
+    def of_difference(i: int) -> Estimate:
         a, b = pairs[i]
         offsets = centred[:, a] - centred[:, b]
         return interval(float(differences[i]), differences[i] + drawn[:, i], differences[i] - offsets / _others(n))
 
-    def of_d_z(i: int) -> Interval:
+    def of_d_z(i: int) -> Estimate:
         a, b = pairs[i]
         offsets = centred[:, a] - centred[:, b]
         total = float(squares[:, i].sum())
@@ -84,7 +84,7 @@ def resample(
         whole = _ratio(differences[i : i + 1], np.array([total / others]), none)
         return interval(float(whole[0]), values, without)
 
-    def of_share(i: int) -> Interval:
+    def of_share(i: int) -> Estimate:
         column = points[:, i]
         mean = float(column.mean()) if n else float("nan")
         return interval(mean, share[:, i], (column.sum() - column) / _others(n))

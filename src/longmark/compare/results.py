@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.stats.hypotheses import Hypothesis
-from longmark.stats.results import HypothesisResult, Interval, TukeyTest
+from longmark.stats.results import Estimate, HypothesisResult, TukeyTest
 
 TWO_SYSTEMS, SEVERAL_SYSTEMS = "paired permutation test", "randomised Tukey HSD"
 
@@ -31,8 +31,8 @@ class SystemOnMetric:
     """
 
     system: str
-    mean: Interval
-    common: Interval
+    mean: Estimate
+    common: Estimate
     rows: int
     gaps: tuple[Unscored, ...]
     lacking: int
@@ -67,9 +67,9 @@ class PairOnMetric:
 
     first: str
     second: str
-    difference: Interval
-    d_z: Interval
-    share: Interval
+    difference: Estimate
+    d_z: Estimate
+    share: Estimate
     won: int
     ties: int
     lost: int

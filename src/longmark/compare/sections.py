@@ -10,7 +10,7 @@ from longmark.compare.reach import FEWEST_NORMAL, claims_beyond_reach
 from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, MetricComparison, PairOnMetric
 from longmark.compare.words import conclusion, direction, finding, hypothesis, made, percent, summary
 from longmark.report.document import Document, Section
-from longmark.report.summary import FEWEST_BCA
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
 
 _NAMED = 8
@@ -96,13 +96,13 @@ def _overview(found: Comparison) -> Table:
 
 
 def _common(one: MetricComparison, name: str) -> float | None:
-    return next((system.common.estimate for system in one.systems if system.system == name), None)
+    return next((system.common.value for system in one.systems if system.system == name), None)
 
 
 def _turned(one: MetricComparison, first: str) -> tuple[float | None, Range | None]:
     """The difference of two systems and its interval, from the view of `first`."""
     pair = one.pairs[0]
-    value, low, high = pair.difference.estimate, pair.difference.low, pair.difference.high
+    value, low, high = pair.difference.value, pair.difference.low, pair.difference.high
     if pair.first != first and value is not None:
         value = -value
         low, high = (None, None) if low is None or high is None else (-high, -low)
@@ -120,7 +120,7 @@ def _main(found: Comparison) -> Table:
 
     def cell(system: str, metric: str) -> Mean | None:
         mean = means.get((metric, system))
-        return None if mean is None else Mean(mean.estimate, mean.low, mean.high, mean.estimate == best[metric])
+        return None if mean is None else Mean(mean.value, mean.low, mean.high, mean.value == best[metric])
 
     metrics = [Column(one.metric, places=one.places) for one in found.metrics]
     note = f"Means over common questions with {percent(found.level)} CI; the best of a metric in bold. {made(found)}"
@@ -129,7 +129,7 @@ def _main(found: Comparison) -> Table:
 
 def _best(one: MetricComparison) -> float | None:
     """The best mean; None where neither end is better."""
-    known = [system.common.estimate for system in one.systems if system.common.estimate is not None]
+    known = [system.common.value for system in one.systems if system.common.value is not None]
     if one.facts.higher_is_better is None or not known:
         return None
     return max(known) if one.facts.higher_is_better else min(known)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from longmark.compare.reach import FEWEST_NORMAL
 from longmark.compare.results import Comparison, MetricComparison, PairOnMetric
 from longmark.report.numbers import fixed, p_value
-from longmark.report.summary import FEWEST_BCA
 from longmark.report.words import listed
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 
 
@@ -78,25 +78,25 @@ def in_groups(one: MetricComparison) -> str:
 
 def significant_pairs(one: MetricComparison) -> str:
     """How many pairs differ, and the largest difference, for the figure of differences."""
-    differ = [pair for pair in one.pairs if pair.significant and pair.difference.estimate is not None]
+    differ = [pair for pair in one.pairs if pair.significant and pair.difference.value is not None]
     if not differ:
         return f"None of {len(one.pairs):,} pairs differs significantly.{_zero_excluded(one)}" if one.pairs else ""
-    widest = max(differ, key=lambda pair: abs(pair.difference.estimate or 0.0))
+    widest = max(differ, key=lambda pair: abs(pair.difference.value or 0.0))
     return (
         f"{len(differ):,} of {len(one.pairs):,} pairs {'differs' if len(differ) == 1 else 'differ'} significantly; "
-        f"largest: {widest.first} - {widest.second} = {fixed(widest.difference.estimate, one.places)}."
+        f"largest: {widest.first} - {widest.second} = {fixed(widest.difference.value, one.places)}."
         f"{_zero_excluded(one)}"
     )
 
 
 def most_won(one: MetricComparison) -> str:
     """The pair that is furthest from even, for the figure of questions won."""
-    known = [pair for pair in one.pairs if pair.share.estimate is not None]
+    known = [pair for pair in one.pairs if pair.share.value is not None]
     if not known:
         return ""
-    most = max(known, key=lambda pair: abs((pair.share.estimate or 0.5) - 0.5))
+    most = max(known, key=lambda pair: abs((pair.share.value or 0.5) - 0.5))
     what = "is higher" if one.facts.higher_is_better is None else "wins"
-    turned = (most.share.estimate or 0.5) < 0.5
+    turned = (most.share.value or 0.5) < 0.5
     first, second, won = (most.second, most.first, most.lost) if turned else (most.first, most.second, most.won)
     return f"Furthest from even: {first} {what} on {won:,} of {one.common:,} questions against {second}."
 
@@ -133,14 +133,14 @@ def _of_pair(pair: PairOnMetric, one: MetricComparison, whole: Comparison) -> st
         better = "Neither direction of this metric is better."
         if not one.described:
             better = "The better direction is unknown: no run has a manifest that describes the metric."
-    way = "higher" if (pair.difference.estimate or 0.0) > 0 else "lower"
+    way = "higher" if (pair.difference.value or 0.0) > 0 else "lower"
     return f"{pair.first} is {way} than {pair.second} on {one.metric}: {difference}. {better}"
 
 
 def _of_several(one: MetricComparison, whole: Comparison) -> str:
     best, count = one.systems[0], len(one.systems)
-    mean = fixed(best.common.estimate, one.places)
-    tied = [other.system for other in one.systems[1:] if fixed(other.common.estimate, one.places) == mean]
+    mean = fixed(best.common.value, one.places)
+    tied = [other.system for other in one.systems[1:] if fixed(other.common.value, one.places) == mean]
     over = [pair.second for pair in one.pairs if pair.first == best.system and pair.significant]
     like = [pair.second for pair in one.pairs if pair.first == best.system and not pair.significant]
     directed = one.facts.higher_is_better is not None
@@ -150,7 +150,7 @@ def _of_several(one: MetricComparison, whole: Comparison) -> str:
     said += f"; no significant difference from {listed(like)}" if like else ""
     found = sum(pair.significant for pair in one.pairs)
     said += f". {found} of {len(one.pairs)} pairs differ significantly."
-    widest = max(one.pairs, key=lambda pair: abs(pair.difference.estimate or 0.0))
+    widest = max(one.pairs, key=lambda pair: abs(pair.difference.value or 0.0))
     if widest.significant:
         said += f" Largest: {widest.first} - {widest.second} = {_difference(widest, one, whole)}."
     rest = [pair for pair in one.pairs if not pair.significant]
@@ -165,7 +165,7 @@ def _difference(pair: PairOnMetric, one: MetricComparison, whole: Comparison) ->
         ends = f"{percent(whole.level)} CI {fixed(low, one.places)} to {fixed(high, one.places)}; "
     several = f", adjusted for {whole.comparisons:,} comparisons" if whole.comparisons > 1 else ""
     p = "no p" if pair.p is None else f"{p_value(pair.p)}{several}"
-    return f"{fixed(pair.difference.estimate, one.places)} ({ends}{p}; n = {one.common:,} questions)"
+    return f"{fixed(pair.difference.value, one.places)} ({ends}{p}; n = {one.common:,} questions)"
 
 
 def _detectable(one: MetricComparison, pairs: Sequence[PairOnMetric]) -> str:

@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 from longmark.metaeval.questions import Clusters, taken
 from longmark.stats.clustered_share import clustered_share
 from longmark.stats.multiplicity import adjust
-from longmark.stats.proportion import Share
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 
@@ -34,36 +34,23 @@ _FEWEST = 5
 _ROUNDING = 1e-12  # areas this close are equal, and their metrics stay in the order given
 
 
-@dataclass(frozen=True, slots=True)
-class Auc:
-    """yes, no: answers with each label and a value. clusters: questions they belong to, None where each has its own.
-    value: None, or no interval, with a reason."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auc(Estimate):
+    """yes, no: answers with each label and a score. clusters: questions they belong to, None if each has its own."""
 
     metric: str
-    value: float | None
-    low: float | None
-    high: float | None
     yes: int
     no: int
-    missing: int
-    reason: str | None = None
-    clusters: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AucDifference:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AucDifference(Estimate):
     """AUC(first) - AUC(second) on the answers that have both; p: two-sided; adjusted: Holm over all pairs."""
 
     first: str
     second: str
-    value: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    adjusted: float | None
-    n: int
-    reason: str | None = None
-    clusters: int | None = None
+    p: float | None = None
+    adjusted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,7 @@ class Bin:
     low: float
     high: float
     mean: float | None
-    yes: Share
+    yes: Estimate
     questions: int
 
 
@@ -97,8 +84,11 @@ def auc(metric: str, values: Floats, yes: Floats, level: float, clusters: Cluste
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
     m, n, missing = int((y == 1).sum()), int((y == 0).sum()), int((~keep).sum())
 
+    def made(value: float | None, low: float | None, high: float | None, why: str | None = None) -> Auc:
+        return Auc(value, low, high, m + n, level, "logit", why, missing, count, metric=metric, yes=m, no=n)
+
     def none(value: float | None, why: str) -> Auc:
-        return Auc(metric, value, None, None, m, n, missing, why, count)
+        return made(value, None, None, why)
 
     if not m or not n:
         return none(None, f"people said {'no' if not m else 'yes'} of every answer" if m + n else "no answer has both")
@@ -111,7 +101,7 @@ def auc(metric: str, values: Floats, yes: Floats, level: float, clusters: Cluste
     centre = math.log(value / (1 - value))
     half = _quantile(level, count) * math.sqrt(variance) / (value * (1 - value))
     low, high = float(expit(centre - half)), float(expit(centre + half))
-    return Auc(metric, value, low, high, m, n, missing, clusters=count)
+    return made(value, low, high)
 
 
 def auc_differences(
@@ -129,8 +119,12 @@ def _difference(
     (v, w, y), keep = complete_rows(columns[one], columns[other], yes)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
 
+    def made(value: float | None, half: float | None, p: float | None = None, why: str | None = None) -> AucDifference:
+        low, high = (None, None) if value is None or half is None else (value - half, value + half)
+        return AucDifference(value, low, high, len(y), level, "DeLong", why, 0, count, first=one, second=other, p=p)
+
     def none(value: float | None, why: str) -> AucDifference:
-        return AucDifference(one, other, value, None, None, None, None, len(y), why, count)
+        return made(value, None, None, why)
 
     if not (y == 1).any() or not (y == 0).any():
         return none(None, "only one label is left")
@@ -146,7 +140,7 @@ def _difference(
     half = _quantile(level, count) * error
     reach = abs(a - b) / error
     p = 2 * (NormalDist().cdf(-reach) if count is None else float(scipy_stats.t.sf(reach, count - 1)))
-    return AucDifference(one, other, a - b, a - b - half, a - b + half, p, None, len(y), clusters=count)
+    return made(a - b, half, p)
 
 
 def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) -> str | None:

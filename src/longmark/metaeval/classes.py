@@ -18,7 +18,7 @@ from longmark.metaeval.draws import draws
 from longmark.metaeval.questions import Clusters, taken
 from longmark.metaeval.scale import Scale
 from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
 
@@ -30,7 +30,7 @@ class ClassFigures:
     name: str
     n: int
     missing: int
-    mean: Interval
+    mean: Estimate
     error: float | None
     auc: float | None
     nearest: tuple[int, ...]

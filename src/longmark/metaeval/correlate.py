@@ -18,14 +18,13 @@ from longmark.metaeval.questions import Clusters, taken
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.correlation import (
-    Correlation,
     CorrelationDifference,
     Kind,
     correlation,
     correlation_difference,
 )
 from longmark.stats.multiplicity import adjust
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
 _LEVELS = 1_000_000_000  # pairs of different values beyond which ranks of every pair of metrics take too long
@@ -40,7 +39,7 @@ class Correlations:
 
     metric: str
     direction: str
-    by_kind: Mapping[str, Correlation]
+    by_kind: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,10 @@ class Grouping:
     """
 
     metric: str
-    within: Interval
+    within: Estimate
     questions: int
     no_value: int
-    systems: Correlation
+    systems: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class ByGroup:
     column: str
     group: str
     metric: str
-    correlation: Correlation
+    correlation: Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from longmark.stats.agreement import (
     percent_agreement,
 )
 from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 from longmark.stats.sums import bootstrap_of_sums
 
@@ -70,9 +70,9 @@ class Ceiling:
     """
 
     name: str
-    pearson: Interval | None
-    spearman: Interval | None
-    agrees: Interval | None
+    pearson: Estimate | None
+    spearman: Estimate | None
+    agrees: Estimate | None
     ratings: int
     items: int
 
@@ -209,7 +209,7 @@ def _ceilings(
     return tuple(found)
 
 
-def _pearson(x: Floats, y: Floats, unit: np.ndarray, level: float, seed: int) -> Interval:
+def _pearson(x: Floats, y: Floats, unit: np.ndarray, level: float, seed: int) -> Estimate:
     """Pearson's correlation over ratings, by sums over the units (items, or questions) that are resampled."""
     _, place = np.unique(unit, return_inverse=True)
     x, y = (_standard(column) for column in (x, y))

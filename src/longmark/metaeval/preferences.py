@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from longmark.metaeval.draws import draws
@@ -25,22 +25,11 @@ from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
 from longmark.stats.clustered_share import clustered_share
 from longmark.stats.multiplicity import adjust
 from longmark.stats.permutation import paired_permutation
-from longmark.stats.proportion import Share, share
+from longmark.stats.proportion import share
+from longmark.stats.results import Estimate
 
 LONGER = "always the longer answer"
 ALWAYS = "always the most frequent choice"
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A share of pairs with its interval; method: how the interval was made; reason: why there is none."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    method: str
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +43,11 @@ class Accuracy:
 
     name: str
     direction: str
-    all: Rate
-    without_ties: Rate
-    decided: Rate
-    ties: Share
-    first: Share
+    all: Estimate
+    without_ties: Estimate
+    decided: Estimate
+    ties: Estimate
+    first: Estimate
     missing: int
 
 
@@ -69,12 +58,12 @@ class GroupAccuracy:
     column: str
     group: str
     name: str
-    all: Rate
-    without_ties: Rate
+    all: Estimate
+    without_ties: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceDifference:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceDifference(Estimate):
     """accuracy(first) - accuracy(second) on the pairs on which both have a choice.
 
     only_first, only_second: pairs on which only that one is right. p: paired permutation of right and wrong (McNemar's
@@ -83,15 +72,10 @@ class ChoiceDifference:
 
     first: str
     second: str
-    value: float | None
-    low: float | None
-    high: float | None
     only_first: int
     only_second: int
     p: float | None
-    adjusted: float | None
-    n: int
-    reason: str | None = None
+    adjusted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +84,7 @@ class SameChoice:
 
     first: str
     second: str
-    share: Share
+    share: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +96,9 @@ class Position:
     """
 
     rater: str
-    first: Share
+    first: Estimate
     both_orders: int
-    same: Share
+    same: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +108,7 @@ class Gold:
     pairs: int
     undecided: int
     counts: Mapping[str, int]
-    ties: Share
+    ties: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +201,11 @@ class _Scorer:
     level: float
     seed: int
 
-    def rate(self, right: Sequence[float | None]) -> Rate:
+    def rate(self, right: Sequence[float | None]) -> Estimate:
         """The mean of 1, 0 and None (left out), by question where a question has several pairs."""
         kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
         if len({question for _, question in kept}) == len(kept):
-            found = share(int(sum(value for value, _ in kept)), len(kept), self.level)
-            return Rate(found.value, found.low, found.high, len(kept), "Wilson", found.reason)
+            return share(int(sum(value for value, _ in kept)), len(kept), self.level)
         interval = bootstrap_mean(
             [value for value, _ in kept],
             clusters=[question for _, question in kept],
@@ -230,10 +213,9 @@ class _Scorer:
             resamples=draws(len(kept)),
             seed=self.seed,
         )
-        how = f"BCa over {interval.clusters} questions"
-        return Rate(interval.estimate, interval.low, interval.high, len(kept), how, interval.reason)
+        return replace(interval, method=f"BCa over {interval.clusters} questions")
 
-    def share(self, counted: Sequence[bool | None]) -> Share:
+    def share(self, counted: Sequence[bool | None]) -> Estimate:
         """Wilson's interval, on fewer pairs where those of a question hang together."""
         return clustered_share(counted, self.questions, self.level)
 
@@ -285,12 +267,7 @@ def _differences(
     right = {name: scorer.right(choices) for name, choices in chosen.items()}
     found = [_difference(one, other, right, scorer, seed) for one, other in combinations(right, 2)]
     adjusted = adjust([each.p for each in found], alpha=alpha).adjusted
-    return tuple(
-        ChoiceDifference(
-            e.first, e.second, e.value, e.low, e.high, e.only_first, e.only_second, e.p, p, e.n, e.reason
-        )
-        for e, p in zip(found, adjusted, strict=True)
-    )  # fmt: skip
+    return tuple(replace(each, adjusted=p) for each, p in zip(found, adjusted, strict=True))
 
 
 def _difference(
@@ -308,21 +285,23 @@ def _difference(
     test = paired_permutation(x, y, clusters=clusters, seed=seed)
     interval = bootstrap_difference(x, y, clusters=clusters, level=scorer.level, seed=seed, resamples=draws(len(x)))
     return ChoiceDifference(
-        one,
-        other,
         test.difference,
         interval.low,
         interval.high,
-        sum(a > b for a, b, _ in both),
-        sum(b > a for a, b, _ in both),
-        test.p,
-        None,
         len(both),
+        scorer.level,
+        interval.method,
         test.reason or interval.reason,
+        clusters=interval.clusters,
+        first=one,
+        second=other,
+        only_first=sum(a > b for a, b, _ in both),
+        only_second=sum(b > a for a, b, _ in both),
+        p=test.p,
     )
 
 
-def _same(one: Sequence[str | None], other: Sequence[str | None], scorer: _Scorer) -> Share:
+def _same(one: Sequence[str | None], other: Sequence[str | None], scorer: _Scorer) -> Estimate:
     return scorer.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])
 
 
@@ -341,7 +320,7 @@ def _positions(pairs: Sequence[Pair], level: float) -> tuple[Position, ...]:
                 same.setdefault(rater, []).append((both[0][0] == both[1][0], pair.question_id))
     raters = list(dict.fromkeys(rater for pair in pairs for rater, _, _ in pair.said))
 
-    def taken(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Share:
+    def taken(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Estimate:
         each = [one for rater in who for one in found.get(rater, ())]
         return clustered_share([counted for counted, _ in each], [question for _, question in each], level)
 

@@ -15,7 +15,7 @@ from longmark.metaeval.sections_ratings import rating_sections
 from longmark.metaeval.words import Naming, between
 from longmark.report.document import Document, Section
 from longmark.report.words import counted
-from longmark.stats.correlation import Correlation
+from longmark.stats.results import Estimate
 from longmark.tables import Column, Table, middle
 
 
@@ -55,7 +55,7 @@ class _Line(NamedTuple):
     auc: Any = None
 
 
-def _correlates(r: Correlation) -> str:
+def _correlates(r: Estimate) -> str:
     if r.value is None:
         return f"no correlation: {r.reason}"
     if r.low is None or r.high is None or r.low <= 0 <= r.high:

@@ -90,7 +90,7 @@ def _says(people: People, what: str) -> str:
     first = people.agreement[0]
     says = f"{counted(people.raters, 'rater')}, {counted(people.rated_twice, what)} rated by two or more."
     if first.value is not None:
-        found = between(first.value, first.interval.low, first.interval.high)
+        found = between(first.value, first.low, first.high)
         says += f" {first.coefficient[0].upper()}{first.coefficient[1:]}: {found}."
     for kind, words in (("spearman", "Spearman's rho"), ("agrees", "agreement with the majority")):
         person = next((c for c in people.ceilings if c.name == PERSON), None)

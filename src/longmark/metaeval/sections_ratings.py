@@ -21,7 +21,7 @@ from longmark.metaeval.words import Naming, between, figure, questions, reasons,
 from longmark.report import charts, lanes
 from longmark.report.document import Section
 from longmark.report.words import counted
-from longmark.stats.correlation import Correlation
+from longmark.stats.results import Estimate
 from longmark.tables import Column
 
 _FEW = 30
@@ -29,7 +29,7 @@ _SCATTERS = 3
 
 
 def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
-    """Correlation, levels, yes or no, classes, differences, groups, prediction-powered means."""
+    """Estimate, levels, yes or no, classes, differences, groups, prediction-powered means."""
     if part.correlations:
         yield _correlation(part, naming)
     if part.grouping:
@@ -46,19 +46,19 @@ def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
         yield _powered(part, naming)
 
 
-def _asked(r: Correlation) -> int:
+def _asked(r: Estimate) -> int:
     return questions(r.clusters, r.n)
 
 
 def _correlation(part: RatingLabel, naming: Naming) -> Section:
     how = "jackknife over questions" if part.clustered else "delete-one jackknife"
 
-    def of(kind: str) -> Callable[[Correlations], Correlation]:
+    def of(kind: str) -> Callable[[Correlations], Estimate]:
         return lambda each: each.by_kind[kind.lower()]
 
     table = naming.table(
         "correlation",
-        "Correlation with the mean human rating",
+        "Estimate with the mean human rating",
         (
             *(Column("metric"), Column("direction"), Column("n", lambda each: each.by_kind["spearman"].n)),
             Column("questions", lambda each: _asked(each.by_kind["spearman"])),
@@ -90,12 +90,10 @@ def _correlation(part: RatingLabel, naming: Naming) -> Section:
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
     ]
-    return naming.section(
-        "Correlation with human ratings", _correlation_says(part, ranked), (table,), (forest, *scatters)
-    )
+    return naming.section("Estimate with human ratings", _correlation_says(part, ranked), (table,), (forest, *scatters))
 
 
-def _forest_row(name: str, r: Correlation) -> lanes.ForestRow:
+def _forest_row(name: str, r: Estimate) -> lanes.ForestRow:
     return lanes.ForestRow(name, r.value, r.low, r.high, r.reason if r.value is None and r.reason else f"n = {r.n}")
 
 
@@ -137,11 +135,11 @@ def _levels(part: RatingLabel, naming: Naming) -> Section:
         "within questions: mean over questions of rho between the systems' answers; BCa interval over questions. "
         "constant: questions with equal scores or equal ratings of all answers. over systems: between system means.",
     )
-    best = max(part.grouping, key=lambda g: g.within.estimate if g.within.estimate is not None else -2.0)
+    best = max(part.grouping, key=lambda g: g.within.value if g.within.value is not None else -2.0)
     says = "Over all answers a metric can correlate through the questions; within a question only the answers differ."
-    if best.within.estimate is not None:
-        found = between(best.within.estimate, best.within.low, best.within.high)
-        none = "" if best.within.estimate > 0 else "no metric correlates positively; "
+    if best.within.value is not None:
+        found = between(best.within.value, best.within.low, best.within.high)
+        none = "" if best.within.value > 0 else "no metric correlates positively; "
         says += f" Within questions: {none}highest {best.metric}, {found}, {counted(best.questions, 'question')}."
     few = part.grouping[0].systems.n
     if few < 10:
@@ -186,7 +184,7 @@ def _groups(part: RatingLabel, naming: Naming) -> Section:
     )
     found = [InGroup(g.column, g.group, g.metric, g.correlation.value, g.correlation.n) for g in part.groups]
     by = columns_named(found)
-    says = f"Correlation among the answers of each {by}. {fewest(found, 'answer')}"
+    says = f"Estimate among the answers of each {by}. {fewest(found, 'answer')}"
     drawn = groups_figure(found, "Spearman's rho with human ratings, by group", -1.0)
     table = naming.table("groups", "Spearman's rho by group", columns, part.groups)
     return naming.section(f"By {by}", says, (table,), (drawn,))

@@ -130,7 +130,8 @@ class Figure:
 
 
 def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "") -> dict[str, bytes]:
-    """The files of a figure, by format (None: all of them); none where it has no drawing. salt: keeps the ids of figures on one page apart.
+    """The files of a figure, by format (None: all of them); none where it has no drawing. salt: keeps the ids of
+    figures on one page apart.
 
     Errors: MissingExtra where matplotlib is not installed.
     """

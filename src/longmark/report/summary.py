@@ -1,45 +1,27 @@
-"""The summary of one or several runs: for each metric and system the mean, its interval, and why values are missing.
+"""The summary of one or several sources: for each metric and system the mean, its interval, and why rows are unscored.
 
-A mean is over the rows with a value and always travels with the number of rows; a missing value is never a number.
-Its interval, at 95 %, is made by one of
-
-    BCa           10,000 bootstrap resamples (fewer for huge n), where the extra `stats` is there and n >= 15
-    Student's t   clipped to the metric's bounds, otherwise
-    all equal     the values show no spread: `stats.equal`, where the metric has bounds
-
-There is none for fewer than two values, nor for equal values of a metric without bounds. Below 15 values resampling
-knows too little: of nominal 2.5 % lower ends, 5 to 16 % lie above the true mean for 10 to 3 values (t: 2 to 7 %).
+A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % interval
+is Student's t, clipped to the metric's bounds (`stats.student.mean_estimate`); equal scores of a metric with bounds
+have the interval of `equal_interval`. There is none for fewer than two scores, nor for equal scores without bounds.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from importlib.util import find_spec
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import decimals, fixed, share
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
-from longmark.stats.equal import equal_interval
 from longmark.stats.gate import TAIL, BoundedScores
-from longmark.stats.student import Moments, mean_interval
+from longmark.stats.student import STUDENT, Moments, mean_estimate
 from longmark.tables import one_line
 
-BCA, STUDENT, ALL_EQUAL = "BCa", "Student's t", "all equal"
 MAX_UNSCORED = 0.05
-FEWEST_BCA = 15
-"""Values from which an interval is by BCa; below them by Student's t."""
-
-_LEVEL = 0.95
-_DRAWS = 100_000_000  # of a cell, at most, as long as these are _RESAMPLES[0] resamples: about a second
-_DRAWS_IN_ALL = 2_000_000_000  # of all cells, likewise
-_RESAMPLES = (1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +56,9 @@ class Summary:
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
 
     @property
-    def methods(self) -> tuple[str, ...]:
-        """How the intervals were made, those by BCa or Student's t."""
-        return tuple(name for name in (BCA, STUDENT) if any(cell.method == name for cell in self.cells))
-
-    @property
     def interval_name(self) -> str:
         """The head of the intervals' column, which names the method."""
-        return interval_name(f"{BCA}, or t" if len(self.methods) > 1 else "".join(self.methods))
+        return interval_name(STUDENT if any(cell.method == STUDENT for cell in self.cells) else "")
 
     def of(self, metric: str) -> list[Cell]:
         """The cells of a metric."""
@@ -113,7 +90,6 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
         if (scores := bounded[metric, system]) is not None:
             scores.add(value)
     unscored = index.unscored()
-    values = sum(seen.n for seen in moments.values())
     cells = []
     for name in facts:
         metric = names.index(name)
@@ -121,9 +97,23 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
             key = (metric, system)
             if key in counts:
                 seen = moments[key]
-                made = _interval(seen, facts[name], partial(index.ascending, metric, system), values)
-                cell = _cell(name, label, counts[key], seen, made, unscored.get(key, ()))
-                cells.append(replace(cell, bounded=bounded[key]))
+                mean = mean_estimate(seen, (facts[name].lo, facts[name].hi))
+                cells.append(
+                    Cell(
+                        metric=name,
+                        system=label,
+                        n=counts[key],
+                        scored=seen.n,
+                        mean=mean.value,
+                        interval=mean.ends,
+                        least=seen.minimum if seen.n else None,
+                        greatest=seen.maximum if seen.n else None,
+                        gaps=unscored.get(key, ()),
+                        method=mean.method,
+                        reason=mean.reason or "",
+                        bounded=bounded[key],
+                    )
+                )
     return Summary(tuple(cells), facts, tuple(systems))
 
 
@@ -131,68 +121,6 @@ def _bounded(facts: MetricFacts) -> BoundedScores | None:
     return (
         BoundedScores(facts.lo, facts.hi) if facts.bounded and facts.lo is not None and facts.hi is not None else None
     )
-
-
-def _cell(metric: str, system: str, n: int, seen: Moments, made: Made, gaps: tuple[Unscored, ...]) -> Cell:
-    if not seen.n:
-        return Cell(metric, system, n, 0, None, None, None, None, gaps, reason=made.reason)
-    mean = seen.mean if math.isfinite(seen.mean) else None
-    return Cell(
-        metric, system, n, seen.n, mean, made.ends, seen.minimum, seen.maximum, gaps, made.method, made.reason
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """An interval and how it was made, or why there is none."""
-
-    ends: tuple[float, float] | None
-    method: str = ""
-    reason: str = ""
-
-
-def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterable[float]], values: int) -> Made:
-    """ascending: gives the values in rising order, so that the interval does not hang on the order of the rows; values:
-    how many there are in all cells."""
-    bounds = (facts.lo, facts.hi)
-    made = not_resampled(seen, bounds)
-    if made is not None:
-        return made
-    if _has_arrays():
-        from longmark.stats.bootstrap import bootstrap_mean
-
-        fewest, most = _RESAMPLES
-        resamples = min(most, max(fewest, min(_DRAWS // seen.n, _DRAWS_IN_ALL // values)))
-        found = bootstrap_mean(array("d", ascending()), level=_LEVEL, resamples=resamples)
-        if found.low is not None and found.high is not None:
-            return Made((found.low, found.high), BCA)
-    return by_student(seen, bounds)
-
-
-def not_resampled(seen: Moments, bounds: tuple[float | None, float | None], level: float = _LEVEL) -> Made | None:
-    """The interval of a mean where resampling knows too little: fewer than `FEWEST_BCA` values, or equal ones; None
-    where it is to be by BCa, or by `by_student` where there is no BCa. bounds: of the values, None for no limit."""
-    if seen.n < 2:
-        return Made(None, reason=f"there {'is only 1 value' if seen.n else 'are no values'}")
-    if not math.isfinite(seen.mean) or not math.isfinite(seen.variance or 0.0):
-        return Made(None, reason="the values are too large to be averaged")
-    if seen.minimum == seen.maximum:
-        lo, hi = bounds
-        if lo is None or hi is None or not lo <= seen.minimum <= hi:
-            return Made(None, reason=f"all {seen.n} values are equal, and the metric has no bounds to reckon with")
-        return Made(equal_interval(seen.minimum, seen.n, lo, hi, level), ALL_EQUAL)
-    return by_student(seen, bounds, level) if seen.n < FEWEST_BCA else None
-
-
-def by_student(seen: Moments, bounds: tuple[float | None, float | None], level: float = _LEVEL) -> Made:
-    """Student's t interval of a mean, clipped to the bounds."""
-    by_t = mean_interval(seen, level, bounds)
-    return Made((by_t.low, by_t.high), STUDENT) if by_t else Made(None, reason="there are too few values")
-
-
-def _has_arrays() -> bool:
-    """Whether the extra `stats` is installed; nothing is imported to find out."""
-    return all(find_spec(name) is not None for name in ("numpy", "scipy"))
 
 
 def interval_name(method: str) -> str:

@@ -18,7 +18,7 @@ Time grows with items x categories (ordinal alpha: x pairs of categories that me
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from longmark.errors import UnknownName, UserError
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, cluster_numbers
 from longmark.stats.sums import Formula, bootstrap_of_sums
 
@@ -41,22 +41,18 @@ _RESAMPLES = 2000
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Estimate):
     """A coefficient of agreement with its interval.
 
-    value: None, with interval.reason, where it is not defined. items: those used; left_out: those with too few
-    ratings; missing: ratings that lack, over all items. categories: in their order, as the coefficient took them (on
-    the interval scale: the values that occur). weights: of Cohen's kappa; scale: of Krippendorff's alpha.
+    n: items used; missing: items with too few ratings; absent: missing ratings, over all items. categories: in their
+    order, as the coefficient took them (on the interval scale: the values that occur). weights: of Cohen's kappa;
+    scale: of Krippendorff's alpha.
     """
 
     coefficient: str
-    value: float | None
-    interval: Interval
-    items: int
     raters: int
-    left_out: int
-    missing: int
+    absent: int
     categories: tuple[Hashable, ...]
     weights: str | None = None
     scale: str | None = None
@@ -338,18 +334,15 @@ class _Table:
             features, formula, level=level, resamples=resamples, seed=seed, clusters=count is not None
         )
         if items < _FEWEST:
-            interval = replace(interval, estimate=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
-        elif interval.estimate is None:
+            interval = replace(interval, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
+        elif interval.value is None:
             interval = replace(interval, reason="all ratings are the same, so that chance alone would agree as much")
-        left_out = len(self.codes) - items
+        found = replace(interval, n=items, missing=len(self.codes) - items, clusters=count)
         return Agreement(
+            **{each.name: getattr(found, each.name) for each in fields(Estimate)},
             coefficient=coefficient,
-            value=interval.estimate,
-            interval=replace(interval, n=items, missing=left_out, clusters=count),
-            items=items,
             raters=self.codes.shape[1],
-            left_out=left_out,
-            missing=int((self.codes < 0).sum()),
+            absent=int((self.codes < 0).sum()),
             categories=self.categories,
             weights=weights,
             scale=scale,

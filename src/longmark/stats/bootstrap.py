@@ -18,11 +18,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from longmark.errors import UserError
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
 BCA, PERCENTILE = "BCa", "percentile"
 Statistic = Callable[..., Floats]
+
+FEWEST_BCA = 15
+"""Values from which the interval of a mean is by BCa; below them BCa covers too little."""
 
 FEWEST = 3  # rows or clusters below which resampling says nothing
 _CHUNK = 250_000  # indices that are drawn at once: 2 MB
@@ -37,7 +40,7 @@ def bootstrap_mean(
     method: str = BCA,
     resamples: int = 10_000,
     seed: Seed = 0,
-) -> Interval:
+) -> Estimate:
     """The mean of the values that are there. clusters: for each value, what it belongs to.
 
     With clusters of different sizes the mean is still over values, so that a resample has as many values as it drew.
@@ -62,7 +65,7 @@ def bootstrap_difference(
     method: str = BCA,
     resamples: int = 10_000,
     seed: Seed = 0,
-) -> Interval:
+) -> Estimate:
     """The mean of a - b over the rows that have both; the rows are resampled as pairs."""
     (left, right), keep = complete_rows(a, b)
     differences = np.full(len(keep), np.nan)
@@ -81,7 +84,7 @@ def bootstrap(
     method: str = BCA,
     resamples: int = 10_000,
     seed: Seed = 0,
-) -> Interval:
+) -> Estimate:
     """Any statistic of rows: columns of equal length, of which the rows that are complete are resampled together.
 
     statistic: given the columns, each of shape (…, rows), it reduces the last axis; NaN where it has no value. With
@@ -132,7 +135,7 @@ def bca_interval(
     resamples: int,
     seed: int | None,
     clusters: int | None = None,
-) -> Interval:
+) -> Estimate:
     """The BCa interval of a statistic that was resampled elsewhere.
 
     resampled: its values on the resamples; jackknife: with each of the n rows left out, or of the clusters, if that
@@ -157,7 +160,7 @@ def _reduced(values: Floats, resamples: int) -> Floats:
 
 def _of_means(
     sums: Floats, sizes: Floats, rows: int, count: int | None, level: float, method: str, resamples: int, seed: Seed
-) -> Interval:
+) -> Estimate:
     """The mean from the sum and the size of each unit that is drawn; a row is a unit of size 1."""
     n, units = int(sizes.sum()), len(sums)
     random, number = generator(seed)
@@ -187,10 +190,10 @@ class _Settings:
     resamples: int
     seed: int | None
 
-    def none(self, estimate: float | None, reason: str, undefined: int = 0) -> Interval:
+    def none(self, estimate: float | None, reason: str, undefined: int = 0) -> Estimate:
         return self._made(estimate, None, None, undefined, reason)
 
-    def interval(self, estimate: float, resampled: Floats, jackknife: Floats | None) -> Interval:
+    def interval(self, estimate: float, resampled: Floats, jackknife: Floats | None) -> Estimate:
         """jackknife: None for percentiles."""
         values = resampled[~np.isnan(resampled)]
         undefined = len(resampled) - len(values)
@@ -213,9 +216,9 @@ class _Settings:
 
     def _made(
         self, estimate: float | None, low: float | None, high: float | None, undefined: int, reason: str | None
-    ) -> Interval:
-        return Interval(
-            estimate=estimate,
+    ) -> Estimate:
+        return Estimate(
+            value=estimate,
             low=low,
             high=high,
             n=self.n,

@@ -15,14 +15,15 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from longmark.errors import UserError
-from longmark.stats.proportion import Share, check_level, share
+from longmark.stats.proportion import check_level, share
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Values, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 
 METHOD = "Wilson, effective size"
 
 
-def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level: float = 0.95) -> Share:
+def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level: float = 0.95) -> Estimate:
     """counted: 1, 0 or None (left out); clusters: for each what it belongs to.
 
     The plain share where no cluster holds two; no interval where all belong to one. UserError for other values and for
@@ -40,7 +41,7 @@ def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level:
         return share(count, n, level)
     p = count / n
     if groups < 2:
-        return Share(count, n, p, None, None, level, METHOD, "all answers belong to one question")
+        return Estimate(p, None, None, n, level, METHOD, "all answers belong to one question", clusters=groups)
     size = float(groups)
     if 0 < count < n:
         between = np.bincount(numbers, y - p)
@@ -51,4 +52,4 @@ def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level:
     half = t / (1 + t * t / size) * math.sqrt(p * (1 - p) / size + t * t / (4 * size * size))
     low = 0.0 if count == 0 else max(0.0, middle - half)
     high = 1.0 if count == n else min(1.0, middle + half)
-    return Share(count, n, p, low, high, level, METHOD)
+    return Estimate(p, low, high, n, level, METHOD, clusters=groups)

@@ -29,78 +29,44 @@ from scipy import stats as scipy_stats
 from longmark.errors import UnknownName, UserError
 from longmark.stats.jackknife import deviations, scaled
 from longmark.stats.proportion import check_level
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 
 Kind = Literal["pearson", "spearman", "kendall"]
 Method = Literal["jackknife", "fisher"]
 KINDS = ("pearson", "spearman", "kendall")
-METHODS = ("jackknife", "fisher")
+JACKKNIFE = "jackknife"
+METHODS = (JACKKNIFE, "fisher")
 
 _FEWEST = 3
 _PERFECT = 1 - 1e-12
 _FEWEST_FOR_INTERVAL = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """A correlation of n pairs; missing: pairs that lack a value. reason: why there is no value, or no interval.
-
-    clusters: how many the pairs belong to; None: each pair counted by itself.
-    """
-
-    kind: str
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    missing: int
-    level: float
-    method: str
-    reason: str | None = None
-    clusters: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MeanCorrelation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanCorrelation(Estimate):
     """The mean over systems through Fisher's z, and each system's own correlation.
 
     left_out: systems that have no finite z (no value, or a correlation of exactly 1 or -1 beside others that are not).
     clusters: how many the questions belong to; None: each question counted by itself.
     """
 
-    kind: str
-    value: float | None
-    low: float | None
-    high: float | None
-    by_system: Mapping[str, Correlation]
+    by_system: Mapping[str, Estimate]
     left_out: tuple[str, ...]
-    level: float
-    method: str
-    reason: str | None = None
-    clusters: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CorrelationDifference:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationDifference(Estimate):
     """correlation(first, target) - correlation(second, target) on the n items that have all three values.
 
     p: two-sided, of no difference, from Student's t of the jackknife.
     """
 
     kind: str
-    first: float | None
-    second: float | None
-    value: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n: int
-    missing: int
-    level: float
-    method: str = "jackknife"
-    reason: str | None = None
-    clusters: int | None = None
+    first: float | None = None
+    second: float | None = None
+    p: float | None = None
 
 
 def correlation(
@@ -111,7 +77,7 @@ def correlation(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
     method: Method = "jackknife",
-) -> Correlation:
+) -> Estimate:
     """The correlation of the pairs that have both values. clusters: for each pair, what it belongs to.
 
     No value for fewer than 3 pairs or where a column has one value only; no interval where |r| = 1, or for fewer than
@@ -130,7 +96,7 @@ def _numbered(clusters: Sequence[Hashable] | None, rows: int) -> Ints | None:
 
 def _with_parts(
     x: Values, y: Values, kind: str, level: float, method: str, clusters: Ints | None
-) -> tuple[Correlation, Floats | None]:
+) -> tuple[Estimate, Floats | None]:
     """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value), if needed."""
     (a, b), keep = complete_rows(x, y)
     missing = int((~keep).sum())
@@ -138,8 +104,8 @@ def _with_parts(
     used, of = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
 
-    def result(value: float | None, low: float | None, high: float | None, reason: str | None) -> Correlation:
-        return Correlation(kind, value, low, high, len(a), missing, level, method, reason, count)
+    def result(value: float | None, low: float | None, high: float | None, reason: str | None) -> Estimate:
+        return Estimate(value, low, high, len(a), level, method, reason, missing, count)
 
     if why := _no_value(a, b):
         return result(None, None, None, why), None
@@ -207,7 +173,9 @@ def mean_correlation(
         low, high = ends or (None, None)
         left_out = tuple(name for name in by_system if name not in used)
         count = None if numbers is None else len(set(numbers.tolist()))
-        return MeanCorrelation(kind, value, low, high, by_system, left_out, level, "jackknife", reason, count)
+        return MeanCorrelation(
+            value, low, high, rows, level, "jackknife", reason, clusters=count, by_system=by_system, left_out=left_out
+        )
 
     if not values:
         return result(None, None, [], "no system has a correlation")
@@ -250,7 +218,7 @@ def correlation_difference(
     why = _no_value(a, t) or _no_value(b, t)
     if why:
         return CorrelationDifference(
-            kind, None, None, None, None, None, None, len(t), missing, level, reason=why, clusters=count
+            None, None, None, len(t), level, JACKKNIFE, why, missing, count, kind=kind
         )  # fmt: skip
     r, s = _value(a, t, kind), _value(b, t, kind)
     low = high = p = None
@@ -267,7 +235,7 @@ def correlation_difference(
             low, high = r - s - half, r - s + half
             p = float(2 * scipy_stats.t.sf(abs(r - s) / error, df))
     return CorrelationDifference(
-        kind, r, s, r - s, low, high, p, len(t), missing, level, reason=reason, clusters=count
+        r - s, low, high, len(t), level, JACKKNIFE, reason, missing, count, kind=kind, first=r, second=s, p=p
     )  # fmt: skip
 
 

@@ -18,7 +18,8 @@ from statistics import NormalDist
 import numpy as np
 
 from longmark.errors import UserError
-from longmark.stats.proportion import Share, share
+from longmark.stats.proportion import share
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, check_count, complete_rows, generator
 
 PairedTest = Callable[[Floats, Floats, np.random.Generator], float]
@@ -41,7 +42,7 @@ class Power:
     pilot: its pairs; missing: those that lack a value.
     """
 
-    power: Share | None
+    power: Estimate | None
     normal: float | None
     n: int
     difference: float
@@ -102,7 +103,7 @@ def power(
     d = a - b
     spread = float(d.std(ddof=1)) if pilot > 1 else None
 
-    def result(found: Share | None, normal: float | None, reason: str | None = None) -> Power:
+    def result(found: Estimate | None, normal: float | None, reason: str | None = None) -> Power:
         missing = int((~keep).sum())
         return Power(
             found, normal, size, difference, alpha, spread, pilot, missing, simulations, name, number, reason

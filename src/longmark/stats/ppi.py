@@ -25,8 +25,9 @@ import numpy as np
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.proportion import check_level
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers
-from longmark.stats.student import MeanInterval, t_quantile
+from longmark.stats.student import STUDENT, t_quantile
 
 Method = Literal["t", "normal"]
 METHODS = ("t", "normal")
@@ -35,8 +36,8 @@ _FEWEST = 3
 _FEWEST_CLUSTERS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PpiMean:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PpiMean(Estimate):
     """The prediction-powered mean and its interval, beside what people and judge say alone.
 
     weight: λ, and whether it was tuned. human: the mean of the labels alone with its interval, by the same method;
@@ -45,22 +46,14 @@ class PpiMean:
     clusters: how many the labelled items belong to; None: each counted by itself.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
     error: float | None
     weight: float | None
     tuned: bool
-    human: MeanInterval | None
+    human: Estimate | None
     judge: float | None
     labelled: int
     unlabelled: int
     worth: float | None
-    missing: int
-    level: float
-    method: str
-    reason: str | None = None
-    clusters: int | None = None
 
 
 def ppi_mean(
@@ -102,7 +95,7 @@ def ppi_mean(
         value: float | None,
         error: float | None,
         used: float | None,
-        alone: MeanInterval | None,
+        alone: Estimate | None,
         worth: float | None,
         reason: str | None = None,
     ) -> PpiMean:
@@ -116,6 +109,7 @@ def ppi_mean(
             tuned=weight is None,
             human=alone,
             judge=average,
+            n=n,
             labelled=n,
             unlabelled=rest,
             worth=worth,
@@ -148,7 +142,7 @@ def ppi_mean(
             adds[alone_marked] = used * (others - others.mean()) / rest
         spread = _between(names[marked], adds[marked], units, ddof)
     half = _quantile(level, units, method) * math.sqrt(own)
-    alone = MeanInterval(mean, mean - half, mean + half, n, level, "Student's t" if method == "t" else "normal")
+    alone = Estimate(mean, mean - half, mean + half, n, level, STUDENT if method == "t" else "normal")
     error = math.sqrt(spread)
     if error <= 1e-12 * max(1.0, float(np.abs(y).max())):
         why = "no labels differ from the marks but by a constant, and the marks do not vary: no spread to tell from"

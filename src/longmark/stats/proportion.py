@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 
 from longmark.errors import UserError
+from longmark.stats.results import Estimate
+
+WILSON = "Wilson"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """count of n, as a share between low and high; all three None, with a reason, for n = 0."""
-
-    count: int
-    n: int
-    value: float | None
-    low: float | None
-    high: float | None
-    level: float
-    method: str = "Wilson"
-    reason: str | None = None
-
-
-def share(count: int, n: int, level: float = 0.95) -> Share:
-    """Raises UserError where the level is not between 0 and 1 or count not between 0 and n."""
+def share(count: int, n: int, level: float = 0.95) -> Estimate:
+    """The share count / n. Raises UserError for a level outside (0, 1) or a count outside 0 to n."""
     check_level(level)
     if not 0 <= count <= n:
         raise UserError(f"a share counts some of n: {count} of {n} cannot be")
     if not n:
-        return Share(count, n, None, None, None, level, reason="there is nothing to take a share of")
-    p = count / n
-    return Share(count, n, p, *wilson(p, n, level), level)
+        return Estimate(None, None, None, 0, level, WILSON, "there is nothing to take a share of")
+    return Estimate(count / n, *wilson(count / n, n, level), n, level, WILSON)
 
 
 def wilson(p: float, n: int, level: float = 0.95) -> tuple[float, float]:

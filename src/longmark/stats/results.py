@@ -1,7 +1,7 @@
-"""What the resampling statistics give back: frozen, with the settings they were made with, and without NumPy.
+"""The results of the statistics: frozen, with the settings they were made with, and without NumPy.
 
-A number that could not be had is None, and `reason` says why; it is never NaN. `missing` counts the rows that were left
-out because a value lacked. `seed` is None where a generator was handed in.
+A number that is not defined is None, and `reason` says why; it is never NaN. `missing` counts the rows that were left
+out because a value is missing. `seed` is None if a generator was given.
 """
 
 from __future__ import annotations
@@ -15,26 +15,33 @@ DIRECTIONS = (TWO_SIDED, GREATER, LESS)
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A bootstrap interval: `estimate` on all rows, with `low` and `high` around it.
+class Estimate:
+    """A number with its confidence interval, `low` to `high`.
 
-    n          rows used
-    clusters   how many clusters were resampled; None: the rows were
-    undefined  resamples on which the statistic had no value, which were left out
+    value      None if there is none; low, high: None if there is no interval. `reason` says why
+    n          values, pairs or items used; missing: those left out because a value is missing
+    level      of the interval, in (0, 1); method: how the interval was made
+    clusters   how many the values belong to; None: each value counts by itself
+    resamples  drawn, with this seed (None: a generator was given); undefined: resamples without a value, left out
     """
 
-    estimate: float | None
+    value: float | None
     low: float | None
     high: float | None
     n: int
-    level: float
-    method: str
-    resamples: int
-    seed: int | None
+    level: float = 0.95
+    method: str = ""
+    reason: str | None = None
     missing: int = 0
     clusters: int | None = None
+    resamples: int = 0
+    seed: int | None = None
     undefined: int = 0
-    reason: str | None = None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None if there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)

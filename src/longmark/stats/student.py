@@ -1,10 +1,10 @@
-"""Student's t interval on a mean, in plain Python.
+"""Student's t interval of a mean, in plain Python, so that it needs no extra.
 
     mean ± t sqrt(variance / n)      t: the quantile of Student's t with n - 1 degrees of freedom
 
 t is found from P(|T| < t) = I_x(1/2, df/2), x = t² / (df + t²), the regularised incomplete beta function (continued
 fraction of Abramowitz & Stegun 26.5.8, by Lentz's method), and agrees with SciPy's to 1e-9. The interval is clipped to
-the bounds of the metric; with equal values it has no width, which tells more of the sample than of the mean.
+the bounds of the metric.
 """
 
 from __future__ import annotations
@@ -16,6 +16,13 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from longmark.errors import UserError
+from longmark.stats.proportion import check_level
+from longmark.stats.results import Estimate
+
+Bounds = tuple[float | None, float | None]
+"""Least and greatest value that a metric can have; None: no limit."""
+
+STUDENT, ALL_EQUAL = "Student's t", "all equal"
 
 _NEARLY_NORMAL = 10_000  # degrees of freedom from which on A & S 26.7.5 (three terms) is exact to the last digits
 
@@ -54,40 +61,48 @@ class Moments:
         return self._squares / (self.n - 1) if self.n > 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class MeanInterval:
-    """A mean between `low` and `high`, from n values, at a confidence level, by a named method."""
+def mean_estimate(moments: Moments, bounds: Bounds = (None, None), level: float = 0.95) -> Estimate:
+    """A mean with Student's t interval, clipped to the bounds (None: no limit on that side), in the values' units.
 
-    mean: float
-    low: float
-    high: float
-    n: int
-    level: float
-    method: str = "Student's t"
-
-
-def mean_interval(
-    moments: Moments, level: float = 0.95, bounds: tuple[float | None, float | None] = (None, None)
-) -> MeanInterval | None:
-    """The interval of a mean, clipped to bounds (None: no limit on that side); None for n < 2.
-
-    Raises UserError where the level is not between 0 and 1.
+    Equal values of a metric with bounds have the interval of `equal_interval`. No interval for fewer than two values,
+    equal values without bounds, or values too large to be averaged. UserError for a level outside (0, 1).
     """
-    if not 0 < level < 1:
-        raise UserError(f"a confidence level lies between 0 and 1, as 0.95 does; found {level}")
-    variance = moments.variance
+    check_level(level)
+    n, variance = moments.n, moments.variance
+
+    def made(low: float | None, high: float | None, method: str, reason: str | None = None) -> Estimate:
+        mean = moments.mean if n and math.isfinite(moments.mean) else None
+        return Estimate(mean, low, high, n, level, method, reason)
+
     if variance is None:
-        return None
-    half = t_quantile(level, moments.n - 1) * math.sqrt(variance / moments.n)
+        return made(None, None, "", f"there {'is only 1 value' if n else 'are no values'}")
+    if not math.isfinite(moments.mean) or not math.isfinite(variance):
+        return made(None, None, "", "the values are too large to be averaged")
     least, most = bounds
+    if moments.minimum == moments.maximum:
+        if least is None or most is None or not least <= moments.minimum <= most:
+            return made(None, None, "", f"all {n} values are equal, and the metric has no bounds to reckon with")
+        return made(*equal_interval(moments.minimum, n, least, most, level), ALL_EQUAL)
+    half = t_quantile(level, n - 1) * math.sqrt(variance / n)
     low, high = moments.mean - half, moments.mean + half
-    return MeanInterval(
-        mean=moments.mean,
-        low=low if least is None else max(least, low),
-        high=high if most is None else min(most, high),
-        n=moments.n,
-        level=level,
-    )
+    return made(low if least is None else max(least, low), high if most is None else min(most, high), STUDENT)
+
+
+def equal_interval(value: float, n: int, lo: float, hi: float, level: float = 0.95) -> tuple[float, float]:
+    """The interval of the mean if all n values in a sample are equal: a spread cannot be estimated, but the share of
+    other values cannot be large.
+
+        [v - s (v - lo), v + s (hi - v)]     s = 1 - tail^(1/n), tail = (1 - level) / 2
+
+    s is the share of different values that n draws would all have missed with probability `tail` (Clopper and Pearson's
+    bound for 0 of n); the different ones are taken to lie at the bounds. UserError for a value outside its bounds, n
+    below 1 or a level outside (0, 1).
+    """
+    check_level(level)
+    if n < 1 or not lo <= value <= hi:
+        raise UserError(f"{n} values of {value} between {lo} and {hi}: expected one or more within the bounds")
+    missed = 1 - ((1 - level) / 2) ** (1 / n)
+    return value - missed * (value - lo), value + missed * (hi - value)
 
 
 @lru_cache(maxsize=4096)

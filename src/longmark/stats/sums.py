@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from longmark.stats.bootstrap import FEWEST, bca_interval, draws
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, check_count, generator
 
 Formula = Callable[[Floats], Floats]
@@ -24,7 +24,7 @@ _CHUNK = 250_000  # sums that a formula is given at once: 2 MB
 
 def bootstrap_of_sums(
     features: Any, formula: Formula, *, level: float, resamples: int, seed: Seed, clusters: bool = False
-) -> Interval:
+) -> Estimate:
     """The BCa interval of formula(features summed over the items), resampling items.
 
     features: shape (items, features), an array or a matrix of scipy.sparse in rows. clusters: whether these items are

@@ -10,7 +10,8 @@ from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.numbers import fixed
 from longmark.report.words import counted
-from longmark.stats.correlation import KINDS, Correlation, MeanCorrelation
+from longmark.stats.correlation import KINDS, MeanCorrelation
+from longmark.stats.results import Estimate
 from longmark.study.metrics.results import MetricPair, MetricsStudy
 from longmark.study.metrics.words import better
 from longmark.tables import Column, Table, interval_columns
@@ -70,7 +71,7 @@ class _InSystem(NamedTuple):
     kind: str
     pair: MetricPair
     system: str
-    r: Correlation
+    r: Estimate
 
 
 def why_none(mean: MeanCorrelation) -> str | None:

@@ -26,9 +26,10 @@ from itertools import permutations, product
 from typing import Any
 
 from longmark.report.markup import plural
-from longmark.report.summary import BCA, FEWEST_BCA
 from longmark.stats.agreement import fleiss_kappa
-from longmark.stats.correlation import Correlation, correlation
+from longmark.stats.bootstrap import BCA, FEWEST_BCA
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate
 from longmark.study.score.labels import RELEVANCE, UTILIZATION, Item, Labels
 from longmark.study.score.results import (
     ABSOLUTE,
@@ -107,7 +108,7 @@ class OnScale:
 
     scale: str
     other: str
-    rho: Correlation
+    rho: Estimate
     items: int
     unscored: int
 
@@ -151,16 +152,16 @@ def _kappa(
     most = max(map(len, items))
     how: dict[str, Any] = asdict(intervals)
     made = fleiss_kappa([[*given, *[None] * (most - len(given))] for given in items], clusters=questions, **how)
-    fewer = f"kappa leaves out {plural(made.left_out, 'answer')} with fewer than {most} labels" if made.left_out else ""
-    count = made.interval.clusters or 0
+    fewer = f"kappa leaves out {plural(made.missing, 'answer')} with fewer than {most} labels" if made.missing else ""
+    count = made.clusters or 0
     none = Range(None, None)
     if made.value is None:
-        return None, none, in_words(fewer, f"no kappa: {made.interval.reason}")
+        return None, none, in_words(fewer, f"no kappa: {made.reason}")
     if count < FEWEST_BCA:
         few = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
         return made.value, none, in_words(fewer, f"no interval of kappa: {few}")
-    reason = made.interval.reason and f"no interval of kappa: {by_question(made.interval.reason)}"
-    return made.value, Range(made.interval.low, made.interval.high), in_words(fewer, reason)
+    reason = made.reason and f"no interval of kappa: {by_question(made.reason)}"
+    return made.value, Range(made.low, made.high), in_words(fewer, reason)
 
 
 def by_label(labels: Labels, results: Results) -> list[ByLabel]:

@@ -10,7 +10,7 @@ from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.lanes import ForestRow, forest
 from longmark.report.markup import listed, plural
-from longmark.report.summary import FEWEST_BCA
+from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.study.page import Part, notices, sections
 from longmark.study.score import agreement, tables, utilization
 from longmark.study.score.plan import answers_page

@@ -2,9 +2,9 @@
 
 A variant belongs to the question that it is a variant of, so that rows which share a question are resampled together.
 
-Intervals follow the rule of a run's own table (`report.summary`): BCa from 15 values on, Student's t below, clipped to
-the metric's bounds; `stats.equal` for equal values. Where rows share a question (its variants, its facts), questions
-are counted and resampled: below 15 of them t is computed on what each adds to the mean (the linearised ratio),
+Intervals are BCa from 15 values on, Student's t below, clipped to the metric's bounds (`mean_estimate`). Where rows
+share a question (its variants, its facts), questions are counted and resampled: below 15 of them t is computed on what
+each adds to the mean (the linearised ratio),
 
     u_q = m + (sum_q - n_q m) Q / n     of Q questions with n_q of the n values; mean m, and with n_q = 1 the values
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,13 @@ import numpy as np
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.records.read import Reading
-from longmark.report.summary import BCA, Made, by_student, not_resampled
 from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
-from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.bootstrap import FEWEST_BCA, bootstrap_mean
 from longmark.stats.permutation import rounding
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
-from longmark.stats.student import Moments
+from longmark.stats.student import STUDENT, Moments, mean_estimate
 from longmark.study.score.labels import Item, Labels
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, evaluator_run, proxy_run
 from longmark.tables import Range
@@ -280,35 +280,32 @@ def mean_of(
     there.sort(key=lambda pair: pair[0])  # so that the interval does not depend on the order of the rows
     numbers = np.array([value for value, _ in there], dtype=np.float64)
     made = _interval(numbers, [question for _, question in there], intervals, bounds)
-    low, high = made.ends or (None, None)
     return Mean(
         float(numbers.mean()),
         float(numbers.std(ddof=1)) if len(numbers) > 1 else None,
-        low,
-        high,
+        made.low,
+        made.high,
         float(numbers[0]),
         float(numbers[-1]),
         len(numbers),
         len(values),
-        made.reason,
+        made.reason or "",
         unscored,
         made.method,
     )
 
 
-def _interval(values: Floats, questions: Sequence[str], intervals: Intervals, bounds: Bounds) -> Made:
+def _interval(values: Floats, questions: Sequence[str], intervals: Intervals, bounds: Bounds) -> Estimate:
     units = _units(values, questions)
-    seen = Moments.of(units.tolist())
-    made = not_resampled(seen, bounds, intervals.level)
-    if made is None:
+    made = mean_estimate(Moments.of(units.tolist()), bounds, intervals.level)
+    if made.method == STUDENT and len(units) >= FEWEST_BCA:
         clusters, how = questions if len(units) < len(values) else None, asdict(intervals)
         drawn = bootstrap_mean(values, clusters=clusters, **how)
-        if drawn.low is not None and drawn.high is not None:
-            return Made((drawn.low, drawn.high), BCA)
-        made = by_student(seen, bounds, intervals.level)
-    if len(units) == len(values) or made.ends is not None:
-        return made
-    return Made(None, reason=made.reason if len(units) > 1 else "all values belong to one question")
+        if drawn.ends is not None:
+            return drawn
+    if len(units) == 1 < len(values):
+        return replace(made, reason="all values belong to one question")
+    return made
 
 
 def _units(values: Floats, questions: Sequence[str]) -> Floats:

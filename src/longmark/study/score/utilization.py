@@ -20,7 +20,8 @@ from typing import Any
 
 from scipy import stats as scipy_stats
 
-from longmark.stats.correlation import Correlation, correlation
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate
 from longmark.study.score.results import (
     ABSOLUTE,
     RELATIVE,
@@ -50,7 +51,7 @@ class Consistency:
     measure: str
     pairs: tuple[tuple[float, float], ...]
     total: int
-    correlation: Correlation
+    correlation: Estimate
     p: float | None
     unscored: str = ""
 
@@ -67,9 +68,9 @@ class Agreement:
     generator: str
     proxies: tuple[str, str]
     score: str
-    pearson: Correlation
+    pearson: Estimate
     p: float | None
-    spearman: Correlation
+    spearman: Estimate
     mean: Mean
     total: int
     unscored: str
@@ -192,7 +193,7 @@ def _agreement(results: Results, generator: str, proxies: tuple[str, str], score
     return Agreement(generator, proxies, score, r, pearson_p(r, x, y), rho, mean, total, "; ".join(unscored))
 
 
-def pearson_p(r: Correlation, x: Sequence[float], y: Sequence[float]) -> float | None:
+def pearson_p(r: Estimate, x: Sequence[float], y: Sequence[float]) -> float | None:
     """Two-sided p of no correlation, from Student's t with n - 2 degrees; None where there is no correlation."""
     return None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
 
@@ -230,18 +231,18 @@ def agreement_table(rows: Sequence[Agreement], results: Results) -> Table:
 
 
 def correlated(
-    name: str, field: str, get: Callable[[Any], Correlation], results: Results, key: str = ""
+    name: str, field: str, get: Callable[[Any], Estimate], results: Results, key: str = ""
 ) -> tuple[Column, Column]:
     """A correlation and its interval. key: of the interval."""
     ends = Column(results.intervals.name, lambda row: span(get(row)), 3, "range", key or f"{field}_interval")
     return Column(name, lambda row: get(row).value, 3, key=field), ends
 
 
-def span(one: Correlation) -> Range:
+def span(one: Estimate) -> Range:
     return Range(one.low, one.high)
 
 
-def why_not(one: Correlation) -> str:
+def why_not(one: Estimate) -> str:
     """Why there is no correlation, or no interval of it."""
     if not one.reason:
         return ""

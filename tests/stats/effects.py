@@ -1,4 +1,4 @@
-"""How large a paired difference is: in the metric's units, in standard deviations, and as a share of questions won.
+"""How large a paired difference is: a slower way to the effects of `compare.resample`, to check them.
 
     difference   mean of d = first - second                              units of the metric
     d_z          mean of d / standard deviation of d (divisor n - 1)     standard deviations of the differences
@@ -17,7 +17,7 @@ import numpy as np
 
 from longmark.errors import UserError
 from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.results import Interval
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, cluster_numbers, complete_rows
 from longmark.stats.sums import Formula, bootstrap_of_sums
 
@@ -28,9 +28,9 @@ _ROUNDING = 1e-12  # relative: a spread this small is none
 class Effects:
     """The three effects with their intervals; won, lost and ties are questions, from the view of the first system."""
 
-    difference: Interval
-    d_z: Interval
-    share: Interval
+    difference: Estimate
+    d_z: Estimate
+    share: Estimate
     won: int
     lost: int
     ties: int
@@ -63,7 +63,7 @@ def effects(
     ahead = d if higher_is_better else -d
     points = (ahead > tie) + 0.5 * (np.abs(ahead) <= tie)
 
-    def mean(of_rows: Floats) -> Interval:
+    def mean(of_rows: Floats) -> Estimate:
         column = np.full(len(keep), np.nan)
         column[keep] = of_rows
         return bootstrap_mean(column, clusters=clusters, level=level, resamples=resamples, seed=seed)
