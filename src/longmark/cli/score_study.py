@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import INTERRUPTED, MODEL_NAMES, NO_VALUE, add_calls, from_one, needs_stats, pairs, split
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add_calls, from_one, model_names, needs_stats, pairs, split
 
 if TYPE_CHECKING:
     from longmark.models.cache import CallCache
@@ -31,7 +31,7 @@ def add_to(verbs: Any) -> None:
     one.add_argument(
         "--labels", type=Path, metavar="FILE", help="people's labels: item, system, rater, dimension, label"
     )
-    model = one.add_argument_group("models", f"{MODEL_NAMES}. LABEL=MODEL names one in the tables.")
+    model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL names one in the tables.")
     model.add_argument(
         "--generator", action="append", required=True, metavar="MODEL", help="may be given several times"
     )
@@ -62,7 +62,10 @@ def add_to(verbs: Any) -> None:
         "--retriever", metavar="bm25|dense|hybrid", help="default: dense where the index has vectors, else bm25"
     )
     fixed.add_argument(
-        "--follow", default="figure", metavar="figure|code", help="how variants are answered (default: figure)"
+        "--variant-context",
+        default="own",
+        metavar="own|original",
+        help="passages and profile that variants are answered with (default: own)",
     )
     fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help="of answers (default: 0.1)")
     fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="of answers (default: 0.9)")
@@ -152,7 +155,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         variants=split(arguments.variants),
         k=arguments.k,
         retriever=arguments.retriever,
-        follow=arguments.follow,
+        variant_context=arguments.variant_context,
         how=Generation(arguments.temperature, arguments.top_p, arguments.max_answer),
         params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
         prompts=arguments.prompts,

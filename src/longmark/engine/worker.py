@@ -10,7 +10,7 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
-from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong, Unsupported, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score, full_name
 from longmark.metrics import Selected
@@ -136,6 +136,8 @@ class WorkerPool:
             results = dict.fromkeys(task.wanted, gap)
         except OverBudget as error:
             results = dict.fromkeys(task.wanted, NoScore("over_budget", str(error)))
+        except Unsupported as error:
+            results = dict.fromkeys(task.wanted, NoScore("unsupported", str(error)))
         except TooLong as error:
             results = dict.fromkeys(task.wanted, NoScore("too_long", str(error)))
         except ModelError as error:

@@ -3,23 +3,18 @@
 A mean is over the rows with a value and always travels with the number of rows; a missing value is never a number.
 Its interval, at 95 %, is made by one of
 
-    BCa           10,000 bootstrap resamples (fewer for huge n), where the extra `stats` is there and n >= 15
-    Student's t   clipped to the metric's bounds, otherwise
+    Student's t   clipped to the metric's bounds
     all equal     the values show no spread: `stats.equal`, where the metric has bounds
 
-There is none for fewer than two values, nor for equal values of a metric without bounds. Below 15 values resampling
-knows too little: of nominal 2.5 % lower ends, 5 to 16 % lie above the true mean for 10 to 3 values (t: 2 to 7 %).
+There is none for fewer than two values, nor for equal values of a metric without bounds.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
@@ -34,12 +29,9 @@ from longmark.tables import one_line
 BCA, STUDENT, ALL_EQUAL = "BCa", "Student's t", "all equal"
 MAX_UNSCORED = 0.05
 FEWEST_BCA = 15
-"""Values from which an interval is by BCa; below them by Student's t."""
+"""Values from which comparisons and studies make intervals by BCa; below them by Student's t."""
 
 _LEVEL = 0.95
-_DRAWS = 100_000_000  # of a cell, at most, as long as these are _RESAMPLES[0] resamples: about a second
-_DRAWS_IN_ALL = 2_000_000_000  # of all cells, likewise
-_RESAMPLES = (1_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +81,9 @@ class Summary:
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
 
     @property
-    def methods(self) -> tuple[str, ...]:
-        """How the intervals were made, those by BCa or Student's t."""
-        return tuple(name for name in (BCA, STUDENT) if any(cell.method == name for cell in self.cells))
-
-    @property
     def interval_name(self) -> str:
         """The head of the intervals' column, which names the method."""
-        return interval_name(f"{BCA}, or t" if len(self.methods) > 1 else "".join(self.methods))
+        return interval_name(STUDENT if any(cell.method == STUDENT for cell in self.cells) else "")
 
     def of(self, metric: str) -> list[Cell]:
         """The cells of a metric."""
@@ -139,7 +126,6 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
         if (scores := bounded[metric, system]) is not None:
             scores.add(value)
     gaps = gaps_of(index)
-    values = sum(seen.n for seen in moments.values())
     cells = []
     for name in facts:
         metric = names.index(name)
@@ -147,7 +133,7 @@ def summary_of(index: MarkIndex, manifests: Iterable[Manifest]) -> Summary:
             key = (metric, system)
             if key in counts:
                 seen = moments[key]
-                made = _interval(seen, facts[name], partial(index.ascending, metric, system), values)
+                made = _interval(seen, facts[name])
                 cell = _cell(name, label, counts[key], seen, made, gaps.get(key, ()))
                 cells.append(replace(cell, bounded=bounded[key]))
     return Summary(tuple(cells), facts, tuple(systems))
@@ -188,22 +174,10 @@ class Made:
     reason: str = ""
 
 
-def _interval(seen: Moments, facts: MetricFacts, ascending: Callable[[], Iterable[float]], values: int) -> Made:
-    """ascending: gives the values in rising order, so that the interval does not hang on the order of the rows; values:
-    how many there are in all cells."""
+def _interval(seen: Moments, facts: MetricFacts) -> Made:
+    """Student's t, clipped, whatever is installed; for equal values see `not_resampled`."""
     bounds = (facts.lo, facts.hi)
-    made = not_resampled(seen, bounds)
-    if made is not None:
-        return made
-    if _has_arrays():
-        from longmark.stats.bootstrap import bootstrap_mean
-
-        fewest, most = _RESAMPLES
-        resamples = min(most, max(fewest, min(_DRAWS // seen.n, _DRAWS_IN_ALL // values)))
-        found = bootstrap_mean(array("d", ascending()), level=_LEVEL, resamples=resamples)
-        if found.low is not None and found.high is not None:
-            return Made((found.low, found.high), BCA)
-    return by_student(seen, bounds)
+    return not_resampled(seen, bounds) or by_student(seen, bounds)
 
 
 def not_resampled(seen: Moments, bounds: tuple[float | None, float | None], level: float = _LEVEL) -> Made | None:
@@ -225,11 +199,6 @@ def by_student(seen: Moments, bounds: tuple[float | None, float | None], level: 
     """Student's t interval of a mean, clipped to the bounds."""
     by_t = mean_interval(seen, level, bounds)
     return Made((by_t.low, by_t.high), STUDENT) if by_t else Made(None, reason="there are too few values")
-
-
-def _has_arrays() -> bool:
-    """Whether the extra `stats` is installed; nothing is imported to find out."""
-    return all(find_spec(name) is not None for name in ("numpy", "scipy"))
 
 
 def interval_name(method: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
-from longmark.report.summary import ALL_EQUAL, STUDENT, Cell, Gap, Summary
+from longmark.report.summary import ALL_EQUAL, Cell, Gap, Summary
 from longmark.tables import aligned, markdown, one_line, print_cells
 
 if TYPE_CHECKING:
@@ -90,15 +90,12 @@ def how_many(gap: Gap) -> str:
 
 
 def interval_in_words(summary: Summary, cell: Cell) -> str:
-    """`[0.412, 0.688]`, with the method behind it where it is not that of the column (` t`, ` (all equal)`), or a
-    dash."""
+    """`[0.412, 0.688]`, with the method behind it where all values are equal (` (all equal)`), or a dash."""
     if cell.interval is None:
         return "–"
     places = summary.decimals(cell.metric)
     ends = f"[{fixed(cell.interval[0], places)}, {fixed(cell.interval[1], places)}]"
-    if cell.method == ALL_EQUAL:
-        return f"{ends} (all equal)"
-    return f"{ends} t" if cell.method == STUDENT and len(summary.methods) > 1 else ends
+    return f"{ends} (all equal)" if cell.method == ALL_EQUAL else ends
 
 
 def _rows(summary: Summary) -> list[tuple[str, ...]]:

@@ -25,6 +25,7 @@ from longmark import __version__
 from longmark.engine.manifest import differences, environment, now
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
 from longmark.models.client import Counts
+from longmark.rag.answer import with_new_names
 from longmark.records.json_data import read_object
 from longmark.records.write import replacing
 from longmark.tables import Cell, Column, Table
@@ -171,6 +172,8 @@ class StudyFolder:
         remedy = "name another --out (the call cache still has the replies)"
         state = read_object(path, remedy)
         known, stages = state.get("fixed"), state.get("stages")
+        if isinstance(known, dict):
+            with_new_names(known)
         if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
             raise UserError(f"{path} is damaged (stages is missing or of another type); {remedy}")
         if not any(stage.get("finished") for stage in stages.values()):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.errors import NoScore, RequestRefused
+from longmark.errors import NoScore, Unsupported
 from longmark.metric import Score
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
@@ -144,7 +144,7 @@ def test_each_set_is_cached_by_itself(tmp_path: Path) -> None:
 
 def test_a_proxy_that_cannot(tmp_path: Path) -> None:
     def refuse(_prompt: str, _word: str) -> float:
-        raise RequestRefused("prompt logprobs are not supported by this server")
+        raise Unsupported("prompt logprobs are not supported by this server")
 
     with pytest.raises(NoScore, match="not supported") as gap:
         marked(tmp_path, FakeLanguageModel(refuse))

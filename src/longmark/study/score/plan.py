@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from longmark.domain import Domain, load
+from longmark.engine.options import RunOptions
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
 from longmark.errors import UserError
 from longmark.models.registry import ModelNames, Name, Registry
-from longmark.rag.answer import FOLLOW
+from longmark.rag.answer import VARIANT_CONTEXTS
 from longmark.rag.generate import Generation
 from longmark.study.stages import stem
 
@@ -82,7 +83,7 @@ class Plan:
     variants: Sequence[str] = ()
     k: int = 5
     retriever: str | None = None
-    follow: str = FOLLOW[0]
+    variant_context: str = VARIANT_CONTEXTS[0]
     how: Generation = field(default_factory=Generation)
     params: Mapping[str, Any] = field(default_factory=dict)
     prompts: Path | None = None
@@ -134,7 +135,7 @@ class Plan:
             "index": index,
             "k": self.k,
             "retriever": self.retriever,
-            "follow": self.follow,
+            "variant_context": self.variant_context,
             "temperature": self.how.temperature,
             "top_p": self.how.top_p,
             "max_answer": self.how.max_tokens,
@@ -199,6 +200,5 @@ def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
 def _settings(plan: Plan, registry: Registry, names: Sequence[str], given: ModelNames) -> Settings:
     params = {DOCUMENTS: True, **plan.params}
     own = {name: value for name, value in params.items() if name.rpartition(".")[0] in names}
-    return make_settings(
-        names, registry, given, params=own, scoring="text", seed=plan.seed, prompts=plan.prompts, domain=plan.domain
-    )
+    options = RunOptions(**vars(given), params=own, seed=plan.seed, prompts=plan.prompts, domain=plan.domain)
+    return make_settings(names, registry, options)

@@ -115,7 +115,7 @@ class Study:
         """Works on everything that is not done. Raises StudyStopped where a stage could not be finished."""
         folder.add(**self.plan.members())
         if (
-            misfit := self._profile_check.told(one for marking in self.markings for one in marking.settings.selected)
+            misfit := self._profile_check.message(one for marking in self.markings for one in marking.settings.selected)
         ) is not None:
             self.how.tell(misfit)
         if self._until(QUESTIONS):
@@ -256,7 +256,7 @@ class Study:
                     Retriever(self.index, models, plan.retriever),
                     k=plan.k,
                     how=plan.how,
-                    follow=plan.follow,
+                    variant_context=plan.variant_context,
                     at_once=2 * how.concurrency,
                     on_answer=one_more,
                 )
