@@ -31,6 +31,7 @@ from tests.program import (
 from tests.wire import serve
 
 from longmark import cli
+from longmark.models.schemes import SCHEMES
 
 Command = Callable[..., Done]
 KEY = "sk-verysecret-0123456789abcdef"
@@ -103,7 +104,7 @@ def test_a_metric_without_any_value_ends_with_4(longmark: Command):
     with serve(reply="good") as server:
         done = longmark(*judged(server, metrics=f"{QR},score.readability"))
         assert done.code == 4
-        assert f"no example has a value of {QR}" in done.err
+        assert f"every example is unscored by {QR}" in done.err
         assert server.counts["requests"] == 10  # each was asked once more, with the error
         again = longmark(*judged(server, metrics=f"{QR},score.readability"))
         assert again.code == 4
@@ -126,10 +127,10 @@ def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_f
         family = marked("score.readability,score.robustness", "family")
         assert family.code == 0
         (line,) = family.err.splitlines()
-        assert line.startswith(f"longmark: no example is one to mark by {both} (")
+        assert line.startswith(f"longmark: no example is of the kind that {both} scores (")
         named = marked(f"score.readability,{robust}", "named")
         assert (named.code, len(rows_of(Path("named")))) == (4, 10)
-        assert named.err.startswith(f"longmark: no example is one to mark by {robust} (")
+        assert named.err.startswith(f"longmark: no example is of the kind that {robust} scores (")
         nothing = marked("score.robustness", "nothing")
         assert nothing.code == 4  # no row at all
         assert both in nothing.err
@@ -256,7 +257,7 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
         assert line.split()[1:4] == ["5", "5", "0"]  # rows, calls, cached
         assert longmark(*judged(server, "--limit", "2")).code == 0
         done = longmark(*judged(server, "--dry-run"))
-        assert "2 rows are there already" in done.out
+        assert "2 rows exist already" in done.out
         assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == ["3", "3", "0"]
         assert server.counts["requests"] == 2
         elsewhere = longmark(*judged(server, "--dry-run", "--out", "other"))  # the last --out counts
@@ -412,9 +413,21 @@ def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Comma
 
     models = longmark("models")
     assert models.code == 0
-    assert {line.split()[0] for line in models.out.splitlines()} == {"judge", "small", "embedder"}
+    bundled, _, forms = models.out.partition("\n\n")
+    assert {line.split()[0] for line in bundled.splitlines()} == {"judge", "small", "embedder"}
+    assert [line.split()[0] for line in forms.splitlines()[1:]] == [scheme.form for scheme in SCHEMES.values()]
+    shown = " ".join(longmark("run", "--help").out.split())
+    assert all(scheme.form in shown for scheme in SCHEMES.values())
     assert models.out.count("not installed") == 3
     assert longmark("--version").out.startswith("longmark ")
+
+
+def test_a_renamed_verb_or_option_ends_in_2_and_names_the_new_one(longmark: Command):
+    verb = longmark("hazards", "--n", "3", "--out", "q.jsonl")
+    assert (verb.code, "longmark questions" in verb.err) == (2, True)
+    for words in (("--follow", "figure"), ("--follow=code",)):
+        option = longmark("rag", "answer", "q.jsonl", *words)
+        assert (option.code, "--variant-context" in option.err) == (2, True)
 
 
 def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
@@ -525,7 +538,7 @@ def test_ctrl_c_waits_for_the_calls_under_way_and_the_same_command_goes_on(tmp_p
         done = ended(process)
         assert done.code == 130
         assert "Traceback" not in done.err
-        assert "The same command goes on" in done.err
+        assert "Repeat the same command to resume" in done.err
         asked = server.quiet()["requests"]
         assert 8 < asked < 60
         assert len(rows_of(tmp_path / "out")) == asked  # what was paid for is there

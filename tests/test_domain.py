@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from longmark.domain import BUILT_IN, Domain, fill, load, places
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.models.handles import DEFAULT_DOMAIN
 
 GARDENS = Path(__file__).parents[1] / "examples" / "domain-gardens.yaml"
 
@@ -321,3 +322,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path):
 def test_the_type_is_what_load_gives():
     assert isinstance(load(), Domain)
     assert load() is load()  # read once
+
+
+def test_the_domain_that_is_not_parsed_has_the_name_and_hash_of_the_file():
+    built_in = load()
+    assert (DEFAULT_DOMAIN.name, DEFAULT_DOMAIN.hash) == (built_in.name, built_in.hash)
+    assert DEFAULT_DOMAIN.slots == built_in.slots

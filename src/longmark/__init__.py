@@ -1,4 +1,4 @@
-"""longmark marks long answers, and marks the markers."""
+"""longmark scores long answers and validates metrics against human ratings."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ LongmarkError
 │   │   └── BadReply          a reply whose numbers cannot be
 │   ├── AskAgain              the request is to be sent again in another form, at once
 │   └── RequestRefused        4xx: asking again will not help
+│       ├── Unsupported       the model lacks a capability that the request needs: status `unsupported`
 │       ├── TooLong           a text is longer than the model reads: status `too_long`
 │       └── TooManyInputs     more texts in one request than the endpoint takes
 ├── OverBudget                the run's budget is spent: status `over_budget`
@@ -132,6 +133,10 @@ class AskAgain(ModelError):
 
 class RequestRefused(ModelError):
     """The endpoint will not serve this request (4xx other than 408 and 429)."""
+
+
+class Unsupported(RequestRefused):
+    """The model lacks a capability that the request needs (log-probabilities of its reply, or of a given text)."""
 
 
 class TooLong(RequestRefused):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import platformdirs
-
 
 def home() -> Path:
     """$LONGMARK_HOME, else `longmark` in the user's cache folder. It need not exist yet."""
     chosen = os.environ.get("LONGMARK_HOME")
-    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("longmark"))
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("longmark"))

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from longmark.errors import ModelError, NoScore
+from longmark.errors import NoScore, Unsupported
 from longmark.metric import Metric, NoParams, Score
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
@@ -293,10 +293,8 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
         except NoScore as unscored:
             unscored.evidence = {"judges": [*shown, unscored.evidence]}
             raise
-        except ModelError as error:
-            if str(error).startswith("logprobs are not supported"):
-                raise NoScore("unsupported", str(error), {"judges": shown}) from None
-            raise
+        except Unsupported as error:
+            raise NoScore("unsupported", str(error), {"judges": shown}) from None
         scores.append(verdict.value / 100 if by_text else verdict.value)
         shown.append({**verdict.evidence(), "score": scores[-1]})
     return Score(math.fsum(scores) / len(scores), {"judges": shown})

@@ -19,16 +19,16 @@ MINDING = "score.specificity,score.answer_relevance"
 FITS = {"hazard": "Ice  Storm", "location": "Cook, IL", "sector": "energy", "concern": "hybrid", "timeline": None}
 
 
-def told(profiles: list[dict[str, Any] | None], metrics: str = MINDING) -> str | None:
+def message(profiles: list[dict[str, Any] | None], metrics: str = MINDING) -> str | None:
     fit = ProfileCheck(load())
     examples = [Example(id=str(n), question="q", profile=profile) for n, profile in enumerate(profiles)]
     assert list(fit.over(examples)) == examples
-    return fit.told(choose(metrics.split(",")))
+    return fit.message(choose(metrics.split(",")))
 
 
 def test_what_does_not_fit():
     drug = {"drug": "aspirin", "profession": "Nurse"}
-    said = told([FITS, drug, {**drug, "hazard": "stroke", "ward": "3"}, {"hazard": "fall"}, None, {}])
+    said = message([FITS, drug, {**drug, "hazard": "stroke", "ward": "3"}, {"hazard": "fall"}, None, {}])
     assert said == (
         "3 of 4 profiles do not fit the domain hazards, which score.specificity and score.answer_relevance go by: it "
         "has no slot drug (2), ward (1); it does not know the profession of 2 (Nurse); it does not know the hazard of "
@@ -37,12 +37,12 @@ def test_what_does_not_fit():
 
 
 def test_what_fits_and_whom_it_does_not_concern():
-    assert told([FITS, None, {}, {"hazard": None}, {"hazard": ["?"]}]) is None
-    assert told([{"drug": "aspirin"}], "score.readability") is None
+    assert message([FITS, None, {}, {"hazard": None}, {"hazard": ["?"]}]) is None
+    assert message([{"drug": "aspirin"}], "score.readability") is None
 
 
 def test_many_values_are_not_all_named():
-    said = told([{"hazard": f"storm {n}"} for n in range(9)])
+    said = message([{"hazard": f"storm {n}"} for n in range(9)])
     assert said is not None
     assert "the hazard of 9 (storm 0; storm 1; storm 2; …)." in said
 

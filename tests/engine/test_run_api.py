@@ -87,6 +87,7 @@ def test_inside_a_running_event_loop(tmp_path: Path):
         ({"metrics": QR, "judges": "gpt-4o"}, UserError, "BASE_URL"),
         ({"params": {"score.readability.x": 1}}, UnknownName, "no parameters"),
         ({"scoring": "text-like"}, UnknownName, "scoring"),
+        ({"max_call": 3}, UnknownName, "unknown option of longmark.run: max_call. Did you mean max_calls"),
         ({"retry": ["ok"]}, UnknownName, "retry"),
         ({"prompts": "nowhere"}, UserError, "nowhere"),
         ({"examples": [{"question": 5}]}, BadInput, "records:1: question: expected text, found 5"),

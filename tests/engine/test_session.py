@@ -189,7 +189,7 @@ def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_pa
     assert (result.changes.new, result.changes.changed, result.changes.removed) == (2, 1, 1)
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["1", "2", "3", "4", "5"]
     assert len(judge.requests) == 4 + 3
-    assert any("not in the input any more" in line for line in told)
+    assert any("no longer in the input" in line for line in told)
     assert any("changed" in line for line in told)
 
 
@@ -387,7 +387,7 @@ def test_bad_input_leaves_an_earlier_run_as_it_was(tmp_path: Path):
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path):
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "thesis.tex").write_text("years of work")
-    with pytest.raises(UserError, match="something else"):
+    with pytest.raises(UserError, match="the folder holds other files"):
         marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
     assert [p.name for p in (tmp_path / "r").iterdir()] == ["thesis.tex"]
 

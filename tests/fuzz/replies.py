@@ -21,6 +21,7 @@ from tests.fuzz.mutate import SECRET
 from tests.fuzz.wire import Loop, OddWire, Scene
 
 from longmark.engine import manifest, session
+from longmark.engine.options import RunOptions
 from longmark.engine.run import make_settings, open_cache
 from longmark.errors import LongmarkError
 from longmark.metrics import docstring
@@ -31,7 +32,7 @@ from longmark.models.http_embed import HttpEmbedder
 from longmark.models.http_likelihood import HttpLanguageModel
 from longmark.models.http_rerank import HttpReranker
 from longmark.models.keys import OPENAI_URL, Key
-from longmark.models.registry import ModelNames, Registry
+from longmark.models.registry import Registry
 from longmark.records import Row
 
 LONGEST = 3600.0  # seconds by the loop's clock: six attempts of two minutes, and what may be waited between them
@@ -94,8 +95,10 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
         ]
         endpoint.base_url = OPENAI_URL  # its addresses are made; from here on this decides what a call costs
         try:
-            roles = ModelNames(models[:1], None, *models[1:])
-            settings = make_settings([metric], Registry(calls), roles, params={}, scoring=scoring, seed=0, prompts=None)
+            chosen = RunOptions(
+                judges=models[:1], embedder=models[1], reranker=models[2], lm=models[3], scoring=scoring
+            )
+            settings = make_settings([metric], Registry(calls), chosen)
             options = session.Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
             result = await session.execute(given, settings, folder / name, calls, options)
             return list(result.rows())

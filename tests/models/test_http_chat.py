@@ -9,7 +9,7 @@ import pytest
 from tests.models.asking import asked
 from tests.wire import Server, serve
 
-from longmark.errors import RequestRefused, ServerFault, TooLong
+from longmark.errors import RequestRefused, ServerFault, TooLong, Unsupported
 from longmark.models.http import Endpoint, Known, Refusal, Remember
 from longmark.models.http_chat import HttpChat, _lesson
 from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
@@ -170,7 +170,7 @@ def test_refused_logprobs_are_an_error_and_not_asked_for_again() -> None:
         chat = HttpChat(Endpoint(base_url), "m", "m@test")
         assert chat.capabilities.logprobs is None
         for _ in range(2):
-            with pytest.raises(RequestRefused, match=r"^logprobs are not supported by m@test: ") as caught:
+            with pytest.raises(Unsupported, match=r"^logprobs are not supported by m@test: ") as caught:
                 await chat.chat(ChatRequest(MESSAGES, logprobs=5))
             assert caught.value.http_status == 400
             assert chat.capabilities.logprobs == 0

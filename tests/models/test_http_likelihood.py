@@ -9,7 +9,7 @@ import pytest
 from tests.wire import Server, serve
 from tests.wire_replies import BOS, text_tokens, token_id, token_logprob
 
-from longmark.errors import RequestRefused, ServerFault
+from longmark.errors import ServerFault, Unsupported
 from longmark.models.http import Endpoint
 from longmark.models.http_likelihood import HttpLanguageModel
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Tokens
@@ -74,7 +74,7 @@ def test_an_empty_prompt_still_has_its_first_token() -> None:
 
 @pytest.mark.parametrize("quirk", [{"tokenize": False}, {"logprobs": False}])
 def test_a_server_without_it(quirk: dict[str, Any]) -> None:
-    with serve(**quirk) as server, pytest.raises(RequestRefused, match=r"^prompt logprobs are not supported by m@test"):
+    with serve(**quirk) as server, pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m@test"):
         likelihood(server, LikelihoodRequest("a", "b"))
 
 
@@ -83,7 +83,7 @@ def read(reply: Any, text: list[int], start: int) -> LikelihoodReply:
 
 
 def test_a_server_that_ignores_the_question() -> None:
-    with pytest.raises(RequestRefused, match=r"^prompt logprobs are not supported by m: its reply holds none"):
+    with pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m: its reply holds none"):
         read({"choices": [{"text": "x"}]}, [7], 1)
 
 

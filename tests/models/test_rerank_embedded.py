@@ -80,10 +80,10 @@ def test_it_shares_the_model_with_the_judge_of_that_name() -> None:
 
 def test_names_of_models_that_cannot_play_a_role(tmp_path: Path) -> None:
     for role, name, said in (
-        ("judge", "st:some/model", "for --embedder"),
-        ("judge", "hf:some/model", "for --lm"),
-        ("lm", "hf:", "for --lm"),
-        ("reranker", "st:", "for --reranker"),
+        ("judge", "st:some/model", "st:NAME can be embedder, reranker, and not judge"),
+        ("judge", "hf:some/model", "hf:NAME can be lm, and not judge"),
+        ("lm", "hf:", "expected hf:NAME"),
+        ("reranker", "st:", "expected st:NAME"),
         ("reranker", f"gguf:{tmp_path}/none.gguf", "there is no such file"),
     ):
         with pytest.raises(UserError, match=said):

@@ -131,7 +131,7 @@ def test_variants_as_in_the_figure(tmp_path: Path):
 
 def test_variants_as_in_the_code(tmp_path: Path):
     chat = by_question()
-    paraphrase, original, hazard = asked(tmp_path, variants(), chat, k=2, follow="code").examples
+    paraphrase, original, hazard = asked(tmp_path, variants(), chat, k=2, variant_context="original").examples
     assert paraphrase.contexts == original.contexts != ()
     assert paraphrase.meta["rag"]["retriever"] == "the original's passages"
     assert [context.id for context in hazard.contexts] == ["1", "0"]  # retrieved for
@@ -145,12 +145,12 @@ def test_originals_of_another_file(tmp_path: Path):
     theirs = answered.model_copy(update={"answer": "theirs", "system": "x"})
     ours = answered.model_copy(update={"answer": "ours", "system": "gen"})
     paraphrase = variants()[0]
-    done = asked(tmp_path, [paraphrase], by_question(), originals=[theirs, ours], follow="code")
+    done = asked(tmp_path, [paraphrase], by_question(), originals=[theirs, ours], variant_context="original")
     assert done.examples[0].base_answer == "ours"
     assert [context.text for context in done.examples[0].contexts] == ["kept"]
     alone = asked(tmp_path / "b", [paraphrase], by_question(), originals=[theirs])
     assert (alone.examples[0].base_answer, alone.no_base) == (None, 1)  # another system's answer is no base
-    code = asked(tmp_path / "c", [paraphrase], by_question(), originals=[theirs], follow="code")
+    code = asked(tmp_path / "c", [paraphrase], by_question(), originals=[theirs], variant_context="original")
     assert "takes the passages of its original" in code.left_out[0].reason
     own = paraphrase.model_copy(update={"base_answer": "own"})
     assert asked(tmp_path / "d", [own], by_question()).examples[0].base_answer == "own"
@@ -198,8 +198,8 @@ def test_nothing_is_written_where_there_is_no_answer(tmp_path: Path):
 
 
 def test_mistakes(tmp_path: Path):
-    with pytest.raises(UnknownName, match="figure or code"):
-        asked(tmp_path, [], FakeChat("x"), follow="paper")
+    with pytest.raises(UnknownName, match="own or original"):
+        asked(tmp_path, [], FakeChat("x"), variant_context="paper")
     with pytest.raises(UserError, match="--generator"):
         asyncio.run(answer([], models(tmp_path), Retriever(made(tmp_path, TEXTS))))
     for wrong in ({"temperature": 3}, {"top_p": 0}, {"max_tokens": 0}, {"temperature": float("nan")}):

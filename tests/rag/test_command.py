@@ -67,7 +67,7 @@ def test_from_documents_to_examples(tmp_path: Path):
         (["--out", out, "--k", "0"], "a whole number from 1"),
         (["--out", out, "--temperature", "9"], "from 0 to 2"),
         (["--out", out, "--retriever", "best"], "unknown retriever: best"),
-        (["--out", out, "--follow", "paper"], "figure or code"),
+        (["--out", out, "--variant-context", "paper"], "own or original"),
     ]
     for words, said in wrongs:
         wrong = run(*answer, *words, home=home)

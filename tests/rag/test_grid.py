@@ -232,7 +232,7 @@ def test_mistakes_are_said_with_their_mend(
         (["--reader", "m@http://localhost:2/v1"], "two readers are called m"),
         (["--reader", "nonsense"], "--reader nonsense: a model is named"),
         (["--temperature", "9"], "from 0 to 2"),
-        (["--follow", "paper"], "figure or code"),
+        (["--variant-context", "paper"], "own or original"),
         (["--map", "question"], "--map FIELD=COLUMN"),
         (["--map", "references=nowhere"], "has the column nowhere"),
         (["--out", str(questions)], "give another --out"),
@@ -253,13 +253,21 @@ def test_answer_maps_columns_too(tmp_path: Path):
     assert examples(tmp_path / "a.jsonl")[0].question == "What is one?"
 
 
+def test_a_grid_made_before_its_option_was_renamed_goes_on(tmp_path: Path):
+    written(tmp_path, {"m": FakeChat("One.")}, ("bm25",))
+    settings = tmp_path / "grid" / grid.SETTINGS
+    settings.write_text(settings.read_text().replace('"variant_context": "own"', '"follow": "figure"'))
+    written(tmp_path, {"m": FakeChat("One.")}, ("bm25",))
+    assert '"variant_context": "own"' in settings.read_text()
+
+
 def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_path: Path):
     written(tmp_path, {"m": FakeChat("One."), "n": FakeChat("Two.")}, ("bm25",))
     before = examples(tmp_path / "grid" / "bm25__m.jsonl")
     written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
     assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
-    with pytest.raises(SettingsChanged, match=r"made otherwise.*\n  follow: figure there, code now"):
-        written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), follow="code")
+    with pytest.raises(SettingsChanged, match=r"made otherwise.*\n  variant_context: own there, original now"):
+        written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), variant_context="original")
     with pytest.raises(SettingsChanged, match="reader o: third there, fake now"):
         written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))
     assert examples(tmp_path / "grid" / "bm25__m.jsonl") == before

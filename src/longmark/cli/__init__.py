@@ -1,7 +1,7 @@
 """The command line: one thin function a verb. `longmark VERB --help` has every option.
 
-Exit codes: 0 finished, also with rows without a value; 1 a bug of longmark; 2 a mistake of the user or a refusal;
-3 `--fail-under` is not met; 4 stopped by the budget or by an endpoint, or a metric got no value at all; 130 Ctrl-C.
+Exit codes: 0 finished, also with unscored rows; 1 a bug in longmark; 2 a usage error; 3 `--fail-under` is not met;
+4 stopped by the budget or by an endpoint, or a metric scored nothing; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from contextlib import suppress
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
+_RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
+_RENAMED_OPTIONS = {"--follow": "--variant-context (figure is now own, code is now original)"}
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 
 
@@ -35,6 +37,7 @@ def _run(words: Sequence[str] | None) -> int:
     from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
 
     try:
+        _refuse_old_names(sys.argv[1:] if words is None else words)
         arguments = parser().parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
@@ -47,7 +50,7 @@ def _run(words: Sequence[str] | None) -> int:
             return _mistake(str(MissingExtra(f"`{error.name}`", extra)))
         traceback.print_exc()
     except MemoryError:
-        return _mistake("the memory of this machine is too small for this; use a smaller input or fewer at once")
+        return _mistake("out of memory; use a smaller input or a lower --concurrency")
     except (ModelError, OverBudget) as error:
         print(f"longmark: {error}", file=sys.stderr)
         return NO_VALUE
@@ -60,6 +63,18 @@ def _run(words: Sequence[str] | None) -> int:
             return _mistake(f"a temporary file cannot be written ({error}); TMPDIR names another place")
         traceback.print_exc()
     return BUG
+
+
+def _refuse_old_names(words: Sequence[str]) -> None:
+    """UserError, with the new name, for a verb or an option that was renamed."""
+    from longmark.errors import UserError
+
+    if words and words[0] in _RENAMED_VERBS:
+        raise UserError(f"the verb {words[0]} is now called {_RENAMED_VERBS[words[0]]}")
+    for word in words:
+        option = word.partition("=")[0]
+        if option in _RENAMED_OPTIONS:
+            raise UserError(f"the option {option} is now called {_RENAMED_OPTIONS[option]}")
 
 
 def _mistake(words: str, *, named: bool = True) -> int:
@@ -76,9 +91,10 @@ def parser() -> argparse.ArgumentParser:
 
     top = argparse.ArgumentParser(
         prog="longmark",
-        description="Marks long answers, and marks the markers.",
-        epilog="Exit codes: 0 finished; 2 a mistake, with a line that says how to mend it; 3 --fail-under not met; "
-        "4 stopped by the budget, or a metric got no value at all; 130 Ctrl-C; 1 a bug.",
+        description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
+        "against human ratings.",
+        epilog="Exit codes: 0 finished; 1 a bug in longmark; 2 a usage error, with a message that says what to do; "
+        "3 --fail-under not met; 4 stopped by the budget or an endpoint, or a metric scored nothing; 130 Ctrl-C.",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from longmark.prompts import Prompt
 
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
-MODEL_NAMES = "embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder)"
 
 
 def whole(text: str) -> int:
@@ -73,6 +72,13 @@ def split(given: Sequence[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
+def model_names() -> str:
+    """How models are named, for --help."""
+    from longmark.models.schemes import FORMS
+
+    return f"{FORMS}; longmark models explains each form"
+
+
 def needs_stats(verb: str) -> None:
     """MissingExtra where a package of the extra `stats` is not installed."""
     from importlib.util import find_spec
@@ -88,28 +94,36 @@ def add_input(one: argparse.ArgumentParser) -> None:
     data = one.add_argument_group("input")
     data.add_argument("--limit", type=from_one, metavar="N", help="the first N examples only")
     data.add_argument(
-        "--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column that holds a field"
+        "--map",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="the column of the file that holds a field; repeatable",
     )
-    data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
+    data.add_argument("--skip-bad", action="store_true", help="skip unreadable records instead of stopping")
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Options on the calls that a verb makes."""
     spend = one.add_argument_group("speed and cost")
     spend.add_argument(
-        "--concurrency", type=from_one, default=16, metavar="N", help="calls at once, at most (default: 16)"
+        "--concurrency",
+        type=from_one,
+        default=16,
+        metavar="N",
+        help="concurrent calls to one model, at most (default: 16)",
     )
-    spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="for one attempt of a call (default: 120)")
+    spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="timeout of one attempt (default: 120)")
+    spend.add_argument("--max-reply-bytes", type=from_one, metavar="N", help="largest reply accepted (default: 32 MiB)")
+    spend.add_argument("--max-calls", type=from_one, metavar="N", help="stop after N requests, retries included")
     spend.add_argument(
-        "--max-reply-bytes", type=from_one, metavar="N", help="the largest reply that is read (default: 32 MiB)"
+        "--max-tokens", type=from_one, metavar="N", help="stop after N tokens, prompts and replies together"
     )
-    spend.add_argument("--max-calls", type=from_one, metavar="N", help="requests, tries again included")
-    spend.add_argument("--max-tokens", type=from_one, metavar="N", help="of prompts and replies in all")
-    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS")
+    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS", help="stop before this cost is exceeded")
     spend.add_argument(
         "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
     )
-    spend.add_argument("--quiet", action="store_true", help="no progress")
+    spend.add_argument("--quiet", action="store_true", help="show no progress")
     return spend
 
 

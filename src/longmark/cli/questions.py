@@ -1,4 +1,4 @@
-"""The verbs that make questions: `longmark hazards` samples them, `longmark vary` makes variants of them."""
+"""The verbs that make questions: `longmark questions` samples them, `longmark vary` makes variants of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, mod
 def add_to(verbs: Any) -> None:
     """Adds the verbs to the command line's."""
     text = "Sample questions of a domain: examples without answers."
-    one = verbs.add_parser("hazards", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=hazards)
+    one = verbs.add_parser("questions", help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=questions)
     one.add_argument("--n", type=from_one, required=True, metavar="N", help="how many")
     one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
     one.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, other questions (default: 0)")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="another domain (default: hazards)")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
 
     text = "Make variants of questions: paraphrases by a model, perturbations by the domain's tables."
     one = verbs.add_parser("vary", help=text, description=text, allow_abbrev=False)
@@ -36,13 +36,13 @@ def add_to(verbs: Any) -> None:
     add_calls(one)
 
 
-def hazards(arguments: argparse.Namespace) -> int:
+def questions(arguments: argparse.Namespace) -> int:
     """Samples questions of a domain."""
-    from longmark.datasets import questions
+    from longmark.datasets import questions as sampled
     from longmark.domain import load
     from longmark.engine.progress import counted
 
-    made = questions.write(arguments.out, arguments.n, arguments.seed, load(arguments.domain))
+    made = sampled.write(arguments.out, arguments.n, arguments.seed, load(arguments.domain))
     print(f"{counted(made, 'question')}: {arguments.out}")
     return 0
 

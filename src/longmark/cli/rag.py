@@ -79,7 +79,10 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
     one.add_argument("--k", type=from_one, default=k, metavar="N", help=f"passages for each question (default: {k})")
     one.add_argument("--citations", action="store_true", help="ask for the numbers of passages in the answer")
     one.add_argument(
-        "--follow", default="figure", metavar="figure|code", help="how variants are answered (default: figure)"
+        "--variant-context",
+        default="own",
+        metavar="own|original",
+        help="passages and profile that variants are answered with (default: own)",
     )
     one.add_argument("--temperature", type=float, default=temperature, metavar="T", help=f"default: {temperature:g}")
     one.add_argument("--top-p", type=float, default=0.9, metavar="P", help="default: 0.9")
@@ -179,7 +182,7 @@ def answer(arguments: argparse.Namespace) -> int:
                     retriever,
                     k=arguments.k,
                     how=how,
-                    follow=arguments.follow,
+                    variant_context=arguments.variant_context,
                     originals=originals,
                     at_once=2 * arguments.concurrency,
                     on_answer=(lambda: None) if arguments.quiet else stages.one_more,
@@ -234,7 +237,7 @@ def grid(arguments: argparse.Namespace) -> int:
                     retrievers,
                     k=arguments.k,
                     how=how,
-                    follow=arguments.follow,
+                    variant_context=arguments.variant_context,
                     at_once=2 * arguments.concurrency,
                     on_answer=on_answer,
                 ),

@@ -1,19 +1,20 @@
-"""The verb `longmark run`: marks examples into a folder, prints the table, says in its exit code how it went."""
+"""The verb `longmark run`: scores examples into a run folder, prints the table and sets the exit code."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import (
     INTERRUPTED,
-    MODEL_NAMES,
     NO_VALUE,
     UNDER,
     add_calls,
     add_input,
+    model_names,
     pairs,
     share,
     split,
@@ -22,139 +23,163 @@ from longmark.cli.arguments import (
 if TYPE_CHECKING:
     from longmark.engine.estimate import Estimate, MetricEstimate
     from longmark.engine.session import RunResult
+    from longmark.report.summary import Summary
 
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "Mark examples: a row for every example and metric, in a folder that can be gone on with."
+    text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = verbs.add_parser("run", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=run)
     one.add_argument(
-        "examples", type=Path, metavar="EXAMPLES", help="a file: .jsonl, .ndjson, .json, .csv, .tsv, .parquet"
+        "examples", type=Path, metavar="EXAMPLES", help="the input file: .jsonl, .ndjson, .json, .csv, .tsv or .parquet"
     )
-    one.add_argument("--metrics", action="append", required=True, metavar="NAME,…", help="metrics or families of them")
-    one.add_argument("--out", type=Path, metavar="RUN", help="the folder of the run; the same command goes on there")
-    model = one.add_argument_group("models", MODEL_NAMES)
-    model.add_argument("--judge", action="append", default=[], metavar="MODEL", help="may be given several times")
-    for role in ("generator", "embedder", "reranker", "lm"):
-        model.add_argument(f"--{role}", metavar="MODEL")
-    fixed = one.add_argument_group("fixed for a run's folder")
-    fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
+    one.add_argument(
+        "--metrics",
+        action="append",
+        required=True,
+        metavar="NAME,…",
+        help="metrics or families of metrics; longmark metrics lists them",
+    )
+    one.add_argument(
+        "--out", type=Path, metavar="RUN", help="the run folder; repeat the same command to resume the run"
+    )
+    model = one.add_argument_group("models", model_names())
+    model.add_argument("--judge", action="append", default=[], metavar="MODEL", help="a judge; repeat for several")
+    for role, use in (
+        ("generator", "writes text"),
+        ("embedder", "embeds texts"),
+        ("reranker", "scores how relevant a passage is"),
+        ("lm", "gives log-probabilities of a given text"),
+    ):
+        model.add_argument(f"--{role}", metavar="MODEL", help=use)
+    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must have the same values")
+    fixed.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="METRIC.NAME=VALUE",
+        help="sets a parameter of a metric; repeatable",
+    )
     fixed.add_argument(
         "--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)"
     )
-    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
     fixed.add_argument(
         "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
     )
-    fixed.add_argument("--seed", type=int, default=0, metavar="N")
+    fixed.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that samples (default: 0)")
     add_input(one)
     spend = add_calls(one)
-    spend.add_argument("--dry-run", action="store_true", help="say what the run would take, and send nothing")
+    spend.add_argument(
+        "--dry-run", action="store_true", help="print the expected calls, tokens and cost, and send nothing"
+    )
     spend.add_argument(
         "--retry",
         action="append",
         default=[],
         metavar="STATUS,…",
-        help="ask (and pay) again for these too: unparsable, refused, too_long",
+        help="also request (and pay for) rows of these statuses again: unparsable, refused, too_long",
     )
-    end = one.add_argument_group("at the end")
+    end = one.add_argument_group("exit code")
     end.add_argument(
         "--fail-under",
         action="append",
         default=[],
         metavar="'METRIC>=NUMBER'",
-        help="exit 3 where a bound on the mean (97.5 %%) misses it",
+        help="exit 3 unless the 97.5 %% bound on the mean meets this; repeatable",
     )
     end.add_argument(
-        "--max-unscored", type=share, default=0.05, metavar="SHARE", help="of rows without a value, for --fail-under"
+        "--max-unscored",
+        type=share,
+        default=0.05,
+        metavar="SHARE",
+        help="the largest share of unscored rows that --fail-under accepts (default: 0.05)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Marks examples into a folder."""
+    """Scores examples into a run folder."""
+    from longmark.engine.options import RunOptions
     from longmark.engine.run import finish, make_settings, open_cache
-    from longmark.engine.session import Options, dry_run, execute
+    from longmark.engine.session import dry_run, execute
     from longmark.errors import UserError
-    from longmark.models.budget import Budget
-    from longmark.models.registry import ModelNames, Registry
+    from longmark.models.registry import Registry
     from longmark.report.summary import parse_conditions
 
+    arguments.retry = split(arguments.retry)
     if arguments.out is None and not arguments.dry_run:
-        raise UserError("run needs a folder to write to: --out RUN")
-    cache = open_cache(arguments.cache)
+        raise UserError("the run folder is missing: add --out RUN")
+    options = RunOptions(
+        judges=arguments.judge,
+        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
+        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
+        **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
+    )
+    cache = open_cache(options.cache)
     try:
-        settings = make_settings(
-            arguments.metrics,
-            Registry(cache, arguments.timeout, arguments.max_reply_bytes),
-            ModelNames(arguments.judge, arguments.generator, arguments.embedder, arguments.reranker, arguments.lm),
-            params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
-            scoring=arguments.scoring,
-            seed=arguments.seed,
-            prompts=arguments.prompts,
-            domain=arguments.domain,
+        registry = Registry(cache, options.timeout, options.max_reply_bytes)
+        settings = make_settings(arguments.metrics, registry, options)
+        conditions = parse_conditions(
+            arguments.fail_under, [name for chosen in settings.selected for name in chosen.scores]
         )
-        values = [value for chosen in settings.selected for value in chosen.scores]
-        conditions = parse_conditions(arguments.fail_under, values)
-        options = Options(
-            limit=arguments.limit,
-            mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
-            skip_bad=arguments.skip_bad,
-            concurrency=arguments.concurrency,
-            budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
-            retry=split(arguments.retry),
-            quiet=arguments.quiet,
-            tell=lambda notice: print(notice, file=sys.stderr),
-            handle_signals=True,
-        )
+        session = options.session(tell=lambda notice: print(notice, file=sys.stderr), handle_signals=True)
         if arguments.dry_run:
-            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
+            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, session)))
             return 0
-        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
+        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, session))
     finally:
         cache.close()
     return _conclude(result, conditions, arguments)
 
 
 def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Namespace) -> int:
-    """Prints what came out, and says it in the exit code."""
-    from rich.console import Console
-
+    """Prints the results; returns the exit code."""
     from longmark.report.summary import fail_under, summarise
-    from longmark.report.table import print_table
 
     if result.stopped == "interrupt":
-        print(f"Stopped. The same command goes on in {result.folder}.", file=sys.stderr)
+        print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED
     summary = summarise([result.folder])
-    print_table(summary, Console())
+    _print_summary(summary)
     print(f"\n{_spent(result)}")
     print(f"Rows: {result.folder / 'rows.jsonl'}")
     verdicts = fail_under(conditions, summary, arguments.max_unscored)
     for verdict in verdicts:
         print(verdict.line)
     if result.stopped == "budget":
-        print(f"longmark: {result.budget} The same command with a larger budget resumes the run.", file=sys.stderr)
+        print(f"longmark: {result.budget} Repeat the command with a larger budget to resume the run.", file=sys.stderr)
         return NO_VALUE
     for words in result.closed:
-        print(f"longmark: an endpoint was given up: {words}", file=sys.stderr)
+        print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)
     if result.closed:
         return NO_VALUE
-    if _lacks_values(result, split(arguments.metrics)):
+    if _unscored_metrics(result, split(arguments.metrics)):
         return NO_VALUE
     return UNDER if any(not verdict.met for verdict in verdicts) else 0
 
 
-def _lacks_values(result: RunResult, names: list[str]) -> bool:
-    """Whether a metric lacks every value, and says so. One that no example is for counts where it was asked for by its
-    own name, not with its family, and where nothing at all could be marked."""
+def _print_summary(summary: Summary) -> None:
+    """Prints the table; rich is imported only where it draws something."""
+    from longmark.cli.terminal import is_terminal
+    from longmark.report.table import as_text, print_table
+
+    if not is_terminal(sys.stdout):
+        print(as_text(summary), end="")
+        return
+    from rich.console import Console
+
+    print_table(summary, Console())
+
+
+def _unscored_metrics(result: RunResult, names: list[str]) -> bool:
+    """Whether a metric scored no example; prints which. A metric that applies to no example counts if it was selected
+    by its own name, not with its family, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
-        print(
-            f"longmark: no example is one to mark by {idle} (longmark metrics NAME: what it runs on)", file=sys.stderr
-        )
+        print(f"longmark: no example is of the kind that {idle} scores (see: longmark metrics NAME)", file=sys.stderr)
     if result.unscored:
-        print(f"longmark: no example has a value of {', '.join(result.unscored)}", file=sys.stderr)
+        print(f"longmark: every example is unscored by {', '.join(result.unscored)}", file=sys.stderr)
     nothing = next(result.rows(), None) is None
     return bool(result.unscored) or nothing or any(value in names for value in result.inapplicable)
 
@@ -188,7 +213,7 @@ def _print_estimate(estimate: Estimate) -> None:
     for line in [heads, *lines]:
         name, *figures = (text.rjust(width) for text, width in zip(line, widths, strict=True))
         print("  ".join((name.strip().ljust(widths[0]), *figures)))
-    print(f"{estimate.rows_done:,} rows are there already. Tokens are estimated from lengths; nothing was sent.")
+    print(f"{estimate.rows_done:,} rows exist already. Token counts are estimated from text lengths. Nothing was sent.")
 
 
 def _figures(one: MetricEstimate) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import MODEL_NAMES, from_one, needs_stats, pairs, split
+from longmark.cli.arguments import from_one, model_names, needs_stats, pairs, split
 from longmark.cli.study import add_session, run_study
 from longmark.errors import UserError
 
@@ -24,7 +24,7 @@ def add_to(verbs: Any) -> None:
     one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
     one.add_argument("--n", type=from_one, metavar="N", help="draw N questions from the domain; of a file, its first N")
     one.add_argument("--labels", type=Path, metavar="FILE", help="people's labels of the answers")
-    model = one.add_argument_group("models", f"{MODEL_NAMES}. LABEL=MODEL names one in the tables.")
+    model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL names one in the tables.")
     several: dict[str, Any] = {"action": "append", "required": True}
     model.add_argument("--generator", **several, metavar="MODEL", help="may be given several times")
     jury = "may be given several times; models joined by commas are a jury"

@@ -25,11 +25,11 @@ def add_to(verbs: Any) -> None:
 
     one = verb("prompts", prompts, "List the prompts, show one, or check a folder that replaces some.")
     one.add_argument("id", nargs="?", metavar="ID")
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of ours")
+    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
 
-    one = verb("models", models, "List the models that run on this machine, or install them.")
+    one = verb("models", models, "List the bundled models and the ways to name a model, or install bundled models.")
     actions = one.add_subparsers(dest="action", metavar="[install]")
-    text = "bring the files of models (default: judge and embedder)"
+    text = "install the files of bundled models (default: judge and embedder)"
     install = actions.add_parser("install", help=text, description=text, allow_abbrev=False)
     install.add_argument("names", nargs="*", metavar="NAME")
     install.add_argument(
@@ -43,9 +43,11 @@ def add_to(verbs: Any) -> None:
     clear = actions.add_parser("clear", help=text, description=text, allow_abbrev=False)
     clear.add_argument("--model", metavar="NAME")
 
-    one = verb("demo", demo, "Mark three bundled examples with every metric, on this machine, and write a report.")
-    one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="where to (default: demo)")
-    one.add_argument("--full", action="store_true", help="the whole way: question, passages, answer, variants, metrics")
+    one = verb("demo", demo, "Score three bundled examples with every metric, on this machine, and write a report.")
+    one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="the output folder (default: demo)")
+    one.add_argument(
+        "--full", action="store_true", help="the whole pipeline: questions, passages, answers, variants, metrics"
+    )
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -81,6 +83,7 @@ def prompts(arguments: argparse.Namespace) -> int:
 def models(arguments: argparse.Namespace) -> int:
     """Lists the embedded models, or installs some."""
     from longmark.models import catalogue, install
+    from longmark.models.schemes import SCHEMES
 
     if arguments.action == "install":
         install.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
@@ -91,6 +94,10 @@ def models(arguments: argparse.Namespace) -> int:
         print(
             f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
         )
+    print("\nHow to name a model:")
+    for scheme in SCHEMES.values():
+        extra = f" (extra {scheme.extra})" if scheme.extra else ""
+        print(f"  {scheme.form:16}  {scheme.shown_roles:32}  {scheme.help}{extra}")
     return 0
 
 
@@ -128,7 +135,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Marks three bundled examples with every metric, on this machine; or goes the whole way from a question."""
+    """Scores three bundled examples with every metric, on this machine; --full runs the whole pipeline."""
     if arguments.full:
         from longmark.cli.arguments import INTERRUPTED, NO_VALUE
         from longmark.demo.full import run_full

@@ -44,6 +44,11 @@ def drawing() -> Iterator[None]:
         _drawing.reset(before)
 
 
+def is_terminal(stream: TextIO) -> bool:
+    """Whether rich may take a stream for a terminal."""
+    return stream.isatty() or bool({"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys())
+
+
 class Plain:
     """A text stream that writes `plain` text, and what its encoding lacks as escapes.
 
@@ -95,7 +100,7 @@ def plain_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     # there is none where the shell closed it (`>&-`)
     out, err = (cast("TextIO | None", stream) or StringIO() for stream in before)
-    if out.isatty() or err.isatty() or {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
+    if is_terminal(out) or is_terminal(err):
         with suppress(AttributeError):  # of a rich that is made otherwise: its sequences are shown as escapes
             _mark_drawings()
     now = Plain(out, "standard output"), Plain(err, "standard error")

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from longmark import metrics
+from longmark.engine.options import RunOptions
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import Options, execute
 from longmark.models.registry import ModelNames, Registry
@@ -30,9 +31,8 @@ def run_demo(out: Path) -> int:
     """Scores the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
     cache = open_cache(None)
     try:
-        settings = make_settings(
-            metrics.names(), Registry(cache), MODELS, params=PARAMS, scoring="expected", seed=0, prompts=None
-        )
+        options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected")
+        settings = make_settings(metrics.names(), Registry(cache), options)
         finish(lambda: execute(EXAMPLES, settings, out / "run", cache, Options(tell=print, handle_signals=True)))
     finally:
         cache.close()

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from longmark import metrics
 from longmark.demo import MODELS, PARAMS
+from longmark.engine.options import RunOptions
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
@@ -105,7 +106,8 @@ def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
         for name in metrics.names()
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
-    settings = make_settings(names, registry, MODELS, params=PARAMS, scoring="expected", seed=plan.seed, prompts=None)
+    options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected", seed=plan.seed)
+    settings = make_settings(names, registry, options)
     return [Scoring("all", settings)]
 
 

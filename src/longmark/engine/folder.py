@@ -69,9 +69,7 @@ class RunFolder:
         try:
             stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
             if stray and not self.manifest_path.exists():
-                raise UserError(
-                    f"--out {self.path}: there is something else in this folder ({stray[0]}); name a new one"
-                )
+                raise UserError(f"--out {self.path}: the folder holds other files ({stray[0]}); name a new folder")
             self._lock.acquire(timeout=0)
         except (Timeout, FileNotFoundError):  # gone: another process that had just made it takes it away again
             raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
@@ -215,9 +213,11 @@ class RunFolder:
         try:
             written = os.write(self._rows_file, line)
         except OSError as error:
-            raise UserError(f"{self.rows_path} cannot be written ({error.strerror}); run again to go on") from None
+            raise UserError(
+                f"{self.rows_path} cannot be written ({error.strerror}); repeat the same command to resume"
+            ) from None
         if written != len(line):
-            raise UserError(f"{self.rows_path} cannot be written (no space left); run again to go on")
+            raise UserError(f"{self.rows_path} cannot be written (no space left); repeat the same command to resume")
         place = (n, self._number[row.metric], self._rows_end, row.status)
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
         self._rows_end += len(line)
@@ -286,7 +286,7 @@ class RunFolder:
         try:
             return self._db.execute(statement, values)
         except sqlite3.Error as error:
-            raise UserError(f"{self.path} cannot be written ({error}); run again to go on") from None
+            raise UserError(f"{self.path} cannot be written ({error}); repeat the same command to resume") from None
 
     def _count(self, of: str) -> int:
         return int(self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0])  # fixed texts of this file only

@@ -42,7 +42,7 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
             for chosen in settings.selected
             for value, declared in chosen.scores.items()
         },
-        "environment": environment(),
+        "environment": {},
         "sessions": [],
     }
 
@@ -65,16 +65,15 @@ def environment() -> dict[str, Any]:
 
 def git_state(folder: Path) -> dict[str, Any] | None:
     """The commit and whether there are changes, or None outside a checkout or without git."""
+    command = ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
-        commit = _git(folder, "rev-parse", "HEAD")
-        return {"commit": commit, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=True)
-    return done.stdout.strip()
+    lines = done.stdout.splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "(initial)")
+    dirty = any(not line.startswith("#") for line in lines)
+    return None if commit == "(initial)" else {"commit": commit, "dirty": dirty}
 
 
 def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) -> None:

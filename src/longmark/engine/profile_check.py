@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from longmark.domain import Domain
 from longmark.metrics import Selected
 from longmark.records import Example
+
+if TYPE_CHECKING:
+    from longmark.domain import Domain
 
 _SHOWN = 3  # values of a slot that are named
 
@@ -54,7 +57,7 @@ class ProfileCheck:
             if len(first) <= _SHOWN and value not in first:
                 first.append(value)
 
-    def told(self, selected: Iterable[Selected]) -> str | None:
+    def message(self, selected: Iterable[Selected]) -> str | None:
         """What does not fit, for whoever selected these metrics; None where all fits, or none of them minds."""
         minding = dict.fromkeys(chosen.name for chosen in selected if chosen.metric.by_domain)
         if not self._misfits or not minding:

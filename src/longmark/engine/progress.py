@@ -1,4 +1,4 @@
-"""What the terminal shows while a run goes on: rows, calls, rate, cost, retries, rows without a value, time left."""
+"""What the terminal shows while a run goes on: rows, calls, rate, cost, retries, unscored rows, time left."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Progress:
             cost(counts.usd),
         ]
         parts += [f"{counts.retries} retries"] if counts.retries else []
-        parts += [f"{self.gaps} without value"] if self.gaps else []
+        parts += [f"{self.gaps} unscored"] if self.gaps else []
         parts += [f"{duration(left)} left"] if left is not None and self.done < self.total else []
         parts += [f"waiting {why}"] if (why := self._client.waiting()) else []
         return " · ".join(parts)

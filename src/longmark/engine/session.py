@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.engine import manifest as manifests
 from longmark.engine import progress as progress_of
-from longmark.engine.estimate import Estimate, estimate
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.progress import counted
@@ -28,8 +25,12 @@ from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, Counts
 from longmark.models.handles import Backends
+from longmark.models.prices import UnknownPrice
 from longmark.models.registry import price_of
 from longmark.records import STATUSES, Row
+
+if TYPE_CHECKING:
+    from longmark.engine.estimate import Estimate
 
 CONCURRENCY = 16  # calls at once to one model, where the user does not say
 _ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
@@ -116,8 +117,8 @@ async def execute(
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
         found = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
-        fit = ProfileCheck(settings.domain)
-        staged = folder.stage(fit.over(found))
+        check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
+        staged = folder.stage(check.over(found) if check else found)
         if manifest is None:
             manifest = manifests.fresh(settings, _system(out), found.name)
         manifest |= {
@@ -129,8 +130,8 @@ async def execute(
         folder.write_manifest(manifest)
         changes = folder.adopt()
         _tell_changes(options, found.bad, changes)
-        if options.check_profiles and (misfit := fit.told(settings.selected)) is not None:
-            options.tell(misfit)
+        if check is not None and (mismatch := check.message(settings.selected)) is not None:
+            options.tell(mismatch)
 
         client = Client(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         total = folder.rows_to_be(settings.selected)
@@ -183,6 +184,11 @@ async def dry_run(
     options: Options,
 ) -> Estimate:
     """What `execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
+    import shutil
+    import tempfile
+
+    from longmark.engine.estimate import estimate
+
     check_budget(settings.backends, options.budget)
     _tell_unsupported(settings, options)
     values = [value for chosen in settings.selected for value in chosen.scores]
@@ -219,7 +225,7 @@ def check_budget(backends: Backends, budget: Budget) -> None:
         return
     used = [*backends.judges, backends.generator, backends.embedder, backends.reranker, backends.lm]
     for model in used:
-        if model is not None and price_of(model).__name__ == "unknown":
+        if model is not None and isinstance(price_of(model), UnknownPrice):
             raise UserError(
                 f"--max-usd: no price is known for {model.name}; limit the run by --max-calls or --max-tokens"
             )
@@ -228,17 +234,17 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 def _tell_unsupported(settings: Settings, options: Options) -> None:
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
-            options.tell(f"{chosen.name} will have no value wherever it takes a call: {why}")
+            options.tell(f"{chosen.name} will be unscored wherever it makes a call: {why}")
 
 
 def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
     if skipped:
-        options.tell(f"{counted(skipped, 'bad record')} left out.")
+        options.tell(f"{counted(skipped, 'bad record')} skipped.")
     if changes.changed:
-        options.tell(f"{counted(changes.changed, 'example')} changed since the last session: marked again.")
+        options.tell(f"{counted(changes.changed, 'example')} changed since the last session; scored again.")
     if changes.removed:
         options.tell(
-            f"{counted(changes.removed, 'example')} of the last session not in the input any more: left out of the run "
+            f"{counted(changes.removed, 'example')} of the last session no longer in the input; its rows were removed "
             "(paid replies stay in the call cache)."
         )
 
@@ -261,7 +267,7 @@ def _disk_errors(folder: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise UserError(f"{folder} cannot be written ({why}); once that is mended, the same command goes on") from None
+        raise UserError(f"{folder} cannot be written ({why}); fix that, then repeat the same command") from None
 
 
 @contextmanager
@@ -278,7 +284,7 @@ def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
     def stop(number: int) -> None:
         came.append(number)
         if len(came) == 1:
-            options.tell("Stopping: waiting for the calls under way at endpoints. Press Ctrl-C again to stop at once.")
+            options.tell("Stopping after the calls in progress. Press Ctrl-C again to stop at once.")
             work.stop()
         else:
             task.cancel()

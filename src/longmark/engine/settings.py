@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from longmark import metrics
-from longmark.domain import Domain, load
 from longmark.errors import UnknownName, UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
-from longmark.models.handles import Backends
+from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.prompts import Prompt, PromptBook
+
+if TYPE_CHECKING:
+    from longmark.domain import Domain
 
 SCORINGS = ("text", "expected")
 RETRIED = frozenset({"model_error", "over_budget"})  # rows without a value that a resumed run always asks for again
@@ -35,7 +35,12 @@ class Settings:
     prompts: PromptBook = field(default_factory=PromptBook)
     scoring: str = "text"
     seed: int = 0
-    domain: Domain = field(default_factory=load)
+    domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
+
+    @property
+    def reads_domain(self) -> bool:
+        """Whether a selected metric follows the domain."""
+        return any(chosen.metric.by_domain for chosen in self.selected)
 
     def fixed(self) -> dict[str, Any]:
         """As the manifest holds them and a resumed run compares them."""
@@ -66,6 +71,8 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
 
     UnknownName for a parameter that no selected metric has; UserError for a value of the wrong kind.
     """
+    from pydantic import TypeAdapter, ValidationError
+
     settable = {
         f"{chosen.name}.{f.name}": (chosen, f.name)
         for chosen in selected

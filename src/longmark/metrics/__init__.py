@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, Unsupported
 from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.prompts import Prompt
 
@@ -71,6 +71,8 @@ class Selected:
             failed = unscored
         except OverBudget as error:
             failed = NoScore("over_budget", str(error))
+        except Unsupported as error:
+            failed = NoScore("unsupported", str(error))
         except TooLong as error:
             failed = NoScore("too_long", str(error))
         except ModelError as error:

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic
 
 import orjson
@@ -44,10 +45,6 @@ from longmark.models.sending import Reply, Sender
 from longmark.models.waiting import Stopped, unless_given_up
 from longmark.records import Usage
 
-_CHAT = TypeAdapter(ChatReply)
-_EMBED = TypeAdapter(EmbedReply)
-_RERANK = TypeAdapter(RerankReply)
-_LIKELIHOOD = TypeAdapter(LikelihoodReply)
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
 
@@ -76,13 +73,18 @@ class UsageLog:
     refresh: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Kind(Generic[Reply]):
-    """A kind of call. name: in cache keys; form: of its replies; most: the tokens that such requests can take."""
+    """A kind of call. name: in cache keys; reply: the type of its replies; most: the tokens that such requests can
+    take."""
 
     name: str
-    form: TypeAdapter[Reply]
+    reply: type[Reply]
     most: Callable[[list[Any]], Tokens]
+
+    @cached_property
+    def form(self) -> TypeAdapter[Reply]:
+        return TypeAdapter(self.reply)  # made where the first reply is checked: it takes milliseconds
 
 
 class Client:
@@ -373,9 +375,11 @@ def _most(*texts: str, completion: int = 0) -> Tokens:
     return Tokens(prompt=estimate_tokens(size), completion=completion)
 
 
-_CHATS = _Kind("chat", _CHAT, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens))
-_EMBEDS = _Kind("embed", _EMBED, lambda texts: _most(*texts))
-_RERANKS = _Kind("rerank", _RERANK, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
+_CHATS = _Kind(
+    "chat", ChatReply, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens)
+)
+_EMBEDS = _Kind("embed", EmbedReply, lambda texts: _most(*texts))
+_RERANKS = _Kind("rerank", RerankReply, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
 _LIKELIHOODS = _Kind(
-    "likelihood", _LIKELIHOOD, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
+    "likelihood", LikelihoodReply, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
 )

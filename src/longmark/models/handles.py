@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from longmark.domain import Domain, load
 from longmark.errors import NoScore
 from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import (
@@ -20,11 +19,29 @@ from longmark.models.protocols import (
     Reranker,
     RerankReply,
 )
+from longmark.models.schemes import ROLES
 from longmark.prompts import PromptBook
+
+if TYPE_CHECKING:
+    from longmark.domain import Domain
 
 Model = TypeVar("Model")
 
-ROLES = ("judge", "generator", "embedder", "reranker", "lm")
+
+class _BuiltInDomain:
+    """Stands for the built-in domain. Its file is parsed when anything but its name and hash is first asked for: most
+    metrics never ask."""
+
+    name = "hazards"
+    hash = "c1bafa81fb10eb47"  # of domains/hazards.yaml
+
+    def __getattr__(self, attribute: str) -> Any:
+        from longmark.domain import load
+
+        return getattr(load(), attribute)
+
+
+DEFAULT_DOMAIN = cast("Domain", _BuiltInDomain())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +82,7 @@ class Models:
     """The models of a run as one metric sees them. A role that the metric declares is there; the engine saw to it.
 
     scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
-    what the questions are about, for metrics that follow it.
+    what the questions are about.
     """
 
     backends: Backends
@@ -74,7 +91,7 @@ class Models:
     prompts: PromptBook
     scoring: str = "text"
     seed: int = 0
-    domain: Domain = field(default_factory=load)
+    domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:

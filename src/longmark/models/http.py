@@ -19,17 +19,18 @@ import ssl
 import zlib
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import aiohttp
 import orjson
-from yarl import URL
 
 from longmark import __version__
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong
 from longmark.models.keys import Key, check_base_url, redact
 from longmark.models.protocols import Tokens
+
+if TYPE_CHECKING:
+    import aiohttp
 
 TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last byte read
 _CONNECT = 15.0  # seconds of it for the connection
@@ -100,11 +101,11 @@ class Endpoint:
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def url(self, path: str, *, root: bool = False) -> URL:
+    def url(self, path: str, *, root: bool = False) -> str:
         """The address of a call: beneath the base URL, or, with `root`, beneath what stands before a closing
         `/v1`."""
         base = self.base_url.removesuffix("/v1") if root else self.base_url
-        return URL(base + path)
+        return base + path
 
     def knows(self, model: str, fact: str) -> bool:
         """Whether the fact was learnt, by this process or an earlier one."""
@@ -119,7 +120,7 @@ class Endpoint:
         if self._remember is not None:
             self._remember(model, fact)
 
-    async def post(self, url: URL, body: dict[str, Any]) -> Any:
+    async def post(self, url: str, body: dict[str, Any]) -> Any:
         """The JSON of the reply to one POST."""
         try:
             data = orjson.dumps(body)
@@ -133,10 +134,12 @@ class Endpoint:
             raise reply
         return reply
 
-    async def _attempt(self, session: aiohttp.ClientSession, url: URL, data: bytes) -> Any:
+    async def _attempt(self, session: aiohttp.ClientSession, url: str, data: bytes) -> Any:
         """The reply's JSON or the error to raise. It is returned, not raised, so that no frame of its
         traceback and no error beneath it holds the headers or what the endpoint sent, either of which may
         show the key."""
+        import aiohttp  # with the first request: a run out of the cache needs none
+
         refused, billed = False, True  # unless the request never went out
         try:
             async with session.post(url, data=data, allow_redirects=False) as response:
@@ -191,6 +194,8 @@ class Endpoint:
             await session.close()
 
     def _open(self) -> aiohttp.ClientSession:
+        import aiohttp
+
         headers = {
             "Accept": "application/json",
             "Accept-Encoding": "identity",

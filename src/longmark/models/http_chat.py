@@ -3,9 +3,8 @@
 Nothing is probed. Where an endpoint refuses a call (400 or 422) over one of the following, the fact is remembered for
 the model at this endpoint and `AskAgain` raised, and from then on requests go without it: a JSON schema (`text-only`),
 `max_tokens` where it wants `max_completion_tokens` (`max-completion-tokens`), the seed (`no-seed`). A refused
-temperature is an error, since other marks would come of dropping it; so are refused log-probabilities, with a
-message that starts `logprobs are not supported`. The sample number is sent as the seed when the temperature
-is not zero or the sample is not the first.
+temperature is an error, since other scores would come of dropping it; refused log-probabilities raise `Unsupported`.
+The sample number is sent as the seed when the temperature is not zero or the sample is not the first.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longmark.errors import AskAgain, RequestRefused, TooLong
+from longmark.errors import AskAgain, TooLong, Unsupported
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.keys import holds_key
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
@@ -49,7 +48,7 @@ class HttpChat:
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`."""
         if request.logprobs and self._knows("no-logprobs"):
-            raise RequestRefused(f"logprobs are not supported by {self.name}: it refused them before", 400)
+            raise Unsupported(f"logprobs are not supported by {self.name}: it refused them before", 400)
         body = self._body(request)
         try:
             reply = await self.endpoint.post(self._url, body)
@@ -64,7 +63,7 @@ class HttpChat:
         else:
             return self._reply(reply, with_logprobs=request.logprobs > 0)
         if fact == "no-logprobs":
-            raise RequestRefused(f"logprobs are not supported by {self.name}: {said}", status)
+            raise Unsupported(f"logprobs are not supported by {self.name}: {said}", status)
         raise AskAgain(said, status)
 
     async def close(self) -> None:

@@ -6,9 +6,8 @@ between the two is exact, and the text is the same sequence of tokens after ever
 generated and thrown away, because servers refuse to generate none. Three requests for each text, of which the two to
 /tokenize run no model and are not counted as calls.
 
-An endpoint without this (404 on /tokenize, `prompt_logprobs` refused or ignored) raises RequestRefused with a
-message that starts `prompt logprobs are not supported`. Entropies are not given: the server returns the
-likeliest tokens only.
+An endpoint without this (404 on /tokenize, `prompt_logprobs` refused or ignored) raises `Unsupported`.
+Entropies are not given: the server returns the likeliest tokens only.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from longmark.errors import RequestRefused, ServerFault
+from longmark.errors import RequestRefused, ServerFault, Unsupported
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest
 
@@ -83,7 +82,7 @@ class HttpLanguageModel:
             if not missing and not refusal.names("prompt_logprobs"):
                 raise
             said, status = str(refusal), refusal.http_status
-        raise RequestRefused(f"prompt logprobs are not supported by {self.name}: {said}", status)
+        raise Unsupported(f"prompt logprobs are not supported by {self.name}: {said}", status)
 
     def _reply(self, reply: Any, text: list[int], start: int) -> LikelihoodReply:
         try:
@@ -99,6 +98,6 @@ class HttpLanguageModel:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
             wrong = error
         else:
-            refusal = RequestRefused(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
+            refusal = Unsupported(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
             raise refusal.with_bill(tokens_of(reply.get("usage")))
         raise self.endpoint.unreadable("log-probabilities that cannot be read", reply, wrong)

@@ -6,6 +6,7 @@ Models on this machine cost 0.0. A private or unknown endpoint has no known pric
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -18,15 +19,18 @@ def free(_tokens: Tokens) -> float | None:
     return 0.0
 
 
-def unknown(_tokens: Tokens) -> float | None:
-    """The price of an endpoint that no list knows."""
-    return None
+@dataclass(frozen=True, slots=True)
+class UnknownPrice:
+    """The price of an endpoint that no list knows: None for any call."""
+
+    def __call__(self, _tokens: Tokens) -> float | None:
+        return None
 
 
 def for_endpoint(model: str, base_url: str) -> Callable[[Tokens], float | None]:
-    """The price function of a model at a public endpoint; `unknown` where the list does not have it."""
+    """The price function of a model at a public endpoint; `UnknownPrice` where the list does not have it."""
     if _is_private(base_url):
-        return unknown
+        return UnknownPrice()
     from genai_prices import Usage, calc_price
 
     def price(tokens: Tokens) -> float | None:
@@ -42,7 +46,7 @@ def for_endpoint(model: str, base_url: str) -> Callable[[Tokens], float | None]:
         return float(priced.total_price)
 
     now = datetime.now(UTC)
-    return price if price(Tokens(prompt=1, completion=1)) is not None else unknown
+    return price if price(Tokens(prompt=1, completion=1)) is not None else UnknownPrice()
 
 
 def _is_private(base_url: str) -> bool:

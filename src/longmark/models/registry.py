@@ -1,14 +1,6 @@
-"""From a model's name on the command line to the backend that serves it.
+"""From a model's name on the command line to the backend that serves it. `schemes` lists every way to name a model.
 
-    embedded             this machine: the model that is meant for the role
-    embedded:NAME        this machine: a model of the catalogue (`longmark models`)
-    gguf:PATH            this machine: a GGUF file of yours
-    st:NAME              this machine: a sentence-transformers model (embedder or reranker; extra `transformers`)
-    hf:NAME              this machine: a transformers model: folder, GGUF file or hub name (lm; extra `transformers`)
-    openai:NAME          OpenAI's API, with OPENAI_API_KEY
-    NAME@BASE_URL        any OpenAI-compatible endpoint: llama3@http://localhost:8000/v1
-
-Nothing is called and nothing is loaded here; a model's file must be there, an endpoint need not.
+Nothing is called and nothing is loaded here; a model's file must exist, an endpoint need not.
 """
 
 from __future__ import annotations
@@ -24,15 +16,12 @@ from longmark.errors import UserError
 from longmark.models import catalogue, prices
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
-from longmark.models.handles import ROLES, Backends
+from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
+from longmark.models.schemes import FORMS, ROLES, SCHEMES, Scheme
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
-FORMS = (
-    "a model is named embedded, embedded:NAME, gguf:PATH, openai:NAME, NAME@BASE_URL, st:NAME (embedder, reranker) or "
-    "hf:NAME (lm)"
-)
 NO_SCHEME = "the base URL behind the @ begins with http:// or https://"
 
 
@@ -43,7 +32,7 @@ Name = str | Backend  # Python code may hand over a backend of its own (a fake, 
 class ModelNames:
     """The models that were named for a run, by role."""
 
-    judges: Sequence[Name] = ()
+    judges: Sequence[Name] | str = ()
     generator: Name | None = None
     embedder: Name | None = None
     reranker: Name | None = None
@@ -73,7 +62,8 @@ class Registry:
         def one(role: str, name: Name | None) -> Any:
             return self.open(role, name) if name is not None and role in called else None
 
-        judges = tuple(one("judge", name) for name in given.judges) if "judge" in called else ()
+        named = [given.judges] if isinstance(given.judges, str) else given.judges
+        judges = tuple(one("judge", name) for name in named) if "judge" in called else ()
         names = [judge.name for judge in judges]
         for name in names:
             if names.count(name) > 1:
@@ -99,20 +89,16 @@ class Registry:
         return self._opened[key]
 
     def _make(self, role: str, name: str) -> Any:
-        scheme, _, rest = name.partition(":")
-        if role == "reranker" and scheme in ("embedded", "gguf"):
+        prefix, _, rest = name.partition(":")
+        if prefix in SCHEMES:
+            _check(role, name, SCHEMES[prefix], rest)
+        if role == "reranker" and prefix in ("embedded", "gguf"):
             from longmark.models.rerank_embedded import LogOddsReranker
 
             return LogOddsReranker(self.open("judge", name))
-        if name == "embedded" or scheme == "embedded":
-            return _embedded(role, rest)
-        if scheme == "gguf":
-            return _gguf(role, rest)
-        if scheme == "st":
-            return _sentence_transformers(role, rest)
-        if scheme == "hf":
-            return _transformers(role, rest)
-        if scheme == "openai":
+        if prefix in _ON_THIS_MACHINE:
+            return _ON_THIS_MACHINE[prefix](role, rest)
+        if prefix == "openai":
             return self._openai(role, rest)
         endpoint = _AT_ENDPOINT.fullmatch(name)
         if endpoint is None:
@@ -125,8 +111,6 @@ class Registry:
     def _openai(self, role: str, model: str) -> Any:
         from longmark.models.keys import OPENAI_URL, openai_key
 
-        if not model:
-            raise UserError(f"--{role} openai:NAME: the name of the model is missing")
         return self._http(role, model, f"openai:{model}", self._endpoint(OPENAI_URL, openai_key()))
 
     def _endpoint_model(self, role: str, model: str, base_url: str) -> Any:
@@ -178,10 +162,16 @@ def price_of(model: Backend) -> Price:
     return prices.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
 
 
+def _check(role: str, name: str, scheme: Scheme, rest: str) -> None:
+    """UserError where a name is incomplete, or of a model that cannot play the role."""
+    if role not in scheme.roles:
+        raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, and not {role}")
+    if not rest and not scheme.form.startswith("embedded"):
+        raise UserError(f"--{role} {name}: expected {scheme.form}")
+
+
 def _embedded(role: str, name: str) -> Any:
-    name = name or EMBEDDED_FOR.get(role, "")
-    if not name:
-        raise UserError(f"--{role} embedded: no model that ships with longmark can be a {role}; name an endpoint")
+    name = name or EMBEDDED_FOR[role]
     entry = catalogue.entry(name)
     wanted = "embedder" if role == "embedder" else "chat"
     if entry.kind != wanted:
@@ -198,19 +188,12 @@ def _embedded(role: str, name: str) -> Any:
 def _gguf(role: str, path: str) -> Any:
     from longmark.models.llama import LlamaCpp
 
-    if role not in ("judge", "generator", "lm"):
-        raise UserError(f"--{role} gguf:{path}: a GGUF file can be a judge, a generator or a language model")
     if not Path(path).expanduser().is_file():
         raise UserError(f"--{role} gguf:{path}: there is no such file")
     return LlamaCpp.gguf(Path(path).expanduser())
 
 
 def _sentence_transformers(role: str, name: str) -> Any:
-    if role not in ("embedder", "reranker") or not name:
-        raise UserError(
-            f"--{role} st:{name}: st:NAME names a sentence-transformers model, for --embedder, or a cross-encoder, for "
-            "--reranker"
-        )
     if role == "reranker":
         from longmark.models.cross_encoder import CrossEncoderReranker
 
@@ -220,9 +203,10 @@ def _sentence_transformers(role: str, name: str) -> Any:
     return SentenceTransformerEmbedder(name)
 
 
-def _transformers(role: str, name: str) -> Any:
+def _transformers(_role: str, name: str) -> Any:
     from longmark.models.transformers_lm import TransformersLM
 
-    if role != "lm" or not name:
-        raise UserError(f"--{role} hf:{name}: hf:NAME names a language model of transformers, for --lm")
     return TransformersLM(name)
+
+
+_ON_THIS_MACHINE = {"embedded": _embedded, "gguf": _gguf, "st": _sentence_transformers, "hf": _transformers}

@@ -4,10 +4,10 @@ An original is answered first; a variant of it (`variant_of` its question_id) ge
 original may stand in the same file or in another one that was answered before, by the same system: the answer of
 another one is no base. Where there is no original, a variant keeps the `base_answer` that it has.
 
-How variants are answered, where SCORE's figure 2 and its authors' code differ (`follow`):
+How variants are answered, where SCORE's figure 2 and its authors' code differ (`variant_context`):
 
-    figure    every variant is answered like a question of its own: retrieved for, with its own profile
-    code      a paraphrase gets the passages of its original; a perturbation is retrieved for, and shown with the
+    own       every variant is answered like a question of its own: retrieved for, with its own profile
+    original  a paraphrase gets the passages of its original; a perturbation is retrieved for, and shown with the
               profile of its original
 
 Retrieval comes first, for all questions; then the generator is asked. Every reply is in the call cache before it is
@@ -30,7 +30,7 @@ from longmark.rag.retrieve import Hit, Retriever
 from longmark.records import Context, Example
 from longmark.records.write import write_examples
 
-FOLLOW = ("figure", "code")
+VARIANT_CONTEXTS = ("own", "original")
 META = "rag"  # under which an example's `meta` says how it was answered
 
 
@@ -75,7 +75,7 @@ async def answer(
     *,
     k: int = 5,
     how: Generation | None = None,
-    follow: str = "figure",
+    variant_context: str = "own",
     originals: Iterable[Example] = (),
     at_once: int = 32,
     on_answer: Callable[[], None] = lambda: None,
@@ -85,10 +85,10 @@ async def answer(
     models: with a generator; originals: answered examples that variants may be of, beside the questions themselves.
     A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
     """
-    check_follow(follow)
+    check_variant_context(variant_context)
     if models.backends.generator is None:
         raise UserError("answers are written by a model: add --generator MODEL")
-    work = _Work(models, retriever, how or Generation(), k, follow, on_answer)
+    work = _Work(models, retriever, how or Generation(), k, variant_context, on_answer)
     lines = list(questions)
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
     variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
@@ -107,10 +107,20 @@ async def answer(
     )
 
 
-def check_follow(follow: str) -> None:
+def check_variant_context(variant_context: str) -> None:
     """UnknownName for what is no way of answering a variant."""
-    if follow not in FOLLOW:
-        raise UnknownName("value of --follow", follow, FOLLOW, f"It is {' or '.join(FOLLOW)}.")
+    if variant_context not in VARIANT_CONTEXTS:
+        raise UnknownName(
+            "value of --variant-context", variant_context, VARIANT_CONTEXTS, f"It is {' or '.join(VARIANT_CONTEXTS)}."
+        )
+
+
+def with_new_names(settings: dict[str, Any]) -> dict[str, Any]:
+    """Stored settings with the names of today: a folder made before may hold `follow: figure` or `follow: code`."""
+    if "follow" in settings:
+        followed = settings.pop("follow")
+        settings["variant_context"] = {"figure": "own", "code": "original"}.get(followed, followed)
+    return settings
 
 
 async def write(
@@ -127,11 +137,23 @@ class _Work:
     """The state of one call of `answer`. done: number of the line -> what became of it."""
 
     def __init__(
-        self, models: Models, retriever: Retriever, how: Generation, k: int, follow: str, on_answer: Callable[[], None]
+        self,
+        models: Models,
+        retriever: Retriever,
+        how: Generation,
+        k: int,
+        variant_context: str,
+        on_answer: Callable[[], None],
     ) -> None:
         self.done: dict[int, Example | LeftOut] = {}
         self.stopped = False
-        self._models, self._retriever, self._how, self._k, self._follow = models, retriever, how, k, follow
+        self._models, self._retriever, self._how, self._k, self._variant_context = (
+            models,
+            retriever,
+            how,
+            k,
+            variant_context,
+        )
         self._on_answer = on_answer
         self._originals: dict[tuple[str, str | None], Example] = {}
         self._system = models.generator.name
@@ -171,7 +193,7 @@ class _Work:
         self._on_answer()
 
     def _keeps_passages(self, line: Example) -> bool:
-        return self._follow == "code" and line.variant == PARAPHRASE
+        return self._variant_context == "original" and line.variant == PARAPHRASE
 
     async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:
         original = self._original(line)
@@ -180,7 +202,7 @@ class _Work:
                 line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
             )
         profile = line.profile
-        if self._follow == "code" and original is not None:
+        if self._variant_context == "original" and original is not None:
             profile = original.profile
         contexts = _contexts(hits) if hits is not None else original.contexts if original is not None else ()
         try:

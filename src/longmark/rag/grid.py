@@ -141,7 +141,7 @@ async def write(
     on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged where the
     folder holds a grid that was made otherwise.
     """
-    answers.check_follow(options.get("follow", answers.FOLLOW[0]))
+    answers.check_variant_context(options.get("variant_context", answers.VARIANT_CONTEXTS[0]))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -169,7 +169,7 @@ def _in_common(
     *,
     k: int = 5,
     how: Generation | None = None,
-    follow: str = answers.FOLLOW[0],
+    variant_context: str = answers.VARIANT_CONTEXTS[0],
     **_rest: Any,
 ) -> dict[str, Any]:
     """What the answers of all systems of a grid hang on, and the model behind each reader's label."""
@@ -178,7 +178,7 @@ def _in_common(
         "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
         "index": index.hash,
         "k": k,
-        "follow": follow,
+        "variant_context": variant_context,
         **asdict(how or Generation()),
         "prompts": models.prompts.hashes(PROMPTS),
         "domain": models.domain.hash,
@@ -209,7 +209,9 @@ def _keep(path: Path, settings: dict[str, Any]) -> None:
 def _kept(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    return read_object(path, "give another --out, or delete the folder's files and make them again")
+    return answers.with_new_names(
+        read_object(path, "give another --out, or delete the folder's files and make them again")
+    )
 
 
 async def _one(

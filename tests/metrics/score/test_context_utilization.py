@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.errors import RequestRefused
+from longmark.errors import Unsupported
 from longmark.metrics.score.context_utilization import utilization
 from longmark.models import catalogue
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
@@ -136,7 +136,7 @@ def test_each_set_is_cached_by_itself(tmp_path: Path) -> None:
 
 def test_a_proxy_that_cannot() -> None:
     def refuse(_prompt: str, _word: str) -> float:
-        raise RequestRefused("prompt logprobs are not supported by this server")
+        raise Unsupported("prompt logprobs are not supported by this server")
 
     status, reason = unscored(scored(FakeLanguageModel(refuse)))
     assert status == "unsupported"

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
-from longmark.errors import ModelError, NoScore
+from longmark.errors import NoScore, Unsupported
 from longmark.metric import Metric, Score, ScoreSpec
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
@@ -154,10 +154,8 @@ async def confidences(
         )
     try:
         replies = await models.likelihoods(requests)
-    except ModelError as error:
-        if str(error).startswith("prompt logprobs are not supported"):
-            raise NoScore("unsupported", str(error)) from None
-        raise
+    except Unsupported as error:
+        raise NoScore("unsupported", str(error)) from None
     if not replies[0].logprobs:
         raise NoScore("undefined", "The answer has no token for the proxy model.")
     if len({reply.pieces for reply in replies}) > 1:

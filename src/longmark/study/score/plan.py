@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from longmark.domain import Domain, load
+from longmark.engine.options import RunOptions
 from longmark.engine.run import make_settings
 from longmark.engine.settings import Settings, choose, parameters
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UserError
 from longmark.models.registry import ModelNames, Name, Registry
+from longmark.rag.answer import check_variant_context, with_new_names
 from longmark.rag.generate import Generation
 
 ONCE = ("score.readability", "score.robustness")
@@ -34,8 +36,6 @@ POINTS = ("score.segment_attribution",)
 JUDGED = ("score.specificity", "score.answer_relevance")
 PROXIED = ("score.context_utilization",)
 ONCE_RUN, POINTS_RUN = "once", "points"
-VARIANT_CONTEXT = {"own": "figure", "original": "code"}
-"""How variants are answered -> what `rag.answer` calls it."""
 _DOCUMENTS = "score.context_utilization.documents"
 _LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
 
@@ -97,9 +97,7 @@ class Plan:
             raise UserError("which questions? Give a file of them, or --n N to draw N of the domain")
         if not self.generators or not self.evaluators:
             raise UserError("a study needs at least one --generator and one --evaluator")
-        if self.variant_context not in VARIANT_CONTEXT:
-            known = "It is own or original."
-            raise UnknownName("value of --variant-context", self.variant_context, VARIANT_CONTEXT, known)
+        check_variant_context(self.variant_context)
         for option, members in (("generator", self.generators), ("evaluator", self.evaluators), ("lm", self.proxies)):
             stems = [one.stem for one in members]
             for one in members:
@@ -159,9 +157,7 @@ def upgrade(state: dict[str, Any]) -> dict[str, Any]:
     }
     fixed = state.get("fixed")
     if isinstance(fixed, dict) and "follow" in fixed:
-        context = {old: name for name, old in VARIANT_CONTEXT.items()}.get(fixed["follow"], fixed["follow"])
-        fixed = {"variant_context" if key == "follow" else key: value for key, value in fixed.items()}
-        fixed["variant_context"] = context
+        fixed = with_new_names(dict(fixed))
     return {**state, "fixed": fixed, "stages": stages}
 
 
@@ -204,8 +200,8 @@ def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     found = []
     for name, names, given in _wanted(plan):
         own = {param: value for param, value in params.items() if param.rpartition(".")[0] in names}
-        more: dict[str, Any] = {"prompts": plan.prompts, "domain": plan.domain}
-        settings = make_settings(names, registry, given, params=own, scoring="text", seed=plan.seed, **more)
+        options = RunOptions(**vars(given), params=own, seed=plan.seed, prompts=plan.prompts, domain=plan.domain)
+        settings = make_settings(names, registry, options)
         found.append(Scoring(name, settings))
     return found
 

@@ -29,7 +29,7 @@ from longmark.records.read import Reading
 from longmark.study.score.answers import write_pages
 from longmark.study.score.labels import Labels, read_labels
 from longmark.study.score.page import document
-from longmark.study.score.plan import VARIANT_CONTEXT, Member, Plan, Scoring, scorings, upgrade
+from longmark.study.score.plan import Member, Plan, Scoring, scorings, upgrade
 from longmark.study.score.results import Results, answers_of, results_of
 from longmark.study.study import Expected, Made, Session, Stage, Study, digest, scoring_stage
 
@@ -124,7 +124,7 @@ class _Stages:
     def check_profiles(self) -> None:
         """Tells the user where the profiles of given questions do not fit the domain."""
         selected = (one for scoring in self._scorings for one in scoring.settings.selected)
-        if (misfit := self._profile_check.told(selected)) is not None:
+        if (misfit := self._profile_check.message(selected)) is not None:
             self._session.tell(misfit)
 
     async def _make_questions(self) -> Made:
@@ -172,7 +172,7 @@ class _Stages:
                 Retriever(self.index, models, plan.retriever),
                 k=plan.k,
                 how=plan.how,
-                follow=VARIANT_CONTEXT[plan.variant_context],
+                variant_context=plan.variant_context,
                 at_once=2 * self._session.concurrency,
                 on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
             )
