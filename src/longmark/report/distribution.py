@@ -1,10 +1,10 @@
-"""How the values of a metric are spread: counts in bins and the five numbers of a box plot, from sorted values."""
+"""How the scores of a metric are distributed: counts in bins and the five numbers of a box plot, from sorted scores."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -98,3 +98,19 @@ def distribution(system: str, ascending: Iterable[float], n: int, mean: float, e
 def _between(kept: dict[int, float], position: float) -> float:
     below, above = kept[math.floor(position)], kept[math.ceil(position)]
     return below + (above - below) * (position - math.floor(position))
+
+
+def scale(ends: tuple[float, float], start: float, end: float) -> Callable[[float], float]:
+    """From scores to places in a drawing, none beyond the ends."""
+    lo, hi = ends
+    return lambda score: round(start + (end - start) * (min(max(score, lo), hi) - lo) / (hi - lo), 1)
+
+
+def offsets(points: Sequence[float]) -> list[tuple[float, int]]:
+    """The points of a box plot, each with its height above the middle: equal ones stand one above the other."""
+    ties: dict[float, int] = {}
+    placed = []
+    for point in points:
+        tie = ties[point] = ties.get(point, -1) + 1
+        placed.append((point, min(max(4 * math.ceil(tie / 2) * (1 if tie % 2 else -1), -12), 12)))
+    return placed

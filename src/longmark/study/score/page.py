@@ -10,8 +10,8 @@ from longmark.report.charts import scatter
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.lanes import ForestRow, forest
-from longmark.report.markup import plural
 from longmark.report.summary import FEWEST_BCA
+from longmark.report.words import counted
 from longmark.study.score import people, sensitivity, tables
 from longmark.study.score.estimates import Settings, estimate
 from longmark.study.score.found import Found
@@ -230,7 +230,7 @@ def _people(result: Result) -> Iterator[Section]:
     against = [name for name in found.evaluators if any(one.evaluator == name for one in rows)]
     yield Section(
         "Tables 5, 11 and 12: people and evaluators",
-        f"{plural(len(labels.raters), 'person', 'people')} labelled {plural(len(labels.items), 'answer')}. An "
+        f"{counted(len(labels.raters), 'person', 'people')} labelled {counted(len(labels.items), 'answer')}. An "
         "evaluator's label of an answer is the majority of its claims' votes that are not n/a.",
         [people.table_5(among, rows, against), people.table_11(among, settings), people.table_12(rows, settings)],
     )

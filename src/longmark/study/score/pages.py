@@ -20,7 +20,7 @@ from longmark.records import Row
 from longmark.records.write import read_rows, write_rows
 from longmark.report.html import write_report
 from longmark.report.manifest import read_manifest
-from longmark.report.markup import BY
+from longmark.report.words import BY
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, answers_page, evaluator_run, proxy_run
 
 

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from longmark.report.markup import plural
 from longmark.report.summary import BCA, FEWEST_BCA
+from longmark.report.words import counted
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.correlation import Correlation, correlation
 from longmark.study.score.estimates import LACKS, METHOD, Estimate, Settings, by_question, in_words, of_values
@@ -124,7 +124,8 @@ def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], settings: S
     made = fleiss_kappa(
         ratings, clusters=questions, level=settings.level, resamples=settings.resamples, seed=settings.seed
     )
-    fewer = f"kappa leaves out {plural(made.left_out, 'answer')} with fewer than {most} labels" if made.left_out else ""
+    left_out = counted(made.left_out, "answer")
+    fewer = f"kappa leaves out {left_out} with fewer than {most} labels" if made.left_out else ""
     asked = made.interval.clusters or 0
     if made.value is None:
         return Kappa(None, Range(None, None), in_words(fewer, f"no kappa: {made.interval.reason}"))
@@ -309,7 +310,7 @@ def table_12(rows: Sequence[ByRow], settings: Settings) -> Table:
 
 
 def _lacks(one: ByRow) -> str | None:
-    missing = f"{plural(one.missing, 'label')} of answers that the evaluator did not judge" if one.missing else ""
+    missing = f"{counted(one.missing, 'label')} of answers that the evaluator did not judge" if one.missing else ""
     return in_words(missing, one.agreement.lacks)
 
 
@@ -366,7 +367,7 @@ def scale_table(scales: Sequence[OfScale], settings: Settings) -> Table:
 
 
 def _no_rho(one: OfScale) -> str | None:
-    missing = f"{plural(one.missing, 'label')} of answers without a value" if one.missing else ""
+    missing = f"{counted(one.missing, 'label')} of answers without a value" if one.missing else ""
     return in_words(missing, by_question(why_not(one.rho)))
 
 
