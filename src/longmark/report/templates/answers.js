@@ -116,7 +116,7 @@ function item(group, number) {
     head.excerpt ? el("span", { class: "excerpt", dir: "auto" }, head.excerpt) : null);
   const whose = several && group.lines.length > 1 && worst.length ? el("span", { class: "chip-system" }, "Worst: ", inline(data.systems[head.system])) : null;
   const told = worst.map(({ metric }) => metric);
-  const summary = el("summary", {}, el("span", { class: "place", "aria-hidden": "true" }, String(number)), heading,
+  const summary = el("summary", {}, el("span", { class: "rank", "aria-hidden": "true" }, String(number)), heading,
     el("span", { class: "item-results" }, whose, ...worst.map(reasonLine),
       ...group.lines.map((line) => chips(line, line === head ? told.filter((metric) => metric.name !== key) : []))));
   const details = el("details", { class: "item" }, summary);
