@@ -16,9 +16,9 @@ def add_to(verbs: Any) -> None:
         made.set_defaults(verb=function)
         return made
 
-    one = verb("report", report, "Write one HTML file about one or several runs.")
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    one = verb("report", report, "Write an HTML report of one or more runs.")
+    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the file to write")
 
     one = verb("metrics", metrics, "List the metrics, or show one: needs, range, calls, formula, source, parameters.")
     one.add_argument("name", nargs="?", metavar="NAME")
@@ -119,7 +119,7 @@ def cache(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Writes the report of one or several runs."""
+    """Writes the report of one or more runs."""
     from longmark.report.html import write_report
 
     write_report(arguments.runs, arguments.out)

@@ -12,7 +12,7 @@ from longmark.report.manifest import MetricFacts
 from longmark.report.numbers import fixed
 
 SHOW_POINTS = 20
-"""With so many values or fewer, each is drawn as a point."""
+"""Up to this many scores are drawn as points."""
 MOST_BINS = 12
 
 
@@ -40,7 +40,7 @@ class Distribution:
 def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float, ...]:
     """Ten equal bins between a metric's bounds; else 5 to 12 bins at round numbers around the values seen.
 
-    Values outside their declared bounds (there should be none) widen the range, so that no value is left out.
+    Values outside their declared bounds (there should be none) widen the range, so no value is left out.
     """
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
@@ -69,7 +69,7 @@ def round_step(rough: float) -> float:
 
 
 def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """The ticks with just enough decimals to tell them apart."""
+    """The ticks with the fewest decimals that keep them distinct."""
     step = min((b - a for a, b in pairwise(ticks)), default=0.0) or 1.0
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     if any(abs(round(tick, places) - tick) > step / 50 for tick in ticks):

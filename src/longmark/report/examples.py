@@ -12,9 +12,9 @@ from longmark.records.sources import lines
 
 
 def examples_of(folder: Path) -> Iterator[Example]:
-    """The examples of a run folder in their order. None where it has no examples.jsonl; a line that cannot be read (a
-    process may have been killed in it) is passed over, for marks can be told without it. UserError where the system
-    cannot read the file."""
+    """The examples of a run folder in their order. None where it has no examples.jsonl. A line that cannot be read (a
+    process may have been killed while writing it) is skipped, since scores can be reported without it. UserError where
+    the file cannot be read."""
     path = folder / "examples.jsonl"
     if not path.is_file():
         return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.index import MarkIndex
@@ -134,7 +135,8 @@ def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str,
     """For each metric its name, what its scores mean, and a cell for each system, None where it has no row of it."""
     for metric in summary.metrics:
         cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
-        ends = _ends(facts, cells)
+        edges = _edges(facts, cells)
+        ends = (edges[0], edges[-1]) if edges else None
         found = {cell.system: _scored(summary, cell, places, ends, titles[metric]) for cell in cells}
         yield metric, limits(facts), [found.get(system) for system in summary.systems]
 
@@ -159,13 +161,10 @@ def _kind(facts: MetricFacts, mean: float) -> str:
     return "good" if place >= _GOOD else "fair" if place >= _FAIR else "poor"
 
 
-def _ends(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, float] | None:
-    """The ends of the drawn axis: the bounds, else round numbers around the scores seen."""
+def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:
+    """The bins of a metric's axis: between its bounds, else at round numbers around the scores seen."""
     seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-    if not seen:
-        return None
-    edges = bin_edges(facts, min(seen), max(seen))
-    return edges[0], edges[-1]
+    return bin_edges(facts, min(seen), max(seen)) if seen else None
 
 
 def limits(facts: MetricFacts) -> str:
@@ -176,33 +175,14 @@ def limits(facts: MetricFacts) -> str:
     return f"{ends}, {better[facts.higher_is_better]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The distributions of a metric. says: what the metric measures, "" where a card of its family said it before;
-    spreads: of the systems with scores; at: the place of a score in a drawing 300 wide; numbers: the same as a
-    table."""
-
-    metric: str
-    says: str
-    limits: str
-    spreads: list[Distribution]
-    empty: list[str]
-    tallest: int
-    ticks: list[str]
-    at: Callable[[float], float]
-    offsets: Callable[[Sequence[float]], list[tuple[float, int]]]
-    places: int
-    columns: list[tuple[str, bool]]
-    numbers: list[list[str]]
-
-
-def cards(index: MarkIndex, summary: Summary) -> Iterator[Card]:
-    """A card for each metric: histograms and box plots by system, and their numbers."""
+def cards(index: MarkIndex, summary: Summary) -> Iterator[dict[str, Any]]:
+    """For each metric what its histograms and box plots show: a distribution for each system with scores (`spreads`),
+    the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
+    measure is said once."""
     said = set()
     for metric in summary.metrics:
         facts, cells, places = summary.facts[metric], summary.of(metric), summary.decimals(metric)
-        ends = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-        edges = bin_edges(facts, min(ends), max(ends)) if ends else (0.0, 1.0)
+        edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)
         spreads = [
             distribution(
@@ -212,20 +192,20 @@ def cards(index: MarkIndex, summary: Summary) -> Iterator[Card]:
             if cell.mean is not None
         ]
         ticks = tick_texts(edges)
-        yield Card(
-            metric,
-            "" if facts.summary in said else facts.summary,
-            limits(facts),
-            spreads,
-            [cell.system for cell in cells if cell.mean is None],
-            max((max(spread.counts) for spread in spreads), default=1),
-            [ticks[0], ticks[len(ticks) // 2] if len(ticks) % 2 else "", ticks[-1]],
-            scale((edges[0], edges[-1]), 14, 286),
-            offsets,
-            places,
-            [("Scores", False), *((spread.system, True) for spread in spreads)],
-            _numbers(spreads, tick_texts(edges), places),
-        )
+        yield {
+            "metric": metric,
+            "says": "" if facts.summary in said else facts.summary,
+            "limits": limits(facts),
+            "spreads": spreads,
+            "empty": [cell.system for cell in cells if cell.mean is None],
+            "tallest": max((max(spread.counts) for spread in spreads), default=1),
+            "ticks": [ticks[0], ticks[len(ticks) // 2] if len(ticks) % 2 else "", ticks[-1]],
+            "at": scale((edges[0], edges[-1]), 14, 286),
+            "offsets": offsets,
+            "places": places,
+            "columns": [("Scores", False), *((spread.system, True) for spread in spreads)],
+            "numbers": _numbers(spreads, ticks, places),
+        }
         said.add(facts.summary)
 
 
