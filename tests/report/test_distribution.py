@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.report.bars import boxes, histogram
-from longmark.report.distribution import bin_edges, distribution, tick_texts
+from longmark.report.distribution import bin_edges, distribution, offsets, scale, tick_texts
 from longmark.scores.manifest import MetricFacts
 
 UNIT = MetricFacts(0, 1, True)
@@ -64,16 +63,8 @@ def test_quartiles_agree_with_the_standard_library_and_no_value_is_lost(values):
     assert found.greatest <= found.edges[-1]
 
 
-def test_figures_say_what_they_show_and_hold_no_raw_text():
-    found = distribution("<b>", [0.2, 0.4, 0.4], 3, 1 / 3, bin_edges(UNIT, 0.2, 0.4))
-    drawn = histogram(found, "Histogram of <b>", 2)
-    assert 'role="img"' in drawn
-    assert 'aria-label="Histogram of &lt;b&gt;"' in drawn
-    assert drawn.count('class="bar"') == 2
-    lanes = boxes([found, found], "Boxes", 2)
-    assert "<b>" not in lanes
-    assert lanes.count('class="point"') == 6
-    assert 'class="box"' not in lanes, "three values are too few for a box"
-    assert "median 0.40 · mean 0.33" in lanes
-    five = distribution("x", [0.1, 0.2, 0.3, 0.4, 0.5], 5, 0.3, bin_edges(UNIT, 0.1, 0.5))
-    assert boxes([five], "Boxes", 2).count('class="box"') == 1
+def test_places_are_within_the_axis_and_equal_points_stand_apart():
+    at = scale((0, 2), 14, 286)
+    assert [at(score) for score in (-1, 0, 1, 2, 9)] == [14, 14, 150, 286, 286]
+    assert offsets([0.2, 0.4, 0.4, 0.4]) == [(0.2, 0), (0.4, 0), (0.4, 4), (0.4, -4)]
+    assert max(height for _, height in offsets([1.0] * 20)) == 12

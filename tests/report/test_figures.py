@@ -192,7 +192,7 @@ def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_besi
     two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", 0, 1, 2)
     write_document(Document("test", "T", "", [Section("S", "", figures=(one, two))]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p><p class="finding">' in page
+    assert '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p>\n<p class="finding">' in page
     assert re.search(r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p><p class="reading"><bdi>Dot', page)
     assert page.count('<figure class="plot') == page.count("<svg") == 2
     assert page.count('<figure class="plot broad">') == 1, "it scrolls inside its own frame"

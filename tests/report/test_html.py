@@ -24,9 +24,9 @@ from tests.report.runs import (
 
 from longmark.errors import UserError
 from longmark.records import Example
-from longmark.report import html
-from longmark.report.html import embedded_json, write_report
-from longmark.report.selection import select
+from longmark.report.html import write_report
+from longmark.report.page import embedded_json
+from longmark.report.selection import Shown, select
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import MetricFacts
 
@@ -81,7 +81,7 @@ def test_hostile_texts_stay_texts(tmp_path):
     data = json.loads(found.scripts["example-0"])
     assert data["example"]["answer"] == HOSTILE
     assert data["example"]["meta"] == {HOSTILE: [{HOSTILE: HOSTILE}]}
-    assert data["marks"][RELEVANCE]["evidence"][HOSTILE] == HOSTILE
+    assert data["results"][RELEVANCE]["evidence"][HOSTILE] == HOSTILE
     for script in ("data", "example-0"):
         assert not re.search("[<>&\u2028\u2029]", found.scripts[script])
 
@@ -89,7 +89,7 @@ def test_hostile_texts_stay_texts(tmp_path):
 def test_embedded_json_gives_the_same_value_back():
     value = {"a": ["<b>&amp;</b>", "\u2028\u2029", "</SCRIPT>", "<!--", "\\u003c"], "n": 1.5}
     assert json.loads(embedded_json(value)) == value
-    assert not re.search(rb"[<>&]", embedded_json(value))
+    assert not re.search("[<>&]", embedded_json(value))
 
 
 def test_the_policy_lets_only_the_pages_own_script_and_style_run(tmp_path):
@@ -104,11 +104,21 @@ def test_the_policy_lets_only_the_pages_own_script_and_style_run(tmp_path):
     assert "https:" not in found.source
 
 
-def test_the_page_says_what_was_marked_and_by_which_model(tmp_path):
+def test_the_page_says_what_was_scored_by_which_model_and_when(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
-    assert "<title>3 answers of first, marked by embedded:judge</title>" in found.source
+    assert "<title>3 answers from first, scored by embedded:judge</title>" in found.source
     assert '<meta name="generator" content="longmark 0.1.0">' in found.source
-    for text in [RELEVANCE, "95 % interval (Student's t)", "embedded:judge", "3.14.5", "sha256:5f5f", "52f2e2f"]:
+    assert "Read from examples.jsonl, scored on 4 metrics by embedded:judge on 21 November 2026." in found.text
+    for text in [
+        "Question relevance",
+        RELEVANCE,
+        "Readability: reading ease",
+        "95 % interval (Student's t)",
+        "embedded:judge",
+        "3.14.5",
+        "sha256:5f5f",
+        "52f2e2f",
+    ]:
         assert text in found.text
     assert "with uncommitted changes" in found.text
     assert "79 % reused by prefix sharing (48,500)" in found.text, "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
@@ -126,20 +136,20 @@ def test_every_example_stands_on_the_page_in_the_order_of_its_file(tmp_path):
     for i, line in enumerate(listed):
         whole = json.loads(found.scripts[f"example-{i}"])
         assert whole["example"]["id"] == line["id"]
-        assert set(whole["marks"]) == set(METRICS)
-        for name, mark in whole["marks"].items():
-            assert (mark["value"], mark["status"]) == (line["values"][name], line["statuses"][name])
-            assert (mark["reason"] is None) == (mark["status"] == "ok")
-    assert "All answers are on this page." in found.text
-    gap = json.loads(found.scripts["example-4"])["marks"][CORRECTNESS]
-    assert (gap["status"], gap["value"]) == ("missing_input", None)
+        assert set(whole["results"]) == set(METRICS)
+        for name, result in whole["results"].items():
+            assert (result["score"], result["status"]) == (line["scores"][name], line["statuses"][name])
+            assert (result["reason"] is None) == (result["status"] == "ok")
+    assert "This page holds" not in found.text
+    gap = json.loads(found.scripts["example-4"])["results"][CORRECTNESS]
+    assert (gap["status"], gap["score"]) == ("missing_input", None)
 
 
-def numbered(tmp_path: Path, count: int, values: list[float | None] | None = None) -> Path:
-    """A run of one metric: example i has the value i / count, unless `values` are given."""
-    marks = values or [i / count for i in range(count)]
+def numbered(tmp_path: Path, count: int, scores: list[float | None] | None = None) -> Path:
+    """A run of one metric: example i has the score i / count, unless `scores` are given."""
+    found = scores or [i / count for i in range(count)]
     examples = [Example(id=str(i), question=f"What is {i}?", answer="…") for i in range(count)]
-    rows = [row(str(i), RELEVANCE, mark) for i, mark in enumerate(marks)]
+    rows = [row(str(i), RELEVANCE, score) for i, score in enumerate(found)]
     return write_run(tmp_path / "numbered", examples, rows, manifest())
 
 
@@ -150,8 +160,8 @@ def test_a_large_run_shows_the_lowest_and_a_seeded_sample_and_says_so(tmp_path):
     ids = {int(line["id"]) for line in json.loads(first.scripts["data"])["examples"]}
     assert len(ids) == 20
     assert ids >= set(range(40, 50)), "the ten lowest"
-    assert "This page holds 20 of 50 answers: the 10 lowest and a random 10 of the others (seed 0)." in first.text
-    assert "45 / 50" in first.text, "the table counts every answer"
+    assert "This page holds 20 of 50 answers: the 10 worst and a random 10 of the others (seed 0)." in first.text
+    assert "45 of 50 scored" in first.text, "the table counts every answer"
     (run / "manifest.json").write_bytes(json.dumps({**manifest(), "fixed": {"seed": 1}}).encode())
     other = page(tmp_path, run, most=20, lowest=10)
     assert {int(line["id"]) for line in json.loads(other.scripts["data"])["examples"]} != ids
@@ -191,7 +201,7 @@ def test_systems_of_several_runs_stand_side_by_side(tmp_path):
     other["fixed"] = {**other["fixed"], "models": {"judge": ["openai:another"]}}
     (runs[1] / "manifest.json").write_bytes(json.dumps(other).encode())
     found = page(tmp_path, *runs)
-    assert "10 answers of 2 systems, marked by embedded:judge and openai:another" in found.source
+    assert "10 answers from alpha and beta, scored by embedded:judge and openai:another" in found.source
     listed = json.loads(found.scripts["data"])
     assert listed["systems"] == ["alpha", "beta"]
     assert len({line["question_id"] for line in listed["examples"]}) == 5
@@ -204,10 +214,10 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     found = page(tmp_path, run)
     assert json.loads(found.scripts["example-0"])["example"] is None
     assert "not recorded" in found.text
-    assert "marked without a model" in found.text
+    assert "on 2 metrics without a model" in found.text
     strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
     (run / "manifest.json").write_bytes(json.dumps(strange).encode())
-    assert "The run run has not ended" in page(tmp_path, run).text
+    assert "The run run has not finished" in page(tmp_path, run).text
 
 
 def test_an_empty_run_has_a_page(tmp_path):
@@ -215,10 +225,10 @@ def test_an_empty_run_has_a_page(tmp_path):
     assert "No answers yet" in found.text
 
 
-def test_an_example_that_was_marked_again_shows_its_last_mark(tmp_path):
+def test_an_example_that_was_scored_again_shows_its_last_score(tmp_path):
     rows = [row("1", RELEVANCE, None), row("1", RELEVANCE, 0.25)]
     run = write_run(tmp_path / "run", [Example(id="1", question="?", answer="!")], rows, manifest())
-    assert json.loads(page(tmp_path, run).scripts["example-0"])["marks"][RELEVANCE]["value"] == 0.25
+    assert json.loads(page(tmp_path, run).scripts["example-0"])["results"][RELEVANCE]["score"] == 0.25
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -230,7 +240,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def broken(*_args):
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(html, "_data", broken)
+    monkeypatch.setattr(Shown, "whole", broken)
     with pytest.raises(RuntimeError):
         write_report([run], out)
     assert out.read_bytes() == yesterday
@@ -260,7 +270,7 @@ def test_no_file_is_replaced_that_is_no_report(tmp_path, content):
 def test_a_report_replaces_a_report_whatever_its_texts(tmp_path, name):
     write_report([hostile(tmp_path / "hostile")], tmp_path / name)
     write_report([made_up(tmp_path / "run", 3)], tmp_path / name)
-    assert "3 answers of first" in (tmp_path / name).read_text("utf-8")
+    assert "3 answers from first" in (tmp_path / name).read_text("utf-8")
 
 
 def test_the_heading_has_the_models_names_without_their_addresses(tmp_path):
@@ -268,28 +278,45 @@ def test_the_heading_has_the_models_names_without_their_addresses(tmp_path):
     names = ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1", "k@http://127.0.0.1:8733/v1"]
     (run / "manifest.json").write_bytes(json.dumps(manifest(fixed={"models": {"judge": names}})).encode())
     found = page(tmp_path, run)
-    assert "<title>3 answers of first, marked by m and k (at 2 addresses)</title>" in found.source
+    assert "<title>3 answers from first, scored by m and k (at 2 addresses)</title>" in found.source
     for name in names:
-        assert name in found.text.split("How it was made")[-1]
+        assert name in found.text.split("Provenance")[-1]
 
 
-def test_a_sentence_that_values_share_stands_once_under_their_familys_name(tmp_path):
+def test_a_sentence_that_scores_of_a_family_share_stands_once(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
-    spread = found.text.split("drawn as points.")[1].split("Calls and cost")[0]
-    assert spread.count(READABILITY) == 1
-    assert f"score.readability: {READABILITY}" in spread
-    assert "Agreement with the reference. 0 to 1" in " ".join(spread.split()), "a sentence of one value is its own"
-    assert spread.count("no bounds, ") == 2
+    cards = found.text.split("drawn as points.")[1].split("Calls and cost")[0]
+    assert cards.count(READABILITY) == 1
+    assert "Agreement with the reference. 0 to 1, higher is better" in " ".join(cards.split())
+    assert cards.count("no bounds, ") == 2
 
 
-def test_every_cell_of_the_summary_has_its_label_for_a_narrow_screen(tmp_path):
-    found = page(tmp_path, made_up(tmp_path / "run", 3))
+def test_every_score_has_its_system_as_a_label_for_a_narrow_screen(tmp_path):
+    runs = [made_up(tmp_path / name, 3, seed, name) for seed, name in enumerate(("alpha", "beta"))]
+    found = page(tmp_path, *runs)
     cells = [a for _, a in found.elements if a.get("role") == "cell"]
-    labels = ["System", "Mean", "95 % interval (Student's t)", None, "With a value", "Why the rest have none"]
-    assert [cell.get("data-label") for cell in cells] == labels * 4
+    assert [cell.get("data-label") for cell in cells] == ["alpha", "beta"] * 4
     roles = [a.get("role") for tag, a in found.elements if tag in ("th", "table")]
     assert roles.count("rowheader") == 4
+    assert roles.count("columnheader") == 3
     assert roles.count("table") == 1
+
+
+def test_bars_differ_where_scores_are_good_and_bad(tmp_path):
+    described = manifest()
+    described["metrics"] = {**METRICS, "lower": {"bounds": [0, 10], "higher_is_better": False}}
+    scores = {RELEVANCE: 0.9, CORRECTNESS: 0.2, "lower": 5.0, EASE: 50.0}
+    rows = [row(str(i), name, score) for name, score in scores.items() for i in range(2)]
+    source = page(tmp_path, write_run(tmp_path / "run", [], rows, described)).source
+    drawn = re.findall(r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%"', source)
+    # in the order of the manifest; 9 of 10 where higher is better is good, and the axis of EASE is from 40 to 65
+    assert drawn == [("good", "90.0"), ("poor", "20.0"), ("plain", "40.0"), ("fair", "50.0")]
+    assert "Where lower is better, the thirds are reversed." in source
+
+
+def test_the_answers_have_their_place_from_the_worst(tmp_path):
+    found = page(tmp_path, numbered(tmp_path, 3, [0.5, None, 0.1]))
+    assert [line["rank"] for line in json.loads(found.scripts["data"])["examples"]] == [1, None, 0]
 
 
 def test_a_reason_that_only_some_rows_give_is_called_so(tmp_path):
@@ -303,14 +330,14 @@ def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
     described["sessions"].append(killed())
     (run / "manifest.json").write_bytes(json.dumps(described).encode())
     text = page(tmp_path, run).text
-    assert "1 session has no end on record" in text
+    assert "1 session did not record an end" in text
     assert "4 min 00 s" in text, "180.4 + 60 seconds"
     assert text.count("in 2 of 3 sessions") == 2, "time and cost"
     assert "$0.0146" in text
-    assert "–" * 8 + "no end on record" in text, "a line without figures: six counts, cost and time"
+    assert "–" * 8 + "no end recorded" in text, "a line without figures: six counts, cost and time"
     (run / "manifest.json").write_bytes(json.dumps(manifest(sessions=[killed()])).encode())
     alone = page(tmp_path, run).text
-    assert "The figures above are those of the rows instead, as first paid" in alone
+    assert "The figures above are those of the rows, without its requests, cost and time." in alone
     assert "0.0 s" not in alone
 
 

@@ -20,7 +20,7 @@ pytestmark = needs_chromium
 CLAIM = "Ice of 20 mm broke lines in Cook, IL in 2009."
 OPEN_ALL = """
 for (const button of document.querySelectorAll(".more")) button.click();
-for (const fold of document.querySelectorAll("details.view, .view details, .mark, .mark details")) fold.open = true;
+for (const fold of document.querySelectorAll("details.view, .view details, .result, .result details")) fold.open = true;
 """
 # Makes every answer's panel and all that is folded in it, without laying it out, and says how many there were.
 PANELS = """
@@ -31,9 +31,10 @@ const unfold = (node) => {
     unfold(fold);
   }
 };
+data.examples.forEach((line, place) => item({ lines: [line], hits: [line] }, place));
 const made = data.examples.map((line) => panel({ lines: [line], hits: [line] }));
 made.forEach(unfold);
-document.title = made.filter((node) => node.querySelector(".marks")).length + " panels";
+document.title = made.filter((node) => node.querySelector(".results")).length + " panels";
 const views = made.reduce((sum, node) => sum + node.querySelectorAll(".view").length, 0);
 document.querySelector("footer").textContent = views + " views";
 if (made.length < 20) by("items").replaceChildren(...made);
@@ -89,7 +90,7 @@ def texts(source: str) -> str:
 def view(dom: str, title: str) -> str:
     """The text of a view; "" where there is none."""
     _, found, rest = texts(dom).partition(f"|{title}|")
-    ends = [rest.find(f"|{other}|") for other in (*TITLES, "Marks")]
+    ends = [rest.find(f"|{other}|") for other in (*TITLES, "Scores")]
     return rest[: min((end for end in ends if end >= 0), default=len(rest))] if found else ""
 
 
@@ -114,7 +115,7 @@ def test_claims_have_a_verdict_by_symbol_and_word_and_the_score_its_arithmetic(i
     assert "specificity = (0.600 + 0.200 + 0.000 + 0.100) / (0.6 + 0.2 + 0.1 + 0.1) =|0.900|" in shown
     assert "|3 labels left out by a judge; each counts as n/a.|" in shown
     # once as a claim, once as a point, once in the answer: not again in each mark
-    assert texts(ice).count(CLAIM) == 3
+    assert texts(ice.partition('class="panel"')[2]).count(CLAIM) == 3
     assert 'title="no: stated, not verifiable in the passages"' in ice
 
 
@@ -263,12 +264,12 @@ def test_hostile_texts_stay_texts(panels: dict[str, str]):
 
 
 def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(page: Path, run: Path, tmp_path: Path):
-    assert "not marked yet" not in opened(page, tmp_path / "profile", "#open=ice")
+    assert "not scored yet" not in opened(page, tmp_path / "profile", "#open=ice")
     running = rewritten(run, tmp_path / "running", lambda row: None if row["metric"] == "score.specificity" else row)
     manifest = orjson.loads((running / "manifest.json").read_bytes())
     (running / "manifest.json").write_bytes(orjson.dumps({**manifest, "finished": None}))
     write_report([run, running], tmp_path / "both.html")
-    assert "not marked yet" in opened(tmp_path / "both.html", tmp_path / "profile", "#open=ice")
+    assert "not scored yet" in opened(tmp_path / "both.html", tmp_path / "profile", "#open=ice")
 
 
 ODD: tuple[Any, ...] = (None, 3, "x", [], {}, [{"claim": 3}], {"x": 1e300})

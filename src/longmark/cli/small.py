@@ -126,7 +126,7 @@ def cache(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Writes the report of one or several runs."""
+    """Writes the report of one or more runs."""
     from longmark.report.html import write_report
 
     write_report(arguments.runs, arguments.out)

@@ -1,4 +1,4 @@
-"""From rows to what a person looks at: the summary table and the one-file HTML report.
+"""From rows to what a person reads: the summary table, the report of runs, and the pages of studies.
 
-`summary` counts and averages, `table` prints, `html` writes the page.
+`summary` counts and averages, `table` prints, `html` and `document` write pages from `templates/`.
 """

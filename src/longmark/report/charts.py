@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from longmark.report.distribution import round_step, spread, tick_texts
 from longmark.report.figures import HUE, HUES, INK, LINE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted, text_width
-from longmark.report.markup import plural
 from longmark.report.numbers import fixed, whole
+from longmark.report.words import counted
 
 MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""
@@ -75,7 +75,7 @@ def histograms(panels: Sequence[Panel], label: str, *, says: str = "") -> Figure
     width = (WIDTH - gap * (columns - 1)) / columns
 
     def draw(sheet: Sheet) -> None:
-        notes = [plural(sum(panel.counts), "value") for panel in shown]
+        notes = [counted(sum(panel.counts), "value") for panel in shown]
         names = sheet.fitted([p.name for p in shown], [width - text_width(note, SMALL) - PAD for note in notes])
         for i, panel in enumerate(shown):
             left, top = i % columns * (width + gap), i // columns * height
@@ -105,7 +105,7 @@ def curves(
     names = [curve.name for curve in shown]
     reading = [] if threshold is None else [f"Dashed line across: {threshold:g}."]
     gaps = [(curve.name, sum(finite(value) is None for _, value in curve.points)) for curve in shown]
-    reading += [f"{name}: {plural(count, 'point')} without a value." for name, count in gaps if count]
+    reading += [f"{name}: {counted(count, 'point')} without a value." for name, count in gaps if count]
     reading += [f"{curve.name}: no points." for curve in shown if not curve.points]
 
     def draw(sheet: Sheet) -> None:
@@ -145,7 +145,7 @@ def scatter(
         counts = Counter((_cell(a, across), _cell(b, up)) for a, b in dots)
     most, missing = max(counts.values()), len(points) - len(dots)
     reading = "The area of a dot is the number of points there." if most > 1 else ""
-    reading += f" {plural(missing, 'point')} without a value for both." if missing else ""
+    reading += f" {counted(missing, 'point')} without a value for both." if missing else ""
 
     def draw(sheet: Sheet) -> None:
         axes = _pair(sheet, 256, across, up, (x, y))
@@ -266,7 +266,7 @@ def first(items: Sequence[Item], what: str, most: int = MOST) -> tuple[list[Item
     """As many as are drawn, and what the caption says of the rest."""
     if len(items) <= most:
         return list(items), ""
-    return list(items[:most]), f" Drawn: the first {most} of {plural(len(items), what)}; the table has all."
+    return list(items[:most]), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all."
 
 
 def framed(axes: Any, ends: Ends, most: int) -> Any:

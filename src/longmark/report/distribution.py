@@ -1,10 +1,10 @@
-"""How the values of a metric are spread: counts in bins and the five numbers of a box plot, from sorted values."""
+"""How the scores of a metric are distributed: counts in bins and the five numbers of a box plot, from sorted scores."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from longmark.report.numbers import fixed
 from longmark.scores.manifest import MetricFacts
 
 SHOW_POINTS = 20
-"""With so many values or fewer, each is drawn as a point."""
+"""Up to this many scores are drawn as points."""
 MOST_BINS = 12
 
 
@@ -40,7 +40,7 @@ class Distribution:
 def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float, ...]:
     """Ten equal bins between a metric's bounds; else 5 to 12 bins at round numbers around the values seen.
 
-    Values outside their declared bounds (there should be none) widen the range, so that no value is left out.
+    Values outside their declared bounds (there should be none) widen the range, so no value is left out.
     """
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
@@ -69,7 +69,7 @@ def round_step(rough: float) -> float:
 
 
 def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """The ticks with just enough decimals to tell them apart."""
+    """The ticks with the fewest decimals that keep them distinct."""
     step = min((b - a for a, b in pairwise(ticks)), default=0.0) or 1.0
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     if any(abs(round(tick, places) - tick) > step / 50 for tick in ticks):
@@ -98,3 +98,19 @@ def distribution(system: str, ascending: Iterable[float], n: int, mean: float, e
 def _between(kept: dict[int, float], position: float) -> float:
     below, above = kept[math.floor(position)], kept[math.ceil(position)]
     return below + (above - below) * (position - math.floor(position))
+
+
+def scale(ends: tuple[float, float], start: float, end: float) -> Callable[[float], float]:
+    """From scores to places in a drawing, none beyond the ends."""
+    lo, hi = ends
+    return lambda score: round(start + (end - start) * (min(max(score, lo), hi) - lo) / (hi - lo), 1)
+
+
+def offsets(points: Sequence[float]) -> list[tuple[float, int]]:
+    """The points of a box plot, each with its height above the middle: equal ones stand one above the other."""
+    ties: dict[float, int] = {}
+    placed = []
+    for point in points:
+        tie = ties[point] = ties.get(point, -1) + 1
+        placed.append((point, min(max(4 * math.ceil(tie / 2) * (1 if tie % 2 else -1), -12), 12)))
+    return placed

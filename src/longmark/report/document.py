@@ -1,16 +1,15 @@
-"""The page of a study-like verb: sections with a sentence, a figure and its tables, in one file that opens offline.
+"""The page of compare, metrics-study, metaeval and the studies: sections with a sentence, figures and tables.
 
-It has the look and the rules of the report of a run (`html.py`), and no script at all. Its figures are also files, in
-`figures/` beside it. The same document gives the same bytes on the same machine.
+It is one file that opens offline, with the look and the rules of a run's report (`html.py`) and no script. Its figures
+are also files, in `figures/` beside it. The same document gives the same bytes on the same machine.
 """
 
 from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,20 @@ from urllib.parse import quote
 
 import longmark
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
-from longmark.report.markup import flat, line, pairs, plural, scrolling, text, upright
-from longmark.report.numbers import whole
-from longmark.report.page import head, refuse_to_destroy, template, write_page
+from longmark.report.page import refuse_to_destroy, render, write_page
+from longmark.report.words import upright
 from longmark.tables import Cell, Column, Table, cell_text, filled
 
 MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
 _LONG = 24
-"""A table of more rows scrolls inside its frame, its head staying in sight."""
+"""A table with more rows scrolls inside its frame, and its head stays in sight."""
 _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
 _PHONE, _BETWEEN = 44, 3
-"""Characters that a telephone is wide, and that stand between two columns: a broader table is cards there."""
+"""Characters: the width of a phone's screen, and the space between two columns. A broader table is cards there."""
 _BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
-"""Where a name may go on in the next line: after a dot, a low line or a hyphen inside it."""
+"""Where a name may break: after a dot, an underscore or a hyphen inside it. An escaped text has none inside `&#39;`."""
 _OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
 
 
@@ -71,18 +69,32 @@ def write_document(document: Document, path: Path) -> None:
     page of longmark; MissingExtra where there is a figure to draw and matplotlib is not installed.
     """
     refuse_to_destroy(path)
-    names = _names([section.title for section in document.sections], {"settings", "content"})
-    drawn = _drawn(document, path.parent / "figures")
-    write_page(path, _page(document, names, drawn))
+    ids = _names([section.title for section in document.sections], {"settings", "content"})
+    sections = list(map(_section, document.sections, ids, _figures(document, path.parent / "figures")))
+    versions = {"longmark": longmark.__version__, "Python": platform.python_version(), "Packages": _arrays()}
+    values: dict[str, Any] = {
+        "made": f"longmark {longmark.__version__}",
+        "title": upright(document.title),
+        "heading": document.title,
+        "lede": document.lede,
+        "notices": document.notices,
+        "contents": [*((section["id"], section["title"]) for section in sections), ("settings", "Provenance")],
+        "settings": {**document.settings, **versions},
+        "sections": sections,
+    }
+    write_page(path, render("document.html.j2", **values))
 
 
-def _drawn(document: Document, folder: Path) -> list[list[str]]:
-    """The figures of each section as HTML. Their files are written to the folder, named after section and label."""
+def _figures(document: Document, folder: Path) -> list[list[dict[str, Any]]]:
+    """The figures of each section for the template. Their files are written to the folder, named after section and
+    label."""
+    from markupsafe import Markup
+
     titles = [
         f"{section.title} {one.label.partition(' (')[0]}" for section in document.sections for one in section.figures
     ]
     names = iter(_names(titles, set(), 100))
-    found: list[list[str]] = []
+    found: list[list[dict[str, Any]]] = []
     for section in document.sections:
         found.append([])
         for figure in section.figures:
@@ -90,45 +102,14 @@ def _drawn(document: Document, folder: Path) -> list[list[str]]:
             files = rendered(figure, salt=name)
             if files:
                 write_figure(files, folder, name)
-            found[-1].append(_framed(figure, inline(files["svg"]) if files else ""))
+            svg = Markup(inline(files["svg"])) if files else ""  # `rendered` escapes every text in it
+            shown = {"label": figure.label, "says": figure.says, "reading": figure.reading}
+            found[-1].append({**shown, "svg": svg, "broad": figure.width > WIDTH})
     return found
 
 
-def _framed(figure: Figure, svg: str) -> str:
-    """A figure under its label, what it shows and how it is read. A broad one scrolls inside its own frame."""
-    parts = [f'<p class="plot-name"><strong>{text(figure.label)}</strong></p>']
-    parts += [f'<p class="finding">{text(figure.says)}</p>'] if figure.says else []
-    parts += [f'<p class="{"reading" if svg else "none"}">{text(figure.reading)}</p>'] if figure.reading else []
-    broad = figure.width > WIDTH
-    kind = "plot broad" if broad else "plot"
-    drawn = scrolling(figure.label, svg) if broad else svg
-    return f'<figure class="{kind}"><figcaption>{"".join(parts)}</figcaption>{drawn}</figure>\n'
-
-
-def _page(document: Document, names: Sequence[str], drawn: Sequence[Sequence[str]]) -> Iterator[bytes]:
-    fill = {
-        **head(),
-        "title": line(upright(document.title)),
-        "kind": text(document.kind),
-        "heading": text(document.title),
-        "lede": text(document.lede),
-        "notices": "".join(f'<p class="notice"><strong>Note.</strong> {text(said)}</p>' for said in document.notices),
-        "contents": _contents(document.sections, names),
-        "settings": _settings(document.settings),
-        "made": line(f"longmark {longmark.__version__}"),
-    }
-    for part, is_text in template("document.html"):
-        if is_text:
-            yield part.encode()
-        elif part == "sections":
-            for section, name, figures in zip(document.sections, names, drawn, strict=True):
-                yield _section(section, name, "".join(figures)).encode("utf-8", "replace")
-        else:
-            yield fill[part].encode("utf-8", "replace")
-
-
 def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
-    """A name for each title, for addresses and files: its letters and digits, at most so many, numbered where two would
+    """A name for each title, for addresses and files: its letters and digits, at most `most`, numbered where two would
     be alike. taken: names that are not given."""
     names: list[str] = []
     for title in titles:
@@ -141,63 +122,37 @@ def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
     return names
 
 
-def _contents(sections: Sequence[Section], names: Sequence[str]) -> str:
-    links = [f'<a href="#{name}">{text(section.title)}</a>' for section, name in zip(sections, names, strict=True)]
-    return "".join([*links, '<a href="#settings">How it was made</a>'])
+def _section(section: Section, name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": section.title,
+        "says": section.says,
+        "points": section.points,
+        "links": [(quote(path), words) for path, words in section.links],
+        "figures": figures,
+        "tables": [_table(table) for table in section.tables],
+        "note": section.note,
+    }
 
 
-def _section(section: Section, name: str, figures: str) -> str:
-    tables = list(section.tables)
-    alone = len(tables) == 1 and tables[0].title == section.title
-    shown = tables[:1] if figures else tables
-    folded = tables[len(shown) :]
-    parts = [f'<section id="{name}">\n<h2>{text(section.title)}</h2>\n']
-    if section.says:
-        parts.append(f'<p class="says">{text(section.says)}</p>\n')
-    if section.points:
-        parts.append(f'<ul class="points">{"".join(f"<li>{text(point)}</li>" for point in section.points)}</ul>\n')
-    if section.links:
-        links = (f'<li><a href="{escape(quote(path))}">{text(words)}</a></li>' for path, words in section.links)
-        parts.append(f'<ul class="points">{"".join(links)}</ul>\n')
-    if figures:
-        parts.append(f'<div class="drawings">{figures}</div>\n')
-    parts += [_titled(table, "" if alone else f"<h3>{text(table.title)}</h3>") for table in shown]
-    for table in folded:
-        words = f"{text(table.title)} ({plural(len(table.rows), 'row')})"
-        parts.append(f"<details><summary>{words}</summary>{_titled(table, '')}</details>\n")
-    if section.note:
-        parts.append(f'<p class="about after">{text(section.note)}</p>\n')
-    return "".join([*parts, "</section>\n"])
-
-
-def _titled(table: Table, heading: str) -> str:
-    note = f'<p class="about">{text(table.note)}</p>' if table.note else ""
-    return f'<div class="tabled">{heading}{note}{_table(table)}</div>\n'
-
-
-def _table(table: Table) -> str:
-    if not table.rows:
-        return '<p class="none">No rows.</p>'
-    table = filled(table)
-    shown = table.rows[:MOST_ROWS]
-    widths = [_width(column, (row[i] for row in shown)) for i, column in enumerate(table.columns)]
-    kinds = ["number" if table.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
-    heads = "".join(
-        f'<th scope="col"{_class(kind)}>{text(column.name)}</th>'
-        for column, kind in zip(table.columns, kinds, strict=True)
-    )
-    rows = "".join(f"<tr>{_row(row, table.columns, kinds)}</tr>" for row in shown)
-    looks = "figures" + (" broad" if sum(widths) + _BETWEEN * len(widths) > _PHONE else "")
-    drawn = f'<table class="{looks}"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    framed = scrolling(table.title, drawn)
-    if len(table.rows) > _LONG:
-        framed = framed.replace('class="scroll"', 'class="scroll long"', 1)
-    if len(table.rows) <= MOST_ROWS:
-        return framed
-    return (
-        f'<p class="about">The first {whole(MOST_ROWS)} of {plural(len(table.rows), "row")}; all of them are in '
-        f"<code>tables/{line(table.name)}.csv</code>, beside this page.</p>{framed}"
-    )
+def _table(table: Table) -> dict[str, Any]:
+    """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`)."""
+    kept = filled(table)
+    shown = kept.rows[:MOST_ROWS]
+    widths = [_width(column, (row[i] for row in shown)) for i, column in enumerate(kept.columns)]
+    kinds = ["number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
+    names = [column.name for column in kept.columns]
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "columns": list(zip(names, kinds, strict=True)),
+        "labels": [upright(name) for name in names],
+        "rows": [list(map(_cell, row, kept.columns, kinds)) for row in shown],
+        "total": len(table.rows),
+        "long": len(table.rows) > _LONG,
+        "broad": sum(widths) + _BETWEEN * len(widths) > _PHONE,
+    }
 
 
 def _width(column: Column, cells: Iterable[Cell]) -> int:
@@ -206,43 +161,15 @@ def _width(column: Column, cells: Iterable[Cell]) -> int:
     return max(longest, *map(len, column.name.split()), 1)
 
 
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
+def _cell(cell: Cell, column: Column, kind: str) -> tuple[str, str]:
+    """The cell's HTML or text, and its class."""
+    from markupsafe import Markup, escape
 
-
-def _row(row: Sequence[Cell], columns: Sequence[Column], kinds: Sequence[str]) -> str:
-    cells = []
-    for i, (cell, column, kind) in enumerate(zip(row, columns, kinds, strict=True)):
-        shown = _BREAK.sub(r"\1<wbr>", text(cell)) if isinstance(cell, str) else escape(cell_text(cell, column))
-        if i == 0:
-            cells.append(f'<th scope="row"{_class(kind)}>{shown}</th>')
-        else:
-            kind = kind if cell is not None or kind == "number" else "blank"
-            cells.append(f'<td{_class(kind)} data-label="{line(upright(column.name))}">{shown}</td>')
-    return "".join(cells)
-
-
-def _settings(settings: Mapping[str, Any]) -> str:
-    facts = [
-        *((name, _value(value)) for name, value in settings.items()),
-        ("longmark", text(longmark.__version__)),
-        ("Python", text(platform.python_version())),
-        ("Packages", pairs(_arrays(), "none beyond longmark’s own")),
-    ]
-    rows = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in facts)
-    return f'<dl class="facts">{rows}</dl>'
-
-
-def _value(value: Any) -> str:
-    if value is None or value == "" or value == [] or value == {}:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return pairs(flat(dict(value)), "none")
-    if isinstance(value, list | tuple):
-        return f"<ul class='pairs'>{''.join(f'<li>{_value(entry)}</li>' for entry in value)}</ul>"
-    return text(value)
+    kind = kind if cell is not None or kind == "number" else "blank"
+    if not isinstance(cell, str):
+        return cell_text(cell, column), kind
+    broken = _BREAK.sub(r"\1<wbr>", str(escape(" ".join(cell.splitlines()))))
+    return Markup(f"<bdi>{broken}</bdi>"), kind  # escaped before the breaks went in
 
 
 def _arrays() -> dict[str, Any]:

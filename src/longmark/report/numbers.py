@@ -1,4 +1,4 @@
-"""How numbers are written for people: as many decimals as the metric's scale can bear, thousands with a comma."""
+"""Numbers as people read them: decimals by the metric's scale, thousands with a comma."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MOST_DECIMALS = 7
 
 
 def decimals(facts: MetricFacts, least: float | None, greatest: float | None) -> int:
-    """Decimals for the values of a metric: three on a scale of 1, one on a scale of 100; more where all values are so
-    small that these would make nothing of them.
+    """Decimals for the values of a metric: three on a scale of 1, one on a scale of 100; more where all scores are so
+    small that these would show only zeros.
 
-    least, greatest: the values seen; they tell the scale where the metric has no bounds.
+    least, greatest: the extreme scores seen; they give the scale where the metric has no bounds.
     """
     seen = max((abs(end) for end in (least, greatest) if end is not None), default=0.0)
     scale = max(abs(facts.lo or 0.0), abs(facts.hi or 0.0)) if facts.bounded else seen or 1.0
@@ -43,7 +43,7 @@ def whole(count: float) -> str:
 
 
 def share(part: float, of: float) -> str:
-    """A percentage without decimals, with one below 10 %; a dash where the whole is nothing."""
+    """A percentage without decimals, with one below 10 %; a dash where the total is 0."""
     if not of:
         return "–"
     percent = 100 * part / of

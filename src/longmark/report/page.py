@@ -1,48 +1,112 @@
-"""A page as one file: what its head holds, its template, and how it comes to stand on the disk.
+"""Pages: Jinja2 with autoescape, a content policy, and how a page is written to disk.
 
-A page asks for nothing: its policy forbids every request, and only its own script and style sheet run. No file is
-replaced that is not an earlier page of longmark.
+A page makes no request: its policy forbids all of them, and only its own script and style sheet run. The only file that
+a page replaces is an earlier page of longmark.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
+from longmark.report import numbers
+from longmark.report.words import counted
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 _STYLES = ("report.css", "plots.css")
 _SUFFIXES = (".html", ".htm")
-_MARK = b'<meta name="generator" content="longmark'
-"""Stands in the first _HEAD bytes of every report."""
+_SIGN = b'<meta name="generator" content="longmark'
+"""Stands in the first _HEAD bytes of every page of ours."""
 _HEAD = 4096
+_ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
 
 
-def head(script: str = "") -> dict[str, str]:
-    """What the parts `policy`, `style` and `script` are filled with: the policy names the hashes of the other two."""
+def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
+    """The page in pieces, each made when it is asked for: a generator among the values is never held as a whole.
+
+    Every value is escaped, and put on one line: a line end would close the isolation of a text's direction. What is
+    safe as it stands is Markup. script: the only one that the page's content policy lets run.
+    """
+    from markupsafe import Markup
+
     style = "\n".join(asset(name) for name in _STYLES)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
         f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return {"policy": policy, "style": style, "script": script}
+    fixed = {"policy": policy, "style": Markup(style), "script": Markup(script)}  # ours, no foreign text
+    for piece in _environment().get_template(template).generate(fixed | values):
+        yield piece.encode("utf-8", "replace")
 
 
-def template(name: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a page in order, those of the head that all pages share first: text (True) and, between `{{` and
-    `}}`, names of what is to be filled in (False). It is split, not searched and replaced, so that a text that looks
-    like a place holder stays a text."""
-    whole = asset("head.html") + asset(name)
-    for i, part in enumerate(whole.replace("}}", "{{").split("{{")):
-        yield part, i % 2 == 0
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("longmark.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_one_line,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=numbers.whole, fixed=numbers.fixed)
+    return made
+
+
+def _one_line(value: Any) -> Any:
+    return " ".join(value.splitlines()) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _bdi(foreign: object) -> Markup:
+    """A foreign text that cannot turn the direction of what stands beside it."""
+    from markupsafe import Markup
+
+    return Markup("<bdi>{}</bdi>").format(_one_line(foreign if isinstance(foreign, str) else str(foreign)))
+
+
+def _lines(foreign: str) -> Markup:
+    """A foreign text of several lines, for `<pre>`."""
+    from markupsafe import escape
+
+    return escape(foreign)
+
+
+def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """{"a": {"b": 1}} as ("a.b", "1")."""
+    for key, entry in value.items():
+        if isinstance(entry, dict):
+            yield from _flat(entry, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", entry if isinstance(entry, str) else orjson.dumps(entry).decode()
+
+
+def embedded_json(data: Any) -> Markup:
+    """JSON that can stand inside a script element, whatever texts it holds."""
+    from markupsafe import Markup
+
+    encoded = orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS)
+    for raw, escaped in _ESCAPES.items():
+        encoded = encoded.replace(raw, escaped)
+    return Markup(encoded.decode())
 
 
 def asset(name: str) -> str:
-    return resources.files("longmark.report").joinpath("assets", name).read_text("utf-8")
+    return resources.files("longmark.report").joinpath("templates", name).read_text("utf-8")
 
 
 def _hash(source: str) -> str:
@@ -50,37 +114,35 @@ def _hash(source: str) -> str:
 
 
 def refuse_to_destroy(out: Path) -> None:
-    """The only file that a report may take the place of is an earlier report."""
+    """UserError where `out` is no name of a web page, or a file that is not an earlier page of longmark."""
     try:
         if out.is_dir():
             raise UserError(f"report: {out} is a folder; give a file, as in --out {out / 'report.html'}")
         if out.suffix.lower() not in _SUFFIXES:
             raise UserError(
-                f"report: {out} does not end in .html or .htm; give a web page's name, as in "
+                f"report: {out} does not end in .html or .htm; give the name of a web page, as in "
                 f"--out {out.with_suffix('.html')}"
             )
-        if out.exists() and not _is_report(out):
-            raise UserError(
-                f"report: {out} is there already and is not a longmark report; give another --out, or move the file"
-            )
+        if out.exists() and not _is_page(out):
+            raise UserError(f"report: {out} exists and is not a longmark report; give another --out, or move the file")
     except OSError as error:
-        raise UserError(f"report: cannot look at {out} ({error.strerror}); give another --out") from error
+        raise UserError(f"report: cannot read {out} ({error.strerror}); give another --out") from error
 
 
-def _is_report(path: Path) -> bool:
+def _is_page(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK in file.read(_HEAD)
+        return _SIGN in file.read(_HEAD)
 
 
-def write_page(out: Path, parts: Iterator[bytes]) -> None:
-    """There is never half a page."""
+def write_page(out: Path, pieces: Iterable[bytes]) -> None:
+    """Writes the page whole or not at all."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"report: cannot make the folder {out.parent} ({error.strerror}); give another --out"
+            f"report: cannot create the folder {out.parent} ({error.strerror}); give another --out"
         ) from error
     with replacing(out) as file:
-        file.writelines(parts)
+        file.writelines(pieces)

@@ -1,4 +1,4 @@
-"""A document of sections on its way to people: printed, and written as tables and as one HTML page."""
+"""Publishes a document of sections: prints it, and writes its tables and its HTML page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _PRINTED = 60
 
 
 def check_out(out: Path | None) -> None:
-    """Before anything is computed: UserError where `out` cannot be a folder, or its `report.html` is none of ours."""
+    """UserError where `out` cannot be a folder, or its `report.html` is not an earlier page of longmark. Called before
+    anything is computed."""
     if out is None:
         return
     if out.exists() and not out.is_dir():
@@ -33,8 +34,8 @@ def check_out(out: Path | None) -> None:
 def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
     """Prints every section: its title, what it says, what was found, its tables. With `out` first writes
     `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
-    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`: who reads only the first lines (`| head`) has the files all the
-    same. printed: what is printed, where it is not the whole.
+    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. printed: what is
+    printed, if it is not the whole document.
 
     Errors: those of `check_out` and of `document.write_document`.
     """

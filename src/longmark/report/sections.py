@@ -1,262 +1,221 @@
-"""The parts of the page that need no script: title, summary table, figures, figures of cost, manifests.
-
-Every foreign text goes through `text` or `html.escape`.
-"""
+"""What a run's report shows above and below the answers, as plain data for its template."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
 
-from longmark.records import STATUSES
-from longmark.report.bars import boxes, histogram, interval
-from longmark.report.distribution import Distribution, bin_edges, distribution, tick_texts
-from longmark.report.markup import BY, code, listed, metric_name, plural, scrolling, text, upright
+from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.numbers import fixed, whole
-from longmark.report.selection import Selection
 from longmark.report.summary import Cell, Summary
 from longmark.report.table import how_many, interval_in_words
-from longmark.scores.index import ScoreIndex, Unscored
+from longmark.report.words import BY, counted, listed, upright
+from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
 
-_SYSTEMS_SHOWN = 6
+_GOOD, _FAIR = 2 / 3, 1 / 3
+"""Places on a bounded metric's scale, turned round where lower is better, from which a mean's bar is drawn as good and
+as fair; below it is drawn as poor. `answers.js` has the same limits."""
 
 
-def title(summary: Summary, manifests: Iterable[Manifest], total: int) -> tuple[str, str]:
-    """What was marked and by which model, and by which metrics: two lines of plain text. Of a model's name it has the
-    part before the address; the whole name stands with the settings."""
-    models: dict[str, None] = {}
-    metrics: dict[str, None] = {}
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """title: of the window; what: what was scored; how: from which file, by which judge, when, what is missing."""
+
+    title: str
+    what: str
+    how: str
+
+
+def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> Heading:
+    """The first two lines of the page. A model's name ends before its address; the full names are under Provenance."""
+    names = [upright(name) for name in summary.systems]
+    answers = counted(total, "answer")
+    what = f"{answers} from {listed(names, 3)}" if names else "No answers yet"
+    metrics = list(dict.fromkeys(name.partition(BY)[0] for name in summary.metrics))
+    if not metrics:
+        return Heading(what, what, "The run has no rows yet.")
+    by = _judges(manifests)
+    files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
+    file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
+    source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
+    missing = sum(cell.n - cell.scored for cell in summary.cells)
+    of = sum(cell.n for cell in summary.cells)
+    left = f"{whole(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
+    how = f"{source} on {counted(len(metrics), 'metric')} {by}{_when(manifests)}. {left} missing."
+    return Heading(f"{what}, scored {by}", what, how)
+
+
+def _judges(manifests: Iterable[Manifest]) -> str:
+    """`by m and k (at 2 addresses)`: the judges, else every model."""
+    roles: dict[str, dict[str, None]] = {}
     for manifest in manifests:
-        roles = manifest.models
-        for role in sorted(roles, key=lambda role: (role != "judge", role)):
-            models.update(dict.fromkeys(roles[role]))
-        metrics.update(dict.fromkeys(manifest.metrics()))
-    systems = [upright(name) for name in summary.systems]
-    by_whom = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
-    judges = f"marked by {listed(_short_names(models))}" if models else "marked without a model"
-    answers = f"{plural(total, 'answer')} of {by_whom}" if systems else "No answers yet"
-    names = list(dict.fromkeys(name.partition(BY)[0] for name in summary.metrics or metrics))
-    on = (
-        f"On {plural(len(names), 'metric')}: {', '.join(map(upright, names))}." if names else "The run has no rows yet."
-    )
-    return f"{answers}, {judges}", on
-
-
-def _short_names(models: Iterable[str]) -> list[str]:
-    """`m` for `m@http://host/v1`; `m (at 2 addresses)` where models share that name."""
+        for role, names in manifest.models.items():
+            roles.setdefault(role, {}).update(dict.fromkeys(names))
+    models = roles.get("judge") or {name: None for names in roles.values() for name in names}
     counts: dict[str, int] = {}
     for name in models:
         short = upright(name.split("@")[0]) or upright(name)
         counts[short] = counts.get(short, 0) + 1
-    return [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
+    shown = [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
+    return f"by {listed(shown)}" if shown else "without a model"
 
 
-def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()) -> str:
+def _when(manifests: Iterable[Manifest]) -> str:
+    """` on 21 November 2026`; of several days the first and the last; nothing where no run recorded a time."""
+    days: list[date] = []
+    for manifest in manifests:
+        for key in ("created", "finished"):
+            try:
+                days.append(datetime.fromisoformat(str(manifest.data.get(key))).date())
+            except ValueError:
+                continue
+    if not days:
+        return ""
+    first, last = (f"{day.day} {day:%B %Y}" for day in (min(days), max(days)))
+    return f" on {first}" if first == last else f" from {first} to {last}"
+
+
+def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()) -> list[str]:
     """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
     how many of the answers were cut off. read: what the readers left out."""
-    found = [escape(line) for line in read]
+    found = [upright(line) for line in read]
     if cut:
         found.append(
-            f"{whole(cut)} of {whole(answers)} answers {'was' if cut == 1 else 'were'} cut off at the generator’s "
-            "token limit: marks are of what there is, and what is missing counts as not said."
+            f"{whole(cut)} of {counted(answers, 'answer')} {'was' if cut == 1 else 'were'} cut off at the generator’s "
+            "token limit. Only the text up to the limit was scored."
         )
     for manifest in manifests:
-        name = text(manifest.folder.name)
+        name = upright(manifest.folder.name)
         if manifest.data and not manifest.ended:
             found.append(
-                f"The run {name} has not ended: rows are missing. The same command on the same folder goes on with it."
+                f"The run {name} has not finished: some scores are still missing. Repeat the same command to resume it."
             )
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
         if skipped:
-            found.append(f"The run {name} left out {text(skipped)} bad records of its file (--skip-bad).")
+            found.append(f"The run {name} left out {upright(str(skipped))} bad records of its file (--skip-bad).")
     keys = {key for manifest in manifests for key in manifest.fixed}
     differing = [key for key in sorted(keys) if any(m.fixed.get(key) != manifests[0].fixed.get(key) for m in manifests)]
     if differing:
         found.append(
-            f"The runs were made with different settings ({escape(listed(differing))}): a difference between their "
-            "marks need not be a difference between the answers. The settings stand at the end of the page."
+            f"The runs were made with different settings ({listed(differing, 99)}). A difference between their scores "
+            "may come from the settings instead of the answers. See Provenance."
         )
-    return "".join(f'<p class="notice"><strong>Note.</strong> {words}</p>' for words in found)
-
-
-def summary_table(summary: Summary) -> str:
-    """One line for each metric and system, with the mean and its interval drawn between the metric's bounds.
-
-    On a narrow screen the style sheet makes a card of each metric, where a cell's `data-label` stands before it; the
-    roles keep it a table for a screen reader.
-    """
-    lines = []
-    for metric in summary.metrics:
-        cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
-        ends = _ends(facts, cells)
-        for i, cell in enumerate(cells):
-            span = f'scope="rowgroup" role="rowheader" rowspan="{len(cells)}"'
-            first = f"<th {span}>{metric_name(metric)}</th>" if i == 0 else ""
-            where = ""
-            if ends is not None and cell.mean is not None:
-                range_ = interval_in_words(summary, cell) if cell.interval else "no interval"
-                words = f"mean {fixed(cell.mean, places)}, {range_}, on an axis from {ends[0]:g} to {ends[1]:g}"
-                left, right = (f'<span class="end">{end:g}</span>' for end in ends)
-                where = f"{left}{interval(cell, ends, words)}{right}"
-            lines.append(
-                f'<tr role="row">{first}{_cell("system", "System", text(cell.system))}'
-                + _cell("number strong", "Mean", fixed(cell.mean, places))
-                + _cell("ends", summary.interval_name, interval_in_words(summary, cell))
-                + _cell("axis-cell", "", where)
-                + _cell("number", "With a value", f"{whole(cell.scored)} / {whole(cell.n)}")
-                + _cell("why", "Why the rest have none", _gaps(cell))
-                + "</tr>"
-            )
-        lines.append(_NEXT_GROUP)
-    column = '<th scope="col" role="columnheader"'
-    head = (
-        f'{column}>Metric</th>{column}>System</th>{column} class="number">Mean</th>'
-        f'{column} colspan="2">{text(summary.interval_name)}</th>'
-        f'{column} class="number">With a value</th>{column}>Why the rest have none</th>'
-    )
-    body = "".join(lines).removesuffix(_NEXT_GROUP)
-    return scrolling(
-        "Summary",
-        f'<table class="summary" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
-        f'<tbody role="rowgroup">{body}</tbody></table>',
-    )
-
-
-_NEXT_GROUP = '</tbody><tbody role="rowgroup">'
-
-
-def _cell(kind: str, label: str, content: str) -> str:
-    named = f' data-label="{escape(label)}"' if label else ""
-    return f'<td class="{kind}" role="cell"{named}><div>{content}</div></td>'
-
-
-def _ends(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, float] | None:
-    """The ends of the drawn axis: the bounds, else round numbers around the values seen."""
-    seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-    if not seen:
-        return None
-    edges = bin_edges(facts, min(seen), max(seen))
-    return edges[0], edges[-1]
-
-
-def _gaps(cell: Cell) -> str:
-    if not cell.gaps:
-        return '<span class="none">none missing</span>' if cell.n else ""
-    reasons = [f"{_gap(gap)}{', ' if gap.several else ''}{how_many(gap)}: {text(gap.reason)}" for gap in cell.gaps]
-    if len(reasons) == 1:
-        return reasons[0]
-    heads = ", ".join(_gap(gap) for gap in cell.gaps)
-    folded = "".join(f"<p class='gap'>{reason}</p>" for reason in reasons)
-    return f"<details><summary>{heads}</summary>{folded}</details>"
-
-
-def _gap(gap: Unscored) -> str:
-    meaning = escape(STATUSES.get(gap.status, ""))
-    return f'<span class="status" title="{meaning}">{whole(gap.count)} {escape(gap.status.replace("_", " "))}</span>'
-
-
-def cards(index: ScoreIndex, summary: Summary) -> str:
-    """A card for each metric: histograms by system, box plots, the numbers of both."""
-    sentences = _sentences(summary)
-    return "".join(_card(index, summary, metric, sentences[metric]) for metric in summary.metrics)
-
-
-def _sentences(summary: Summary) -> dict[str, str]:
-    """What the card of each metric says of it. A sentence that all values of a family share is the family's: it stands
-    once, under the family's name."""
-    sharing: dict[tuple[str, str], list[str]] = {}
-    for name in summary.metrics:
-        family = name.partition(BY)[0].rpartition(".")[0]
-        sharing.setdefault((family or name, summary.facts[name].summary), []).append(name)
-    found = dict.fromkeys(summary.metrics, "")
-    for (family, sentence), names in sharing.items():
-        if sentence:
-            found[names[0]] = text(sentence) if len(names) == 1 else f"{code(family)}: {text(sentence)}"
     return found
 
 
-def _card(index: ScoreIndex, summary: Summary, metric: str, sentence: str) -> str:
-    facts, places, cells = summary.facts[metric], summary.decimals(metric), summary.of(metric)
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A mean and its interval on the metric's axis, in percent of its length. kind: `good`, `fair`, `poor`, or `plain`
+    where the metric has no direction or no bounds."""
+
+    kind: str
+    mean: float
+    low: float | None
+    high: float | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A metric and system. bar: None where there is no mean; unscored: (count, status, how many give the
+    reason, reason)."""
+
+    cell: Cell
+    mean: str
+    interval: str
+    bar: Bar | None
+    unscored: list[tuple[int, str, str, str]]
+
+
+def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str, str, list[Scored | None]]]:
+    """For each metric its name, what its scores mean, and a cell for each system, None where it has no row of it."""
+    for metric in summary.metrics:
+        cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
+        edges = _edges(facts, cells)
+        ends = (edges[0], edges[-1]) if edges else None
+        found = {cell.system: _scored(summary, cell, places, ends, titles[metric]) for cell in cells}
+        yield metric, limits(facts), [found.get(system) for system in summary.systems]
+
+
+def _scored(summary: Summary, cell: Cell, places: int, ends: tuple[float, float] | None, title: str) -> Scored:
+    bar = None
+    interval = interval_in_words(summary, cell)
+    if ends is not None and cell.mean is not None:
+        at = scale(ends, 0, 100)
+        low, high = map(at, cell.interval) if cell.interval else (None, None)
+        label = f"{title}: mean {fixed(cell.mean, places)} on an axis from {ends[0]:g} to {ends[1]:g}"
+        bar = Bar(_kind(summary.facts[cell.metric], cell.mean), at(cell.mean), low, high, label)
+    unscored = [(gap.count, gap.status, how_many(gap), gap.reason) for gap in cell.gaps]
+    return Scored(cell, fixed(cell.mean, places), interval if cell.interval else "", bar, unscored)
+
+
+def _kind(facts: MetricFacts, mean: float) -> str:
+    if facts.higher_is_better is None or not facts.bounded or facts.lo is None or facts.hi is None:
+        return "plain"
+    place = (mean - facts.lo) / (facts.hi - facts.lo)
+    place = place if facts.higher_is_better else 1 - place
+    return "good" if place >= _GOOD else "fair" if place >= _FAIR else "poor"
+
+
+def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:
+    """The bins of a metric's axis: between its bounds, else at round numbers around the scores seen."""
     seen = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-    head = f"<h3>{metric_name(metric)}</h3><p class='about'>{sentence} {_limits(facts)}</p>"
-    if not seen:
-        return f"<article class='card'>{head}<p>No answer has a value.</p></article>"
-    edges = bin_edges(facts, min(seen), max(seen))
-    spreads = [
-        distribution(
-            cell.system,
-            index.ascending(index.metrics.index(metric), summary.systems.index(cell.system)),
-            cell.scored,
-            cell.mean,
-            edges,
-        )
-        for cell in cells
-        if cell.mean is not None
-    ]
-    tallest = max(max(spread.counts) for spread in spreads)
-    drawn = [_histogram(metric, spread, tallest, len(cells) > 1) for spread in spreads]
-    shown, folded = "".join(drawn[:_SYSTEMS_SHOWN]), "".join(drawn[_SYSTEMS_SHOWN:])
-    if folded:
-        shown += f"<details><summary>{plural(len(drawn) - _SYSTEMS_SHOWN, 'more system')}</summary>{folded}</details>"
-    label = f"Box plots of {metric} by system; the numbers stand in the table below"
-    names = [cell.system for cell in cells if cell.mean is None]
-    empty = f"<p class='about'>No value: {', '.join(text(name) for name in names)}.</p>" if names else ""
-    return (
-        f"<article class='card'>{head}{shown}<h4>{'By system' if len(spreads) > 1 else 'Box plot'}</h4>"
-        f"{boxes(spreads, label, places)}{empty}{_numbers(spreads, places)}</article>"
-    )
+    return bin_edges(facts, min(seen), max(seen)) if seen else None
 
 
-def _limits(facts: MetricFacts) -> str:
+def limits(facts: MetricFacts) -> str:
+    """`0 to 1, higher is better`."""
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
-    limits = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
-    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    return f"<span>{limits}, {better[facts.higher_is_better]}</span>"
+    ends = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
+    better = {True: "higher is better", False: "lower is better", None: "no direction"}
+    return f"{ends}, {better[facts.higher_is_better]}"
 
 
-def _histogram(metric: str, spread: Distribution, tallest: int, named: bool) -> str:
-    label = f"Histogram of {metric} for {spread.system}: {plural(spread.n, 'value')}"
-    name = text(spread.system) + " · " if named else ""
-    return (
-        f"<figure><figcaption>{name}{plural(spread.n, 'answer')}</figcaption>"
-        f"{histogram(spread, label, tallest)}</figure>"
-    )
+def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:
+    """For each metric what its histograms and box plots show: a distribution for each system with scores (`spreads`),
+    the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
+    measure is said once."""
+    said = set()
+    for metric in summary.metrics:
+        facts, cells, places = summary.facts[metric], summary.of(metric), summary.decimals(metric)
+        edges = _edges(facts, cells) or (0.0, 1.0)
+        number = index.metrics.index(metric)
+        spreads = [
+            distribution(
+                cell.system, index.ascending(number, summary.systems.index(cell.system)), cell.scored, cell.mean, edges
+            )
+            for cell in cells
+            if cell.mean is not None
+        ]
+        ticks = tick_texts(edges)
+        yield {
+            "metric": metric,
+            "says": "" if facts.summary in said else facts.summary,
+            "limits": limits(facts),
+            "spreads": spreads,
+            "empty": [cell.system for cell in cells if cell.mean is None],
+            "tallest": max((max(spread.counts) for spread in spreads), default=1),
+            "ticks": [ticks[0], ticks[len(ticks) // 2] if len(ticks) % 2 else "", ticks[-1]],
+            "at": scale((edges[0], edges[-1]), 14, 286),
+            "offsets": offsets,
+            "places": places,
+            "columns": [("Scores", False), *((spread.system, True) for spread in spreads)],
+            "numbers": _numbers(spreads, ticks, places),
+        }
+        said.add(facts.summary)
 
 
-def _numbers(spreads: Sequence[Distribution], places: int) -> str:
-    """What the figures of a card draw, as tables."""
-    edges = tick_texts(spreads[0].edges)
-    heads = "".join(f'<th scope="col" class="number">{text(spread.system)}</th>' for spread in spreads)
-    bins = []
+def _numbers(spreads: Sequence[Distribution], edges: Sequence[str], places: int) -> list[list[str]]:
+    """What the figures of a card draw: counts by bin, then the five numbers of the box plot and the mean."""
+    rows = []
     for i in range(len(edges) - 1):
         until = "to" if i == len(edges) - 2 else "to below"
-        counts = "".join(f'<td class="number">{whole(spread.counts[i])}</td>' for spread in spreads)
-        bins.append(f'<tr><th scope="row">{edges[i]} {until} {edges[i + 1]}</th>{counts}</tr>')
-    figures = []
+        rows.append([f"{edges[i]} {until} {edges[i + 1]}", *(whole(spread.counts[i]) for spread in spreads)])
+    names = {"least": "minimum", "q1": "lower quartile", "q3": "upper quartile", "greatest": "maximum"}
     for name in ("least", "q1", "median", "q3", "greatest", "mean"):
-        cells = "".join(f'<td class="number">{fixed(getattr(s, name), places)}</td>' for s in spreads)
-        words = {"q1": "lower quartile", "q3": "upper quartile"}.get(name, name)
-        figures.append(f'<tr><th scope="row">{words}</th>{cells}</tr>')
-    table = (
-        f'<table><thead><tr><th scope="col">Values</th>{heads}</tr></thead><tbody>{"".join(bins)}</tbody>'
-        f"<tbody>{''.join(figures)}</tbody></table>"
-    )
-    return (
-        f"<details class='numbers'><summary>The numbers</summary>{scrolling('Numbers of the figures', table)}</details>"
-    )
-
-
-def selection_note(selection: Selection) -> str:
-    """How the examples on the page were chosen, where it does not hold all of them."""
-    if len(selection.numbers) == selection.total:
-        return "<p class='about'>All answers are on this page.</p>"
-    return (
-        f"<p class='notice'><strong>Note.</strong> This page holds {whole(len(selection.numbers))} of "
-        f"{whole(selection.total)} answers: the {whole(selection.lowest)} lowest and a random "
-        f"{whole(selection.sampled)} of the others (seed {selection.seed}). An answer’s place is the mean of its "
-        "marks, each taken as its place between the metric’s bounds or, where there are none, as the share of marks "
-        "below it, turned round where lower is better; answers without any value have no place and come in by chance "
-        "only. Answers to one question come together. The table and figures above count every answer.</p>"
-    )
+        rows.append([names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)])
+    return rows

@@ -25,7 +25,7 @@ from functools import partial
 from itertools import permutations, product
 from typing import Any
 
-from longmark.report.markup import plural
+from longmark.report.words import counted
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bootstrap import BCA, FEWEST_BCA
 from longmark.stats.correlation import correlation
@@ -88,7 +88,7 @@ class ByLabel:
 
     @property
     def missing(self) -> str | None:
-        unjudged = f"{plural(self.unjudged, 'label')} of answers that the evaluator did not judge"
+        unjudged = f"{counted(self.unjudged, 'label')} of answers that the evaluator did not judge"
         return in_words(unjudged if self.unjudged else "", self.mean.missing)
 
     @property
@@ -114,7 +114,7 @@ class OnScale:
 
     @property
     def missing(self) -> str | None:
-        unscored = f"{plural(self.unscored, 'label')} of answers without a score" if self.unscored else ""
+        unscored = f"{counted(self.unscored, 'label')} of answers without a score" if self.unscored else ""
         return in_words(unscored, by_question(why_not(self.rho)))
 
 
@@ -152,7 +152,7 @@ def _kappa(
     most = max(map(len, items))
     how: dict[str, Any] = asdict(intervals)
     made = fleiss_kappa([[*given, *[None] * (most - len(given))] for given in items], clusters=questions, **how)
-    fewer = f"kappa leaves out {plural(made.missing, 'answer')} with fewer than {most} labels" if made.missing else ""
+    fewer = f"kappa leaves out {counted(made.missing, 'answer')} with fewer than {most} labels" if made.missing else ""
     count = made.clusters or 0
     none = Range(None, None)
     if made.value is None:

@@ -18,7 +18,7 @@ import orjson
 
 from longmark.records.write import write_rows
 from longmark.report.html import write_report
-from longmark.report.markup import BY
+from longmark.report.words import BY
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
 from longmark.study.score.plan import ONCE_RUN, POINTS_RUN, Member, Plan, answers_page, evaluator_run, proxy_run

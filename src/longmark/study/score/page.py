@@ -9,7 +9,7 @@ from longmark.report.charts import scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.lanes import ForestRow, forest
-from longmark.report.markup import listed, plural
+from longmark.report.words import counted, listed
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.study.page import Part, notices, sections
 from longmark.study.score import agreement, tables, utilization
@@ -113,8 +113,8 @@ def _no_labels(results: Results) -> str:
 def _labelled(results: Results) -> str:
     assert results.labels is not None
     return (
-        f"{plural(len(results.labels.raters), 'person', 'people')} labelled "
-        f"{plural(len(results.labels.items), 'answer')}. An evaluator's label of an answer is the majority of its "
+        f"{counted(len(results.labels.raters), 'person', 'people')} labelled "
+        f"{counted(len(results.labels.items), 'answer')}. An evaluator's label of an answer is the majority of its "
         "claims' votes that are not n/a."
     )
 

@@ -78,8 +78,8 @@ function scalar(value) {
   return isLine(value) ? inline(value) : textBlock(value);
 }
 
-function meter(share) {
-  const fill = el("span");
+function meter(share, kind = "plain") {
+  const fill = el("span", { class: kind });
   fill.style.width = Math.max(0, Math.min(1, share)) * 100 + "%";
   return el("span", { class: "meter", "aria-hidden": "true" }, fill);
 }

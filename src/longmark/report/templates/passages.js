@@ -1,9 +1,9 @@
 // Passages with what they contributed (score.context_utilization): the facts drawn from each, with their deltas. Which
 // passage a fact comes from is shown as far as the row knows it: of one, of some together, or of all together.
 
-function passagesView(marks, entry, family) {
-  const names = ["absolute", "relative"].map((part) => family + "." + part).filter((name) => marks.has(name));
-  const evidence = names.map((name) => marks.get(name).evidence).find((one) => isObject(one) && Array.isArray(one.claims));
+function passagesView(results, entry, family) {
+  const names = ["absolute", "relative"].map((part) => family + "." + part).filter((name) => results.has(name));
+  const evidence = names.map((name) => results.get(name).evidence).find((one) => isObject(one) && Array.isArray(one.claims));
   need(evidence && evidence.claims.length);
   need(isTextOrNull(evidence.most_needed) && isTextOrNull(evidence.most_distracting));
   const contexts = (entry.example && entry.example.contexts) || [];
@@ -24,7 +24,7 @@ function passagesView(marks, entry, family) {
   const more = grow(holder, parts, (part) => part, "passage");
   return { title: "Passages and what they contributed", passages: contexts.length > 0,
     count: (contexts.length ? counted(contexts.length, "passage") + " · " : "") + counted(evidence.claims.length, "fact"),
-    content: [...passagesSay(evidence, marks, names), holder, more], covers: names };
+    content: [...passagesSay(evidence, results, names), holder, more], covers: names };
 }
 
 // "2" -> the facts of passage 2; "1 3" -> of 1 or 3 or both; "" -> it is not on record. Of a single passage all are its.
@@ -70,12 +70,12 @@ function passagePart(context, number, groups, show) {
     foldLater("The passage", () => textBlock(context.text)));
 }
 
-function passagesSay(evidence, marks, names) {
+function passagesSay(evidence, results, names) {
   const lines = [el("p", { class: "about" }, "A fact’s delta is the model’s confidence in the answer given all facts, less its confidence without this one"
     + (isNumber(evidence.confidence) ? " (with all of them " + evidence.confidence.toPrecision(3) + ")" : "")
     + ": + says that the answer rests on the fact, − that the fact speaks against the answer or distracts from it.")];
-  const means = names.filter((name) => marks.get(name).status === "ok").map((name) =>
-    (name.endsWith("relative") ? "mean of delta / confidence = " : "mean delta = ") + signed(marks.get(name).value, 4));
+  const means = names.filter((name) => results.get(name).status === "ok").map((name) =>
+    (name.endsWith("relative") ? "mean of delta / confidence = " : "mean delta = ") + signed(results.get(name).score, 4));
   if (means.length) lines.push(el("p", { class: "sum-line" }, means.join(", ")));
   for (const [key, badge] of Object.entries(EXTREMES)) {
     lines.push(el("p", { class: "extreme" }, badge(), " ",

@@ -30,7 +30,7 @@ function checkedVote(entry) {
   return { vote: entry.vote, labels, reasons };
 }
 
-// All claims on all dimensions, from the mark that bears the metric's own name.
+// All claims on all dimensions, from the result that has the metric's own name.
 function claimsOfAll(evidence) {
   need(isObject(evidence) && isObject(evidence.weights) && Array.isArray(evidence.claims));
   const names = Object.keys(evidence.weights);
@@ -41,11 +41,11 @@ function claimsOfAll(evidence) {
   }) };
 }
 
-// Where only dimensions were marked: each has the claims on which a judge found a detail, so the others are n/a.
-function claimsOfDimensions(marks, family) {
+// Where only dimensions were scored: each has the claims on which a judge found a detail, so the others are n/a.
+function claimsOfDimensions(results, family) {
   const claims = new Map();
   const names = [];
-  for (const [metric, { evidence }] of marks) {
+  for (const [metric, { evidence }] of results) {
     if (metric === family || !isObject(evidence) || !isObject(evidence.votes)) continue;
     const name = metric.slice(family.length + 1);
     need(Array.isArray(evidence.claims));
@@ -62,13 +62,13 @@ function claimsOfDimensions(marks, family) {
     ({ claim, votes: new Map(names.map((name) => [name, votes.get(name) || none])) })) };
 }
 
-function claimsView(marks, entry, family) {
-  const overall = marks.get(family);
+function claimsView(results, entry, family) {
+  const overall = results.get(family);
   let found = overall ? ifShaped(() => claimsOfAll(overall.evidence)) : null;
   const whole = found !== null;
-  if (!whole) found = claimsOfDimensions(marks, family);
+  if (!whole) found = claimsOfDimensions(results, family);
   const covers = found.names.map((name) => family + "." + name);
-  const said = [verdictLegend(), claimsTable(found, jurors(marks, whole ? overall.evidence.judges : null))];
+  const said = [verdictLegend(), claimsTable(found, jurors(results, whole ? overall.evidence.judges : null))];
   if (whole) said.push(...claimsScore(found, overall, entry));
   else said.push(el("p", { class: "about" }, "Claims on which no judge found a detail are not on record here: score.specificity itself keeps them."));
   return { title: "Claims and their verdicts", count: counted(found.claims.length, "claim"), content: said,
@@ -76,8 +76,8 @@ function claimsView(marks, entry, family) {
 }
 
 // The name of the k-th voice of n: a judge each, or samples of the one judge.
-function jurors(marks, judges) {
-  const models = [...marks.values()].map((mark) => mark.models && mark.models.judge).find(Array.isArray) || [];
+function jurors(results, judges) {
+  const models = [...results.values()].map((result) => result.models && result.models.judge).find(Array.isArray) || [];
   return (k, n) => {
     const names = Array.isArray(judges) && judges.length === n ? judges : models.length === n ? models : null;
     if (!names) return models.length === 1 ? models[0] + ", sample " + (k + 1) : "judge " + (k + 1);
@@ -139,7 +139,7 @@ function claimsScore({ names, claims }, overall, entry) {
   const told = rule ? inline(String(rule))
     : overall.status !== "ok" || !present.length ? el("span", { class: "gap", dir: "auto" }, overall.reason || plain(overall.status))
     : el("span", { dir: "ltr" }, "specificity = " + sum(present.map(({ weight, mean }) => (weight * mean).toFixed(3))) + " / "
-      + sum(present.map(({ weight }) => String(weight))) + " = ", el("b", {}, overall.value.toFixed(3)));
+      + sum(present.map(({ weight }) => String(weight))) + " = ", el("b", {}, overall.score.toFixed(3)));
   const left = isNumber(labels_left_out) && labels_left_out > 0
     ? el("p", { class: "about" }, counted(labels_left_out, "label") + " left out by a judge; each counts as n/a.") : null;
   const set = isNumber(labels_set_by_words) && labels_set_by_words > 0

@@ -1,9 +1,9 @@
 // Points with what each adds (score.segment_attribution): delta, place, and the answer in the new order.
 
-function pointsView(marks, _entry, family) {
-  const relevance = marks.get(family + ".relevance");
-  const moved = marks.get(family + ".order_changed");
-  const evidence = [moved, relevance].filter(Boolean).map((mark) => mark.evidence)
+function pointsView(results, _entry, family) {
+  const relevance = results.get(family + ".relevance");
+  const moved = results.get(family + ".order_changed");
+  const evidence = [moved, relevance].filter(Boolean).map((result) => result.evidence)
     .find((one) => isObject(one) && Array.isArray(one.points) && one.points.length);
   need(evidence);
   need(evidence.points.every((one) => isObject(one) && typeof one.text === "string" && isNumber(one.point)));
@@ -12,7 +12,7 @@ function pointsView(marks, _entry, family) {
   const points = evidence.points;
   const measured = points.every((one) => one.delta !== undefined);
   const order = isOrder(evidence.new_order, points) ? evidence.new_order : null;
-  const whole = relevance && relevance.status === "ok" ? relevance.value : evidence.relevance;
+  const whole = relevance && relevance.status === "ok" ? relevance.score : evidence.relevance;
   const changed = order && order.some((point, place) => point !== points[place].point);
   const content = [
     el("p", { class: "about" }, ...pointsSay(measured, isNumber(whole) ? whole : null)),

@@ -1,14 +1,14 @@
 // Questions made from the answer (score.answer_relevance), each with its cosine, and the masked answer.
 
-function questionsView(marks, _entry, family) {
+function questionsView(results, _entry, family) {
   const content = [];
   const covers = [];
   let count = 0;
   let before = "";
   for (const part of ["masked", "plain"]) {
-    const mark = marks.get(family + "." + part);
-    if (!mark || !isObject(mark.evidence) || !Array.isArray(mark.evidence.questions) || !mark.evidence.questions.length) continue;
-    const { questions, masked_answer } = mark.evidence;
+    const result = results.get(family + "." + part);
+    if (!result || !isObject(result.evidence) || !Array.isArray(result.evidence.questions) || !result.evidence.questions.length) continue;
+    const { questions, masked_answer } = result.evidence;
     need(questions.every((one) => isObject(one) && typeof one.question === "string" && isNumber(one.cosine)));
     need(isTextOrNull(masked_answer));
     covers.push(family + "." + part);
@@ -18,9 +18,9 @@ function questionsView(marks, _entry, family) {
     count += again ? 0 : questions.length;
     content.push(el("section", { class: "passage" },
       el("h5", {}, part === "masked" ? "From the masked answer" : "From the answer as it is"),
-      masked_answer ? maskedAnswer(mark.evidence) : null,
+      masked_answer ? maskedAnswer(result.evidence) : null,
       again ? el("p", { class: "about" }, "The same questions with the same cosines.") : questionsTable(questions),
-      mark.status === "ok" ? el("p", { class: "sum-line" }, "mean of " + counted(questions.length, "cosine") + " = ", el("b", {}, mark.value.toFixed(3).replace("-", "−"))) : null));
+      result.status === "ok" ? el("p", { class: "sum-line" }, "mean of " + counted(questions.length, "cosine") + " = ", el("b", {}, result.score.toFixed(3).replace("-", "−"))) : null));
   }
   need(covers.length);
   content.unshift(el("p", { class: "about" }, "The judge wrote questions that the answer would answer; the cosine says how alike each is to the question that was asked (1: the same)."));

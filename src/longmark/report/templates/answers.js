@@ -1,7 +1,8 @@
-// The list of answers: search, filter, sort, pages. An answer's text and evidence are parsed when they are asked for.
+// The list of answers: search, filter, sort, pages. Of an answer's text and evidence only those on view are parsed.
 
 const PAGE = 25;
-const FEW = 6; // marks of an answer: of more, all are closed at first
+const FEW = 6; // scores of an answer: of more, all are closed at first
+const CHIPS = 5; // scores in the list beside those that say why
 const data = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const state = { q: "", sort: "", status: "", system: "", group: false, page: 1, open: "" };
@@ -14,33 +15,16 @@ function whole(place) {
   return JSON.parse(by("example-" + place).textContent);
 }
 
-// The last part of a metric's name; for one of several values also the name of the metric they are values of.
-function shortName(name) {
-  const [metric, whose] = byWhom(name);
-  const parts = metric.split(".");
-  return parts.slice(parts.length > 2 ? -2 : -1).map(plain).join(" · ") + (whose && BY + whose);
-}
-
-const shortNames = data.metrics.map((metric) => shortName(metric.name));
-data.metrics.forEach((metric, i) => {
-  const alone = shortNames.indexOf(shortNames[i]) === shortNames.lastIndexOf(shortNames[i]);
-  metric.short = alone ? shortNames[i] : plain(metric.name);
-});
-
-// Where a run has ended, what has no row gets none: it was not asked for there, or is not for this kind of line.
+// In a finished run, a metric without a row was not requested or does not apply to this kind of example.
 function isDue(metric, line) {
   return line.statuses[metric.name] !== undefined || !data.ended[line.run];
 }
 
-function shown(metric, value) {
-  return value.toLocaleString("en", { minimumFractionDigits: metric.decimals, maximumFractionDigits: metric.decimals });
+function shown(metric, score) {
+  return score.toLocaleString("en", { minimumFractionDigits: metric.decimals, maximumFractionDigits: metric.decimals });
 }
 
-function shareOf(metric, value) {
-  return metric.lo === null || metric.hi === null ? null : (value - metric.lo) / (metric.hi - metric.lo);
-}
-
-function gapsOf(line) {
+function missingOf(line) {
   return Object.values(line.statuses).filter((status) => status !== "ok");
 }
 
@@ -62,9 +46,9 @@ function haystack(line) {
 
 function matches(line) {
   if (state.system !== "" && line.system !== Number(state.system)) return false;
-  const gaps = gapsOf(line);
-  if (state.status === "all" && gaps.length) return false;
-  if (state.status === "some" && !gaps.length) return false;
+  const missing = missingOf(line);
+  if (state.status === "all" && missing.length) return false;
+  if (state.status === "some" && !missing.length) return false;
   if (!["", "all", "some"].includes(state.status) && !Object.values(line.statuses).includes(state.status)) return false;
   return state.q.toLowerCase().split(/\s+/).filter(Boolean).every((word) => haystack(line).includes(word));
 }
@@ -84,46 +68,57 @@ const byId = new Intl.Collator("en", { numeric: true });
 
 function sorted(list) {
   const [key, direction] = state.sort.split(" ");
+  if (key === "file") return list;
   if (key === "id") return list.sort((a, b) => byId.compare(a.hits[0].id, b.hits[0].id));
-  if (key === "gaps") {
-    const most = (group) => Math.max(...group.hits.map((line) => gapsOf(line).length));
+  if (key === "missing") {
+    const most = (group) => Math.max(...group.hits.map((line) => missingOf(line).length));
     return list.sort((a, b) => most(b) - most(a));
   }
-  if (!direction) return list;
-  const sign = direction === "up" ? 1 : -1;
-  const end = (group) => {
-    const values = group.hits.map((line) => line.values[key]).filter((value) => typeof value === "number");
-    return values.length ? sign * Math.min(...values.map((value) => sign * value)) : null;
-  };
-  for (const group of list) group.end = end(group);
+  const sign = direction === "down" ? -1 : 1;
+  for (const group of list) {
+    const values = group.hits.map((line) => (key ? line.scores[key] : line.rank)).filter(isNumber);
+    group.end = values.length ? sign * Math.min(...values.map((value) => sign * value)) : null;
+  }
   return list.sort((a, b) => (a.end === null) - (b.end === null) || sign * (a.end - b.end));
 }
 
 // ---- one answer in the list
 
 function chip(metric, line) {
-  const name = el("span", { class: "chip-name" }, metric.short);
+  const name = el("span", { class: "chip-name" }, metric.title);
   const status = line.statuses[metric.name];
-  if (status === undefined) return el("span", { class: "chip missing" }, name, el("b", {}, "not marked yet"));
-  if (status !== "ok") return el("span", { class: "chip missing" }, name, el("b", {}, plain(status)));
-  const value = line.values[metric.name];
-  const share = shareOf(metric, value);
-  return el("span", { class: "chip" }, name, el("b", {}, shown(metric, value)), share === null ? null : meter(share));
+  if (status !== "ok") return el("span", { class: "chip missing" }, name, el("b", {}, status ? plain(status) : "not scored yet"));
+  const place = goodness(metric, line.scores[metric.name]);
+  return el("span", { class: "chip" }, name, el("b", {}, shown(metric, line.scores[metric.name])),
+    place === null ? null : meter(place, kindOf(place)));
 }
 
-function chips(line) {
+// The scores that do not stand among the reasons; of many the first few, with the one that the list is sorted by.
+function chips(line, told) {
+  const due = data.metrics.filter((metric) => isDue(metric, line) && !told.includes(metric));
+  const key = state.sort.split(" ")[0];
+  due.sort((a, b) => (b.name === key) - (a.name === key));
+  const rest = due.length > CHIPS + 1 ? due.length - CHIPS : 0;
   const name = several ? el("span", { class: "chip-system" }, inline(data.systems[line.system])) : null;
-  return el("span", { class: "chips" }, name,
-    ...data.metrics.filter((metric) => isDue(metric, line)).map((metric) => chip(metric, line)));
+  if (!name && !due.length) return null;
+  return el("span", { class: "chips" }, name, ...due.slice(0, due.length - rest).map((metric) => chip(metric, line)),
+    rest ? el("span", { class: "chip none" }, counted(rest, "more score")) : null);
 }
 
-function item(group) {
-  const first = group.hits[0];
-  const id = group.lines.length === 1 ? first.id : counted(group.lines.length, "answer") + " · question " + first.question_id;
+// The answer that comes first in the order says why; sorted by another key, the metric of that key stays a chip.
+function item(group, number) {
+  const head = group.hits.reduce((worst, line) => ((line.rank ?? Infinity) < (worst.rank ?? Infinity) ? line : worst));
+  const worst = worstOf(whole(head.place).results);
+  const key = state.sort.split(" ")[0];
+  const id = group.lines.length === 1 ? head.id : counted(group.lines.length, "answer") + " · question " + head.question_id;
   const heading = el("span", { class: "item-head" },
-    el("span", { class: "snippet", dir: "auto" }, first.snippet || first.id),
-    el("span", { class: "id" }, inline(id)));
-  const summary = el("summary", {}, heading, el("span", { class: "item-marks" }, ...group.lines.map(chips)));
+    el("span", { class: "snippet", dir: "auto" }, head.snippet || head.id), el("span", { class: "id" }, inline(id)),
+    head.excerpt ? el("span", { class: "excerpt", dir: "auto" }, head.excerpt) : null);
+  const whose = several && group.lines.length > 1 && worst.length ? el("span", { class: "chip-system" }, "Worst: ", inline(data.systems[head.system])) : null;
+  const told = worst.map(({ metric }) => metric);
+  const summary = el("summary", {}, el("span", { class: "rank", "aria-hidden": "true" }, String(number)), heading,
+    el("span", { class: "item-results" }, whose, ...worst.map(reasonLine),
+      ...group.lines.map((line) => chips(line, line === head ? told.filter((metric) => metric.name !== key) : []))));
   const details = el("details", { class: "item" }, summary);
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(panel(group));
@@ -154,22 +149,22 @@ function answer(entry, beside) {
   const viewOf = (metric) => views.find((view) => view.covers.includes(metric.name));
   const shown = el("div", { class: "views" }, ...views.map((view) => viewSection(view, !beside)));
   const due = data.metrics.filter((metric) => isDue(metric, entry.line));
-  const marks = part("Marks", el("div", { class: "marks" },
-    ...due.map((metric) => mark(metric, entry.marks[metric.name], beside || due.length > FEW, viewOf(metric)))), notDue(entry.line));
+  const results = part("Scores", el("div", { class: "results" },
+    ...due.map((metric) => result(metric, entry.results[metric.name], beside || due.length > FEW, viewOf(metric)))), notDue(entry.line));
   const head = el("h3", {}, inline(data.systems[entry.line.system]),
     el("span", { class: "id" }, inline(entry.line.id)));
   const sourced = el("div", {}, ...(entry.example ? sources(entry.example, views.some((view) => view.passages)) : []));
-  return el("article", { class: "answer" }, beside ? head : null, answerText(entry.example), shown, marks, sourced);
+  return el("article", { class: "answer" }, beside ? head : null, answerText(entry.example), shown, results, sourced);
 }
 
 function notDue(line) {
-  const names = data.metrics.filter((metric) => !isDue(metric, line)).map((metric) => metric.short);
-  return names.length ? fold(counted(names.length, "metric") + " without a row here",
-    el("p", { class: "about" }, "Not asked for in this run, or not for this kind of line: ", inline(names.join(", ")), ".")) : null;
+  const names = data.metrics.filter((metric) => !isDue(metric, line)).map((metric) => metric.title);
+  return names.length ? fold(counted(names.length, "metric") + " without a score here",
+    el("p", { class: "about" }, "Not requested in this run, or not applicable to this example: ", inline(names.join(", ")), ".")) : null;
 }
 
 function answerText(example) {
-  if (!example) return part("Answer", el("p", { class: "none" }, "the run’s examples.jsonl does not hold this example"));
+  if (!example) return part("Answer", el("p", { class: "none" }, "this example is not in the run’s examples.jsonl"));
   const text = example.answer;
   if (text) return part("Answer · " + counted(words(text), "word"), textBlock(text), cutOff(example.meta));
   return part("Answer", el("p", { class: "none" }, text === null ? "no answer was given" : "the answer is empty"));
@@ -177,13 +172,13 @@ function answerText(example) {
 
 // `longmark rag` notes how the reply ended.
 function cutOff(meta) {
-  const told = isObject(meta) && isObject(meta.rag) ? meta.rag : {};
-  if (told.finish !== "length") return null;
-  const limit = isNumber(told.max_tokens) ? " of " + counted(told.max_tokens, "token") : "";
+  const rag = isObject(meta) && isObject(meta.rag) ? meta.rag : {};
+  if (rag.finish !== "length") return null;
+  const limit = isNumber(rag.max_tokens) ? " of " + counted(rag.max_tokens, "token") : "";
   return el("p", { class: "notice" }, el("strong", {}, "Cut off."), " The generator’s reply ended at its limit" + limit + ".");
 }
 
-// passagesShown: the passages stand in a view above, with what they contributed.
+// passagesShown: a view above shows the passages and what they contributed.
 function sources(example, passagesShown) {
   const { id, question_id, question, answer, references = [], contexts = [], ...rest } = example;
   const parts = [];
@@ -202,23 +197,21 @@ function sources(example, passagesShown) {
   return parts;
 }
 
-// closed: its evidence waits until it is asked for, short as it may be. view: what shows that evidence, if a view does.
-function mark(metric, found, closed, view) {
-  const name = el("span", { class: "mark-name" }, metric.short);
-  if (!found) return el("p", { class: "mark bare" }, name, el("span", { class: "gap" }, "not marked yet"));
-  const share = found.status === "ok" ? shareOf(metric, found.value) : null;
-  const value = found.status === "ok"
-    ? el("b", { class: "mark-value" }, shown(metric, found.value))
+// closed: whether its evidence is folded even if it is short. view: what shows that evidence, if a view does.
+function result(metric, found, closed, view) {
+  const name = el("span", { class: "result-name" }, metric.title, " ", el("code", {}, metric.name));
+  if (!found) return el("p", { class: "result bare" }, name, el("span", { class: "gap" }, "not scored yet"));
+  const place = found.status === "ok" ? goodness(metric, found.score) : null;
+  const score = found.status === "ok" ? el("b", { class: "result-score" }, shown(metric, found.score))
     : el("b", { class: "gap" }, plain(found.status));
   const reason = found.reason ? el("span", { class: "reason", dir: "auto" }, found.reason) : null;
-  const summary = el("summary", {}, name, value, share === null ? null : meter(share), reason);
-  const size = JSON.stringify(found.evidence).length;
+  const summary = el("summary", {}, name, score, place === null ? null : meter(place, kindOf(place)), reason);
   const body = el("div", { class: "evidence" });
   if (view) body.append(pointer(view, found.evidence));
   else if (Object.keys(found.evidence).length) body.append(render(found.evidence, 1));
-  else body.append(el("p", { class: "none" }, "no evidence was kept"));
+  else body.append(el("p", { class: "none" }, "no evidence was recorded"));
   body.append(el("p", { class: "usage" }, usageLine(found)));
-  return el("details", { class: "mark", open: !closed && !view && size < 1500 }, summary, body);
+  return el("details", { class: "result", open: !closed && !view && JSON.stringify(found.evidence).length < 1500 }, summary, body);
 }
 
 function usageLine(found) {
@@ -240,13 +233,13 @@ function options(select, pairs) {
 
 function setUp() {
   const present = new Map();
-  for (const line of data.examples) for (const status of new Set(gapsOf(line))) present.set(status, (present.get(status) || 0) + 1);
-  const sorts = [["", "order in the file"], ["id", "id"], ["gaps", "missing values first"]];
+  for (const line of data.examples) for (const status of new Set(missingOf(line))) present.set(status, (present.get(status) || 0) + 1);
+  const sorts = [["", "worst first"], ["missing", "most missing scores first"], ["file", "order in the file"], ["id", "id"]];
   for (const metric of data.metrics) {
-    sorts.push([metric.name + " up", metric.short + ", lowest first"], [metric.name + " down", metric.short + ", highest first"]);
+    sorts.push([metric.name + " up", metric.title + ", lowest first"], [metric.name + " down", metric.title + ", highest first"]);
   }
   options(by("sort"), sorts);
-  const statuses = [["", "any"], ["all", "every value there"], ["some", "a value missing"]];
+  const statuses = [["", "any"], ["all", "all scored"], ["some", "some missing"]];
   for (const [status, count] of present) statuses.push([status, plain(status) + " (" + count.toLocaleString("en") + ")"]);
   options(by("status"), statuses);
   options(by("system"), [["", "all"], ...data.systems.map((name, i) => [String(i), name])]);
@@ -286,10 +279,11 @@ function draw() {
   }
   state.page = Math.min(Math.max(1, state.page), pages);
   const from = (state.page - 1) * PAGE;
-  by("items").replaceChildren(...list.slice(from, from + PAGE).map(item));
+  by("items").replaceChildren(...list.slice(from, from + PAGE).map((group, i) => item(group, from + i + 1)));
+  by("order").textContent = state.sort ? "Answers" : "Worst answers first";
   by("items").start = from + 1;
   const what = state.group ? counted(list.length, "question") : counted(list.length, "answer");
-  by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + PAGE, list.length) : "") : "Nothing matches. Use fewer words or another status.";
+  by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + PAGE, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
   by("pager").hidden = pages === 1;
   by("page").textContent = "Page " + state.page + " of " + pages.toLocaleString("en");
   by("before").disabled = state.page === 1;

@@ -1,5 +1,5 @@
 // Views: the evidence of known metrics as a person reads it. A view throws where the evidence has another shape (an
-// older run, a damaged row); the marks it would have covered are then shown as any other.
+// older run, a damaged row); the results it would have covered are then shown like any other.
 
 const MANY = 12;
 const VIEWS = [];
@@ -28,27 +28,27 @@ function isTextOrNull(value) {
   return value === null || value === undefined || typeof value === "string";
 }
 
+// "score.specificity by jury" is a metric and who scored it, where several judges scored the answer; else "".
 const BY = " by ";
 
-// "score.specificity by jury": a metric, and whose mark it is where several marked the answer; else "".
 function byWhom(name) {
   const at = name.indexOf(BY);
   return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + BY.length)];
 }
 
-// The views of an answer: title, node, and the names of the marks whose evidence they show. Of what several marked there
-// is a view for each of them.
+// The views of an answer: title, node, and the names of the results whose evidence they show. Where several judges
+// scored the answer, each has its own view.
 function viewsOf(entry) {
   const found = [];
   for (const view of VIEWS) {
-    const marks = new Map();
-    for (const [name, mark] of Object.entries(entry.marks)) {
+    const results = new Map();
+    for (const [name, result] of Object.entries(entry.results)) {
       const [metric, whose] = byWhom(name);
       if (metric !== view.family && !metric.startsWith(view.family + ".")) continue;
-      if (!marks.has(whose)) marks.set(whose, new Map());
-      marks.get(whose).set(metric, mark);
+      if (!results.has(whose)) results.set(whose, new Map());
+      results.get(whose).set(metric, result);
     }
-    for (const [whose, its] of marks) {
+    for (const [whose, its] of results) {
       const made = ifShaped(() => view.make(its, entry, view.family));
       if (!made) continue;
       const told = whose && BY + whose;
@@ -64,7 +64,7 @@ function viewSection(view, open) {
   return view.node;
 }
 
-// Stands in a mark whose evidence a view shows: the way there, and the evidence as it is in the row, when asked for.
+// Stands in a result whose evidence a view shows: a button that leads there, and the evidence as recorded, on demand.
 function pointer(view, evidence) {
   const button = el("button", { type: "button", class: "to-view" }, "See " + view.title);
   button.addEventListener("click", () => {
@@ -72,7 +72,7 @@ function pointer(view, evidence) {
     view.node.scrollIntoView({ block: "start" });
     view.node.querySelector("summary").focus({ preventScroll: true });
   });
-  return el("div", {}, el("p", { class: "pointer" }, button), foldLater("The evidence as recorded", () => render(evidence, 1)));
+  return el("div", {}, el("p", { class: "pointer" }, button), foldLater("Evidence as recorded", () => render(evidence, 1)));
 }
 
 // A fold whose content is made when it is first opened.
