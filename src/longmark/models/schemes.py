@@ -32,7 +32,7 @@ SCHEMES = {
         "hf:NAME", ("lm",), "transformers", "on this machine: a transformers model (folder, GGUF file or hub name)"
     ),
     "openai": Scheme("openai:NAME", ROLES, "", "OpenAI's API, with the key in OPENAI_API_KEY"),
-    "@": Scheme("NAME@BASE_URL", ROLES, "", "any OpenAI-compatible endpoint: llama3@http://localhost:8000/v1"),
+    "@": Scheme("NAME@BASE_URL", ROLES, "", "any OpenAI-compatible endpoint: llama3@https://host/v1"),
 }
 FORMS = "a model is named " + ", ".join(
     scheme.form + ("" if set(scheme.roles) == set(ROLES) else f" ({scheme.shown_roles})") for scheme in SCHEMES.values()
