@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from longmark.metaeval.human import first_few
+from longmark.records.labels import first_few
 from longmark.report.words import listed
 from longmark.stats.results import Estimate
 from longmark.tables import Range
