@@ -10,9 +10,9 @@ from tests.report.runs import manifest, row, write_run
 
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.metaeval import metaeval
-from longmark.metaeval.human import read_human
 from longmark.metaeval.join import NO_ANSWER, SEVERAL, join_choices, join_ratings
 from longmark.records import Example, Row, Signature
+from longmark.records.labels import read_labels
 from longmark.records.write import write_rows
 from longmark.scores.answers import read_answers
 
@@ -33,7 +33,7 @@ def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[
 
 def test_counts_and_reasons():
     marks = read_answers(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
-    found, join = join_ratings(read_human(rated("e1", "e2", "e9")), marks, "rating")
+    found, join = join_ratings(read_labels(rated("e1", "e2", "e9")), marks, "rating")
     assert [each.place for each in found] == [0, 1, None]
     assert (join.in_human, join.joined, join.only_in_rows) == (3, 2, 1)
     assert [(one.reason, one.count, one.names) for one in join.unmatched] == [(NO_ANSWER, 1, ("e9",))]
@@ -51,11 +51,11 @@ def test_nothing_joined_says_what_both_sides_hold():
 def test_an_id_of_several_systems_needs_the_system():
     rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
     marks = read_answers(rows)
-    _, join = join_ratings(read_human(rated("e1")), marks, "rating")
+    _, join = join_ratings(read_labels(rated("e1")), marks, "rating")
     assert [one.reason for one in join.unmatched] == [SEVERAL]
-    found, _ = join_ratings(read_human(rated("e1", system="y")), marks, "rating")
+    found, _ = join_ratings(read_labels(rated("e1", system="y")), marks, "rating")
     assert marks.scores["m"][found[0].place or 0] == 0.7
-    _, join = join_ratings(read_human(rated("e1", system="z")), marks, "rating")
+    _, join = join_ratings(read_labels(rated("e1", system="z")), marks, "rating")
     assert join.unmatched[0].reason == "the id is there, but of another system"
 
 
@@ -112,7 +112,7 @@ def two_systems() -> list[Row]:
 def test_a_and_b_name_systems_or_answers():
     marks = read_answers(two_systems())
     pairs, join = join_choices(
-        read_human(
+        read_labels(
             [
                 pair("q1", "x", "y"),
                 pair("q1", "x1", "y1", rater="r2"),
@@ -135,7 +135,7 @@ def test_a_and_b_name_systems_or_answers():
 
 
 def test_a_pair_shown_both_ways_is_one_pair():
-    human = read_human([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
+    human = read_labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
     pairs, _ = join_choices(human, read_answers(two_systems()), "preference")
     assert [p.said for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
 

@@ -231,11 +231,11 @@ def test_labels_are_read_from_a_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"item": "q0", "rater": "ann", "dimension": "hazard"}, "no label"),
+        ({"item": "q0", "rater": "ann", "dimension": "hazard"}, "label: is empty"),
         ({"item": "q9", "rater": "ann", "dimension": "hazard", "label": "yes"}, "g has no answer q9"),
         ({"item": "q0", "rater": "ann", "dimension": "hazard", "label": "perhaps"}, "expected yes, no or n/a"),
         ({"item": "q0", "rater": "ann", "dimension": "answer_relevance", "label": "high"}, "expected a number"),
-        ({"item": "q0", "rater": "ann", "dimension": "answer_relevance", "label": "nan"}, "expected a number"),
+        ({"item": "q0", "rater": "ann", "dimension": "answer_relevance", "label": "nan"}, "label: is empty"),
         ({"item": "q0", "rater": "ann", "dimension": "hazard", "label": "no", "system": "h"}, "no generator h"),
     ],
 )

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longmark.errors import BadInput, UserError
-from longmark.metaeval.human import Choice, Human, Rating, first_few
+from longmark.records.labels import Choice, Label, Labels, first_few
 from longmark.scores.answers import AnswerScores
 
 NO_ANSWER = "no such answer in the rows"
@@ -25,7 +25,7 @@ class Rated:
     name: str
     place: int | None
     why: str | None
-    said: tuple[Rating, ...]
+    said: tuple[Label, ...]
     groups: tuple[str | None, ...]
 
 
@@ -66,9 +66,9 @@ class Join:
     only_in_rows: int
 
 
-def join_ratings(human: Human, marks: AnswerScores, label: str) -> tuple[list[Rated], Join]:
+def join_ratings(human: Labels, marks: AnswerScores, label: str) -> tuple[list[Rated], Join]:
     """The rated answers of a label. BadInput where lines of one answer differ in a column to break down by."""
-    by_answer: dict[tuple[str, str | None], list[Rating]] = {}
+    by_answer: dict[tuple[str, str | None], list[Label]] = {}
     for rating in human.ratings:
         if rating.label == label:
             by_answer.setdefault((rating.example_id, rating.system), []).append(rating)
@@ -95,7 +95,7 @@ def _place(marks: AnswerScores, name: str, system: str | None) -> tuple[int | No
     return None, SEVERAL if found else NO_ANSWER
 
 
-def join_choices(human: Human, marks: AnswerScores, label: str) -> tuple[list[Pair], Join]:
+def join_choices(human: Labels, marks: AnswerScores, label: str) -> tuple[list[Pair], Join]:
     """The pairs of a label; two answers that were shown in both orders, or named in two ways, are one pair."""
     by_pair: dict[tuple[Hashable, ...], list[tuple[Choice, _Sides]]] = {}
     for choice in human.choices:
@@ -182,7 +182,7 @@ def _unmatched(reasons: Iterable[tuple[str | None, str]]) -> tuple[Unmatched, ..
     return tuple(Unmatched(why, count, tuple(names[why])) for why, count in counts.most_common())
 
 
-def _check_groups(human: Human, together: Iterable[Sequence[Rating | Choice]]) -> None:
+def _check_groups(human: Labels, together: Iterable[Sequence[Label | Choice]]) -> None:
     bad = [
         f"{human.name}:{other.line}: {column}: is {mine!r}, but {first!r} for the same answers in line {said[0].line}"
         for said in together
@@ -194,7 +194,7 @@ def _check_groups(human: Human, together: Iterable[Sequence[Rating | Choice]]) -
         raise BadInput(bad[:20], len(bad))
 
 
-def check_any(joins: Sequence[Join], human: Human, marks: AnswerScores) -> None:
+def check_any(joins: Sequence[Join], human: Labels, marks: AnswerScores) -> None:
     """UserError where nothing at all was joined, with ids of both sides."""
     if any(join.joined for join in joins):
         return

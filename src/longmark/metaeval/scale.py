@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longmark.errors import BadInput, UserError
-from longmark.metaeval.human import Rating, first_few
+from longmark.records.labels import Label, first_few
 
 BINARY, NUMERIC, ORDERED, CATEGORIES = "binary", "numeric", "ordered", "categories"
 
@@ -40,7 +40,7 @@ class Scale:
         return self.kind != CATEGORIES
 
 
-def scale_of(said: Sequence[Rating], order: Sequence[str] = (), name: str = "human") -> Scale:
+def scale_of(said: Sequence[Label], order: Sequence[str] = (), name: str = "human") -> Scale:
     """The scale of a label's ratings. order: categories from lowest to highest, where they have one.
 
     BadInput where numbers and texts are mixed, or a value is not in the order.
@@ -76,7 +76,7 @@ def scale_of(said: Sequence[Rating], order: Sequence[str] = (), name: str = "hum
     return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
 
-def _ordered(said: Sequence[Rating], order: Sequence[str], name: str) -> Scale:
+def _ordered(said: Sequence[Label], order: Sequence[str], name: str) -> Scale:
     if len(order) < 2 or len({word.casefold() for word in order}) < len(order):
         raise UserError(f"--order {said[0].label}: give two categories or more, each once, lowest first")
     places = {word.casefold(): place / (len(order) - 1) for place, word in enumerate(order)}
@@ -111,7 +111,7 @@ def shown(scale: Scale) -> dict[str, str]:
     return {name: name for name in scale.classes}
 
 
-def mean_of(said: Iterable[Rating], scale: Scale) -> float | None:
+def mean_of(said: Iterable[Label], scale: Scale) -> float | None:
     """The mean of people's numbers; None for categories."""
     if not scale.numeric:
         return None

@@ -13,7 +13,6 @@ from longmark.errors import UnknownName, UserError
 from longmark.metaeval.binary import auc, auc_differences, calibration
 from longmark.metaeval.classes import by_class
 from longmark.metaeval.correlate import by_group, columns_of, correlations, differences, grouping
-from longmark.metaeval.human import MOST_GROUPS, Human, read_human
 from longmark.metaeval.join import Join, Pair, Rated, check_any, join_choices, join_ratings
 from longmark.metaeval.orient import direction, on_scale
 from longmark.metaeval.people import People, Vote, people
@@ -22,6 +21,7 @@ from longmark.metaeval.preferences import preferences, votes_of
 from longmark.metaeval.questions import Clusters, clusters_of, questions_of
 from longmark.metaeval.result import ChoiceLabel, Metaeval, MetricJoin, RatingLabel
 from longmark.metaeval.scale import BINARY, Scale, class_of, majority, mean_of, scale_of, text_of
+from longmark.records.labels import MOST_GROUPS, Labels, read_labels
 from longmark.scores.answers import AnswerScores, Source, read_answers
 from longmark.stats.samples import Floats
 
@@ -47,7 +47,7 @@ def whole(
         raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
     if not 0 <= round_to <= 12:
         raise UserError(f"values are rounded to 0 to 12 decimals, not {round_to}")
-    said = read_human(human, mapping=mapping, by=by, labels=labels)
+    said = read_labels(human, mapping=mapping, by=by, labels=labels)
     marks = read_answers(rows, metrics, lower)
     wanted = tuple(dict.fromkeys(labels)) or said.labels
     for name in order:
@@ -62,7 +62,7 @@ class _Job:
 
     def __init__(
         self,
-        human: Human,
+        human: Labels,
         marks: AnswerScores,
         order: Mapping[str, tuple[str, ...]],
         places: int,

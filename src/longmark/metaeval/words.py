@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longmark.metaeval.human import first_few
+from longmark.records.labels import first_few
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.words import listed

@@ -13,7 +13,6 @@ dimensions (a rater's confidence, say) are left out and counted.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -21,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
-from longmark.records import sources
+from longmark.records import labels
+from longmark.records.labels import Label
 
 RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
 SCALES = (RELEVANCE, UTILIZATION)
-FIELDS = ("item", "rater", "dimension", "label")
 _CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
-_MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,46 +63,37 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     """
     categories: dict[str, dict[Item, dict[str, str]]] = {}
     ratings: dict[str, dict[Item, dict[str, float]]] = {}
-    left_out, wrong, total = Counter[str](), list[str](), 0
+    left_out, wrong = Counter[str](), list[str]()
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
-    for number, record in sources.records(path, sources.kind_of(path)):
+    for one in labels.read_labels(path, needed=("rater", "label", "value")).ratings:
         try:
-            item, rater, given, label = _read(record, known)
-            dimension = given if given in dimensions else names.get(_folded(given), given)
+            item = _item(one, known)
+            dimension = one.label if one.label in dimensions else names.get(_folded(one.label), one.label)
             if dimension in SCALES:
-                _put(ratings.setdefault(dimension, {}), item, rater, _number(label))
+                _put(ratings.setdefault(dimension, {}), item, one.rater, _number(one.value))
             elif dimension in dimensions:
-                _put(categories.setdefault(dimension, {}), item, rater, _category(label))
+                _put(categories.setdefault(dimension, {}), item, one.rater, _category(one.value))
             else:
                 left_out[dimension] += 1
         except ValueError as error:
-            total += 1
-            if len(wrong) < _MOST_SHOWN:
-                wrong.append(f"{path}:{number}: {error}")
+            wrong.append(f"{path}:{one.line}: {error}")
     if wrong:
-        raise BadInput(wrong, total)
+        raise BadInput(wrong[: labels.SHOWN], len(wrong))
     if not categories and not ratings:
         raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
     return Labels(categories, ratings, dict(left_out))
 
 
-def _read(record: Any, known: Mapping[str, Mapping[str, Item]]) -> tuple[Item, str, str, Any]:
-    if isinstance(record, sources.Unreadable):
-        raise ValueError(record.message)
-    if not isinstance(record, Mapping):
-        raise ValueError("expected an object with item, rater, dimension, label")
-    if absent := [name for name in FIELDS if record.get(name) in (None, "")]:
-        raise ValueError(f"no {', '.join(absent)}: a label needs {', '.join(FIELDS)}")
-    system = record.get("system")
-    if system in (None, "") and len(known) > 1:
+def _item(one: Label, known: Mapping[str, Mapping[str, Item]]) -> Item:
+    if one.system is None and len(known) > 1:
         raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
-    generator = str(system) if system not in (None, "") else next(iter(known))
+    generator = one.system or next(iter(known))
     if generator not in known:
         raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
-    item = known[generator].get(str(record["item"]))
+    item = known[generator].get(one.example_id)
     if item is None:
-        raise ValueError(f"item: {generator} has no answer {record['item']}")
-    return item, str(record["rater"]), str(record["dimension"]).strip(), record["label"]
+        raise ValueError(f"item: {generator} has no answer {one.example_id}")
+    return item
 
 
 def _put(table: dict[Item, dict[str, Any]], item: Item, rater: str, label: Any) -> None:
@@ -119,18 +108,14 @@ def _folded(name: str) -> str:
     return name.casefold().replace(" ", "_").replace("-", "_")
 
 
-def _category(label: Any) -> str:
+def _category(label: float | str) -> str:
     found = _CATEGORIES.get(str(label).strip().casefold())
     if found is None:
         raise ValueError(f"label: expected yes, no or n/a, found {label!r}")
     return found
 
 
-def _number(label: Any) -> float:
-    try:
-        value = float(label) if not isinstance(label, bool) else math.nan
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
+def _number(label: float | str) -> float:
+    if isinstance(label, str):
         raise ValueError(f"label: expected a number, found {label!r}")
-    return value
+    return label

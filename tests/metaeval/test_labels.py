@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UnknownName, UserError
-from longmark.metaeval.human import Human, Rating, read_human
 from longmark.metaeval.scale import BINARY, CATEGORIES, NUMERIC, ORDERED, class_of, majority, mean_of, scale_of
+from longmark.records.labels import Label, Labels, read_labels
 
 
 def written(folder: Path, text: str, name: str = "human.csv") -> Path:
@@ -20,20 +20,20 @@ def written(folder: Path, text: str, name: str = "human.csv") -> Path:
     return path
 
 
-def ratings(values: list[Any]) -> Human:
-    return read_human([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
+def ratings(values: list[Any]) -> Labels:
+    return read_labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
 
 
 def test_a_file_of_ratings(tmp_path: Path):
     path = written(tmp_path, "\ufeffExample ID;Label;Value;Rater;subject\n007;correct; 4.0 ;ann;law\n8;correct;;bo;\n")
-    human = read_human(path)
-    assert human.ratings == (Rating(2, "007", None, "correct", 4.0, "ann", ("law",)),)
+    human = read_labels(path)
+    assert human.ratings == (Label(2, "007", None, "correct", 4.0, "ann", ("law",)),)
     assert (human.by, human.empty, human.choices) == (("subject",), 1, ())
 
 
 def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     path = written(tmp_path, '{"q": 1, "a": "s1", "b": "s2", "verdict": " TIE "}\n', "human.jsonl")
-    human = read_human(path, mapping={"question_id": "q", "choice": "verdict"})
+    human = read_labels(path, mapping={"question_id": "q", "choice": "verdict"})
     assert [(c.question_id, c.a, c.b, c.choice, c.rater) for c in human.choices] == [("1", "s1", "s2", "tie", "people")]
 
 
@@ -54,12 +54,12 @@ def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
 )
 def test_broken_lines_are_named(tmp_path: Path, lines: str, message: str):
     with pytest.raises(BadInput, match=message):
-        read_human(written(tmp_path, lines))
+        read_labels(written(tmp_path, lines))
 
 
 def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
     with pytest.raises(BadInput) as caught:
-        read_human(written(tmp_path, "example_id,value\n" + "e1,1\n" * 101))
+        read_labels(written(tmp_path, "example_id,value\n" + "e1,1\n" * 101))
     assert caught.value.total == 100
     assert len(caught.value.lines) == 20
     assert "… and 80 more" in str(caught.value)
@@ -77,19 +77,19 @@ def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
 )
 def test_files_that_cannot_be_used(tmp_path: Path, lines: str, message: str):
     with pytest.raises(UserError, match=message):
-        read_human(written(tmp_path, lines))
+        read_labels(written(tmp_path, lines))
 
 
 def test_names_that_do_not_exist(tmp_path: Path):
     path = written(tmp_path, "example_id,value,subjekt\ne1,1,law\n")
     with pytest.raises(UnknownName, match="unknown field: val"):
-        read_human(path, mapping={"val": "value"})
+        read_labels(path, mapping={"val": "value"})
     with pytest.raises(UnknownName, match="unknown column in --map: mark"):
-        read_human(path, mapping={"value": "mark"})
+        read_labels(path, mapping={"value": "mark"})
     with pytest.raises(UnknownName, match="Did you mean subjekt"):
-        read_human(path, by=["subject"])
+        read_labels(path, by=["subject"])
     with pytest.raises(UnknownName, match="unknown label: quality"):
-        read_human(path, labels=["quality"])
+        read_labels(path, labels=["quality"])
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,18 @@
-"""The people's side: a file with what they said of answers, one rating or one choice between two answers a line.
+"""The labels that people gave: a file with one rating, or one choice between two answers, per line.
 
-Ratings:  example_id, value; and label, rater, system where there are several
-Choices:  a, b, choice (a, b or tie); and question_id, label, rater where there are several; a was shown first
+Ratings:  example_id, value; and label (its name), rater, system if there are several
+          or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
+Choices:  a, b, choice (a, b or tie); and question_id, label, rater if there are several; a was shown first
 
-CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` holds choices. Names of columns are
-compared without case; others can be mapped to ours. A value is a number or a text; an empty one is a rating that lacks,
-which is left out and counted.
+CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Column names are
+compared without case; others can be mapped to ours. A value is a number or a text; lines with an empty value are left
+out and counted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,12 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
+_SCORE_NAMES = {"example_id": "item", "label": "dimension", "value": "label"}
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
-    """What one rater said of one answer. groups: the values of the columns that figures are broken down by."""
+class Label:
+    """One rater's label of one answer. label: its name; groups: values of the columns to break figures down by."""
 
     line: int
     example_id: str
@@ -62,12 +64,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Human:
-    """All that people said. by: the columns of `groups`; empty: lines without a value or choice, which are left out;
+class Labels:
+    """The labels of a file. by: the columns of `groups`; empty: lines without a value or choice, which are left out;
     unused: columns that could have been in `by`, with the reason why they are not."""
 
     name: str
-    ratings: tuple[Rating, ...]
+    ratings: tuple[Label, ...]
     choices: tuple[Choice, ...]
     by: tuple[str, ...]
     empty: int
@@ -75,21 +77,23 @@ class Human:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        said: Iterable[Rating | Choice] = self.choices or self.ratings
+        said: Iterable[Label | Choice] = self.choices or self.ratings
         return tuple(dict.fromkeys(each.label for each in said))
 
 
-def read_human(
+def read_labels(
     given: str | Path | Iterable[Mapping[str, Any]],
     *,
     mapping: Mapping[str, str] | None = None,
     by: Sequence[str] = (),
     labels: Sequence[str] = (),
-) -> Human:
-    """Reads a file, or records. mapping: our field -> column; by: columns to break down by; labels: only these.
+    needed: Collection[str] = (),
+) -> Labels:
+    """Reads a file, or records. mapping: our field -> column; by: columns to break down by; labels: only these; needed:
+    fields that every line must have.
 
-    Errors: UserError where the file as a whole cannot be used, BadInput with the first lines that are wrong (a rater
-    who said something twice among them), UnknownName for a field, a column or a label that does not exist.
+    Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong (a rater who
+    labelled something twice among them), UnknownName for a field, a column or a label that does not exist.
     """
     for name in mapping or {}:
         if name not in FIELDS:
@@ -101,9 +105,9 @@ def read_human(
         name, records = "human", list(enumerate(given, 1))
     if not records:
         raise UserError(f"{name} has no records; write one rating a line")
-    reader = _Reader(name, records, mapping or {}, by)
+    reader = _Reader(name, records, mapping or {}, by, needed)
     reader.read()
-    human = Human(name, tuple(reader.ratings), tuple(reader.choices), reader.by, reader.empty)
+    human = Labels(name, tuple(reader.ratings), tuple(reader.choices), reader.by, reader.empty)
     human = human if by else _with_groups_only(human)
     if not human.labels:
         raise UserError(f"{name}: no line has a {'choice' if reader.pairs else 'value'}, so people said nothing")
@@ -121,9 +125,10 @@ class _Reader:
     records: Sequence[tuple[int, Any]]
     mapping: Mapping[str, str]
     asked: Sequence[str]
+    needed: Collection[str] = ()
     by: tuple[str, ...] = ()
     pairs: bool = False
-    ratings: list[Rating] = field(default_factory=list)
+    ratings: list[Label] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
     empty: int = 0
     bad: list[str] = field(default_factory=list)
@@ -171,11 +176,11 @@ class _Reader:
             self.columns[ours] = mapped
         taken = set(self.columns.values())
         for ours in FIELDS:
-            column = folded.get(ours)
+            column = folded.get(_SCORE_NAMES.get(ours, ours) if "dimension" in folded else ours)
             if ours not in self.columns and column is not None and column not in taken:
                 self.columns[ours] = column
         self.pairs = "choice" in self.columns
-        for needed in ("a", "b", "choice") if self.pairs else ("example_id", "value"):
+        for needed in dict.fromkeys((*(("a", "b", "choice") if self.pairs else ("example_id", "value")), *self.needed)):
             if needed not in self.columns:
                 what = "choices between answers" if self.pairs else "ratings"
                 raise UserError(
@@ -197,7 +202,8 @@ class _Reader:
         value = self._cell(record, ours)
         if value is None:
             if default is not None and ours in self.columns:
-                raise Problem(f"{ours}: is empty; name it, or leave out the column {self.columns[ours]}")
+                leave = "" if ours in self.needed else f", or leave out the column {self.columns[ours]}"
+                raise Problem(f"{self.columns[ours]}: is empty; name it{leave}")
             return default
         name = label(ours, value)
         return name.strip() if name else default
@@ -205,7 +211,7 @@ class _Reader:
     def _needed(self, record: Mapping[str, Any], ours: str) -> str:
         name = self._label(record, ours)
         if name is None:
-            raise Problem(f"{ours}: is empty")
+            raise Problem(f"{self.columns.get(ours, ours)}: is empty")
         return name
 
     def _groups(self, record: Mapping[str, Any]) -> tuple[str | None, ...]:
@@ -215,12 +221,14 @@ class _Reader:
             for value in values
         )
 
-    def _rating(self, line: int, record: Mapping[str, Any]) -> Rating | None:
+    def _rating(self, line: int, record: Mapping[str, Any]) -> Label | None:
         example_id = self._needed(record, "example_id")
         value = _value(self._cell(record, "value"))
         if value is None:
+            if "value" in self.needed:
+                raise Problem(f"{self.columns['value']}: is empty")
             return None
-        return Rating(
+        return Label(
             line,
             example_id,
             self._label(record, "system"),
@@ -257,9 +265,9 @@ class _Reader:
             self.bad.append(f"{self.name}:{line}: {message}")
 
 
-def _with_groups_only(human: Human) -> Human:
+def _with_groups_only(human: Labels) -> Labels:
     """Without the columns that bear a group's name and hold none: too many values, or several for one answer."""
-    said: Sequence[Rating | Choice] = human.choices or human.ratings
+    said: Sequence[Label | Choice] = human.choices or human.ratings
     unused: dict[int, str] = {}
     for place in range(len(human.by)):
         of: dict[tuple[Any, ...], str | None] = {}
@@ -280,8 +288,8 @@ def _with_groups_only(human: Human) -> Human:
     )
 
 
-def _about(said: Rating | Choice) -> tuple[Any, ...]:
-    if isinstance(said, Rating):
+def _about(said: Label | Choice) -> tuple[Any, ...]:
+    if isinstance(said, Label):
         return said.label, said.example_id, said.system
     return said.label, said.question_id, *sorted((said.a, said.b))
 
@@ -308,14 +316,14 @@ def _value(raw: Any) -> float | str | None:
     return float(raw)
 
 
-def _key(said: Rating | Choice) -> tuple[Any, ...]:
-    if isinstance(said, Rating):
+def _key(said: Label | Choice) -> tuple[Any, ...]:
+    if isinstance(said, Label):
         return said.label, said.rater, said.example_id, said.system
     return said.label, said.rater, said.question_id, said.a, said.b
 
 
-def _twice(said: Rating | Choice, first: int) -> str:
-    if isinstance(said, Rating):
+def _twice(said: Label | Choice, first: int) -> str:
+    if isinstance(said, Label):
         what = f'rated "{said.example_id}" on {said.label}'
     else:
         what = f'chose between "{said.a}" and "{said.b}" in this order'
