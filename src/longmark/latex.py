@@ -10,6 +10,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tabulate import TableFormat
 
 _LAYOUTS = (("", 66, 38, False), ("\\footnotesize", 78, 48, False), ("\\footnotesize", 115, 27, True))
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
@@ -26,40 +30,15 @@ def _greek(char: str) -> str:
     return f"$\\{name.capitalize() if char.isupper() else name.lower()}$"
 
 
+_NAMED = (
+    r"~ \textasciitilde{} ^ \textasciicircum{} ` \textasciigrave{} | \textbar{} \ \textbackslash{} "
+    r'" \textquotedbl{} ‘ \textquoteleft{} ’ \textquoteright{} “ \textquotedblleft{} ” \textquotedblright{} '
+    r"* {*} [ {[} ] {]} < $<$ > $>$ – -- — --- … \ldots{} − $-$ ≥ $\geq$ ≤ $\leq$ ≠ $\neq$ ≈ $\approx$ ± $\pm$ "
+    r"× $\times$ · $\cdot$ → $\rightarrow$ ↑ $\uparrow$ ↓ $\downarrow$ ∞ $\infty$ √ $\surd$ ′ $'$"
+).split()  # noqa: SIM905
 _SIGNS = {
     **{char: "\\" + char for char in "&%$#_{}"},
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "`": "\\textasciigrave{}",
-    "|": "\\textbar{}",
-    '"': "\\textquotedbl{}",
-    "*": "{*}",
-    "[": "{[}",
-    "]": "{]}",
-    "<": "$<$",
-    ">": "$>$",
-    "–": "--",
-    "—": "---",
-    "…": "\\ldots{}",
-    "‘": "\\textquoteleft{}",
-    "’": "\\textquoteright{}",
-    "“": "\\textquotedblleft{}",
-    "”": "\\textquotedblright{}",
-    "−": "$-$",
-    "≥": "$\\geq$",
-    "≤": "$\\leq$",
-    "≠": "$\\neq$",
-    "≈": "$\\approx$",
-    "±": "$\\pm$",
-    "×": "$\\times$",
-    "·": "$\\cdot$",
-    "→": "$\\rightarrow$",
-    "↑": "$\\uparrow$",
-    "↓": "$\\downarrow$",
-    "∞": "$\\infty$",
-    "√": "$\\surd$",
-    "′": "$'$",
+    **dict(zip(_NAMED[::2], _NAMED[1::2], strict=True)),
     **{char: _greek(char) for char in _GREEK},
 }
 """`[` and `*` would be arguments of the line end before them; `"` is a shorthand in some languages of babel."""
@@ -124,7 +103,7 @@ def latex(name: str, title: str, texts: Texts, note: str) -> str:
 
 def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
     """Heads and rows between their rules; with a caption the parts of a longtable."""
-    from tabulate import DataRow, Line, TableFormat, tabulate
+    from tabulate import DataRow, Line, TableFormat
 
     heads = [_head(*column) for column in zip(texts.heads, _widths(texts), texts.right, strict=True)]
     rows = [
@@ -148,8 +127,17 @@ def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
         padding=0,
         with_header_hide=None,
     )
-    sides = ["right" if right else "left" for right in texts.right]
-    return tabulate(rows, heads, form, colalign=sides, disable_numparse=True)
+    return tabulated(rows, heads, form, texts.right)
+
+
+def tabulated(
+    rows: Sequence[Sequence[str]], heads: Sequence[str], form: str | TableFormat, right: Sequence[bool]
+) -> str:
+    """Cells in a form of tabulate, as they are. right: which columns are set to the right."""
+    from tabulate import tabulate
+
+    sides = ["right" if to_right else "left" for to_right in right]
+    return tabulate(rows, heads, form, colalign=sides if rows else None, disable_numparse=True)
 
 
 def _widths(texts: Texts) -> list[int]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from longmark.errors import UserError
-from longmark.latex import Texts, latex
+from longmark.latex import Texts, latex, tabulated
 from longmark.records.write import replacing
 
 if TYPE_CHECKING:
@@ -164,31 +164,34 @@ def middle(estimate: Any) -> float | None:
 
 
 def systems_table(
-    name: str,
-    systems: Sequence[str],
-    metrics: Sequence[Column],
-    cell: Callable[[str, str], Mean | None],
-    note: str = "",
+    systems: Sequence[str], metrics: Sequence[Column], cell: Callable[[str, str], Mean | None], note: str
 ) -> Table:
     """The table for a paper: means with intervals of the systems on the metrics, best in bold. Rows are systems, or
     metrics where there are more of those.
 
-    metrics: a column each, of which the name and the places are taken; cell: gives the mean of a system on a metric."""
+    metrics: a column each: name and places, and as kind which direction is better, "higher", "lower" or neither; cell:
+    gives the mean of a system on a metric."""
+
+    def marked(system: str, metric: Column) -> Mean | None:
+        mean, best = cell(system, metric.name), {"higher": max, "lower": min}.get(metric.kind)
+        if mean is None or best is None:
+            return mean
+        known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
+        return replace(mean, best=bool(known) and mean.value == best(known))
 
     def column(head: str, places: int | None, get: Callable[[Any], Mean | None]) -> Column:
         return Column(head, get, places, "mean", key=head)
 
+    def by_metric(metric: Column) -> Callable[[str], Mean | None]:
+        return lambda system: marked(system, metric)
+
     title = "Means of the systems on the metrics"
     if len(metrics) <= len(systems):
-        columns = [column(one.name, one.places, partial(_swapped, cell, one.name)) for one in metrics]
-        return Table(name, title, (Column("system", str), *columns), systems, note)
+        columns = [column(one.name, one.places, by_metric(one)) for one in metrics]
+        return Table("systems", title, (Column("system", str), *columns), systems, note)
     places = max(one.places for one in metrics)
-    columns = [column(system, places, partial(cell, system)) for system in systems]
-    return Table(name, title, (Column("metric", str), *columns), [one.name for one in metrics], note)
-
-
-def _swapped(cell: Callable[[str, str], Mean | None], metric: str, system: str) -> Mean | None:
-    return cell(system, metric)
+    columns = [column(system, places, partial(marked, system)) for system in systems]
+    return Table("systems", title, (Column("metric", "name"), *columns), metrics, note)
 
 
 def span(estimate: Any) -> Range | None:
@@ -274,21 +277,14 @@ def as_text(table: Table) -> str:
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Lines of cells under their heads. right: which columns are set to the right."""
-    from tabulate import tabulate
-
-    sides = ["right" if to_right else "left" for to_right in right]
     # heads as a row: given as heads, tabulate would widen their columns
-    return tabulate([heads, *rows], tablefmt="plain", colalign=sides, disable_numparse=True) + "\n"
+    return tabulated([heads, *rows], (), "plain", right) + "\n"
 
 
 def as_markdown(table: Table) -> str:
     """A table for a README or an issue; what Markdown would read as markup is escaped."""
-    from tabulate import tabulate
-
     heads, right = _heads(table)
-    sides = ["right" if to_right else "left" for to_right in right]
-    rows, heads = texts(table, "**{}**", markdown), [markdown(head) for head in heads]
-    return tabulate(rows, heads, "pipe", colalign=sides, disable_numparse=True) + "\n"
+    return tabulated(texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right) + "\n"
 
 
 def markdown(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ from longmark.compare.results import SEVERAL_SYSTEMS, TWO_SYSTEMS, Comparison, M
 from longmark.compare.words import conclusion, direction, finding, hypothesis, made, percent, summary
 from longmark.report.document import Document, Section
 from longmark.stats.bootstrap import FEWEST_BCA
-from longmark.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
+from longmark.stats.results import HypothesisResult
+from longmark.tables import Column, Mean, Range, Table, interval_columns, method_column, middle, systems_table
 
 _NAMED = 8
 """Systems up to which the title and the overview name them."""
@@ -115,24 +117,15 @@ def _significant(one: MetricComparison) -> int:
 
 def _main(found: Comparison) -> Table:
     """Systems x metrics, for a paper."""
-    means = {(one.metric, system.system): system.common for one in found.metrics for system in one.systems}
-    best = {one.metric: _best(one) for one in found.metrics}
+    means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
 
     def cell(system: str, metric: str) -> Mean | None:
-        mean = means.get((metric, system))
-        return None if mean is None else Mean(mean.value, mean.low, mean.high, mean.value == best[metric])
+        mean = means.get((system, metric))
+        return None if mean is None else Mean(middle(mean), mean.low, mean.high)
 
-    metrics = [Column(one.metric, places=one.places) for one in found.metrics]
+    metrics = [Column(one.metric, places=one.places, kind=direction(one)) for one in found.metrics]
     note = f"Means over common questions with {percent(found.level)} CI; the best of a metric in bold. {made(found)}"
-    return systems_table("systems", found.systems, metrics, cell, note)
-
-
-def _best(one: MetricComparison) -> float | None:
-    """The best mean; None where neither end is better."""
-    known = [system.common.value for system in one.systems if system.common.value is not None]
-    if one.facts.higher_is_better is None or not known:
-        return None
-    return max(known) if one.facts.higher_is_better else min(known)
+    return systems_table(found.systems, metrics, cell, note)
 
 
 def _on_systems(found: Comparison) -> list[On]:
@@ -260,20 +253,27 @@ def _wins(found: Comparison) -> Section:
 
 
 class _Claim(NamedTuple):
-    result: Any
+    result: HypothesisResult
     beyond: str | None
 
 
 class _Part(NamedTuple):
-    claim: Any
+    claim: HypothesisResult
     of: Any
 
 
 def _hypotheses(found: Comparison) -> Section:
     tests = {one.metric: one.tukey for one in found.metrics}
     beyond = claims_beyond_reach(found.hypotheses, tests, found.permutations, found.alpha)
+    return hypotheses_section(found.hypotheses, beyond, found.alpha, made(found))
+
+
+def hypotheses_section(
+    results: Sequence[HypothesisResult], beyond: Sequence[str | None], alpha: float, made: str
+) -> Section:
+    """Which hypotheses are supported. beyond: why each could not have been, where it could not; made: the settings."""
     columns = (
-        *(Column("hypothesis", "result.name"), Column("needs", "result.combine")),
+        *(Column("hypothesis", "result.name"), Column("combine", "result.combine")),
         Column("direction", "result.direction"),
         Column("comparisons", lambda claim: len(claim.result.comparisons)),
         *(Column("p", "result.p", kind="p"), Column("p (adjusted)", "result.adjusted", kind="p")),
@@ -283,27 +283,27 @@ def _hypotheses(found: Comparison) -> Section:
     parts = (
         *(Column("hypothesis", "claim.name"), Column("metric", "of.metric")),
         *(Column("first", "of.a"), Column("second", "of.b")),
-        Column("first - second", "of.difference", found.places, key="difference"),
-        Column("p", "of.p", kind="p"),
+        *(Column("first - second", "of.difference", 4, key="difference"), Column("p", "of.p", kind="p")),
     )
-    supported, hopeless = sum(one.supported for one in found.hypotheses), sum(why is not None for why in beyond)
+    supported, hopeless = sum(one.supported for one in results), sum(why is not None for why in beyond)
     says = (
-        f"{supported} of {len(found.hypotheses)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
-        f"{found.alpha:g} (Holm over the hypotheses)."
+        f"{supported} of {len(results)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha {alpha:g} "
+        "(Holm over the hypotheses)."
     )
     if hopeless:
         says += f" With so few questions or draws, {hopeless} of them could not have been supported."
-    claims = [_Claim(one, why) for one, why in zip(found.hypotheses, beyond, strict=True)]
-    each = [_Part(one, part) for one in found.hypotheses for part in one.comparisons]
+    claims = [_Claim(one, why) for one, why in zip(results, beyond, strict=True)]
+    each = [_Part(one, part) for one in results for part in one.comparisons]
     return Section(
         "Hypotheses",
         says,
         (
-            Table("hypotheses", "Hypotheses", columns, claims, made(found)),
-            Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each, made(found)),
+            Table("hypotheses", "Hypotheses", columns, claims, made),
+            Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each, made),
         ),
         note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
-        "comparison is in the direction of the hypothesis and is adjusted for all pairs of its metric.",
+        "comparison is in the direction of the hypothesis (`greater`: higher scores, also where lower is better) and "
+        "is adjusted for all pairs of its metric.",
     )
 
 

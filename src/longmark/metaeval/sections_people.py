@@ -61,7 +61,7 @@ def people_section(people: People, naming: Naming) -> Section:
         "Coefficients of agreement",
         (
             Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
-            *(Column("value", places=3), naming.estimate("value", "interval")[1]),
+            *(Column("value", places=3), naming.estimate("value")[1]),
             *(Column(f"{naming.what}s", "items", key="items"), Column("left out")),
             Column("reason", lambda a: a.interval.reason if a.value is None else None),
         ),

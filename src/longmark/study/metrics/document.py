@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from longmark.report.document import Document, Section
@@ -10,7 +10,7 @@ from longmark.report.words import counted, listed
 from longmark.study.metrics.costs import costs
 from longmark.study.metrics.power import CORRECTION, asl, discriminative, hypotheses
 from longmark.study.metrics.relations import correlations
-from longmark.study.metrics.results import MetricProperties, MetricsStudy, SystemScores
+from longmark.study.metrics.results import MetricProperties, MetricsStudy
 from longmark.study.metrics.spread import bounds, distributions, gaps, population, question_means, ties
 from longmark.study.metrics.words import better
 from longmark.tables import Column, Mean, Range, Table, systems_table
@@ -94,24 +94,10 @@ def _range(shares: Sequence[float | None]) -> Range | None:
 
 def _main(study: MetricsStudy) -> Table:
     """Systems x metrics, for a paper."""
-
-    def cell(system: str, metric: str) -> Mean | None:
-        one = study.metric(metric)
-        found = {s.system: s.described.mean for s in one.systems}
-        best = _best(one.systems, one.facts.higher_is_better)
-        mean = found[system]
-        return None if mean is None else Mean(mean, best=mean == best)
-
-    metrics = [Column(one.metric, places=one.places) for one in study.metrics]
+    means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
+    metrics = [Column(one.metric, places=one.places, kind=better(one)) for one in study.metrics]
     note = "Means over all scored questions; the best of a metric in bold. `compare` gives intervals and tests."
-    return systems_table("systems", study.systems, metrics, cell, note)
-
-
-def _best(systems: Iterable[SystemScores], higher_is_better: bool | None) -> float | None:
-    known = [s.described.mean for s in systems if s.described.mean is not None]
-    if higher_is_better is None or not known:
-        return None
-    return max(known) if higher_is_better else min(known)
+    return systems_table(study.systems, metrics, lambda *key: Mean(means[key]), note)
 
 
 def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, float | None]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from longmark.compare.reach import claims_beyond_reach
-from longmark.compare.words import hypothesis
+from longmark.compare.sections import hypotheses_section
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Section
 from longmark.report.words import counted, listed
-from longmark.stats.results import HypothesisResult
 from longmark.study.metrics.results import MetricProperties, MetricsStudy, On
-from longmark.study.metrics.words import better
 from longmark.tables import Column, Table
 
 CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
@@ -116,53 +112,9 @@ def _named(above: list[tuple[int, MetricProperties]], count: int) -> str:
 
 
 def hypotheses(study: MetricsStudy) -> Section | None:
-    """What became of the composite hypotheses (CCRS, 4.2 and appendix F); None where there are none."""
+    """The composite hypotheses (CCRS, 4.2 and appendix F); None where there are none."""
     if not study.hypotheses:
         return None
     tests = {one.metric: one.test for one in study.metrics if one.test is not None}
-    judged = list(
-        zip(
-            study.hypotheses,
-            claims_beyond_reach(study.hypotheses, tests, study.permutations, study.alpha, "--permutations"),
-            strict=True,
-        )
-    )
-    claims = [_Claim(one, beyond) for one, beyond in judged]
-    parts = [_Claim(one, part) for one in study.hypotheses for part in one.comparisons]
-    tables = (
-        Table(
-            "hypotheses",
-            "Hypotheses",
-            (
-                *(Column("hypothesis", "claim.name"), Column("combine", "claim.combine")),
-                *(
-                    Column("direction", "claim.direction"),
-                    Column("comparisons", lambda one: len(one.claim.comparisons)),
-                ),
-                Column("p", "claim.p", kind="p"),
-                Column("p (Holm)", "claim.adjusted", kind="p"),
-                *(Column("supported", "claim.supported"), Column("reason", lambda one: one.claim.reason or one.of)),
-            ),
-            claims,
-            "all: p is the largest of the comparisons; any: the smallest times the number of metrics. Holm over the "
-            f"hypotheses; supported where that is at most {study.alpha:g}.",
-        ),
-        Table(
-            "hypothesis_comparisons",
-            "Comparisons of each hypothesis",
-            (
-                *(Column("hypothesis", "claim.name"), Column("metric", "of.metric")),
-                Column("direction", lambda one: better(study.metric(one.of.metric))),
-                *(Column("first", "of.a"), Column("second", "of.b")),
-                *(Column("difference", "of.difference", 4), Column("p", "of.p", kind="p")),
-            ),
-            parts,
-            "p in the direction of the hypothesis: `greater` means higher scores, also where lower is better.",
-        ),
-    )
-    return Section("Hypotheses", " ".join(hypothesis(one, beyond) for one, beyond in judged), tables)
-
-
-class _Claim(NamedTuple):
-    claim: HypothesisResult
-    of: Any
+    beyond = claims_beyond_reach(study.hypotheses, tests, study.permutations, study.alpha, "--permutations")
+    return hypotheses_section(study.hypotheses, beyond, study.alpha, _draws(study))
