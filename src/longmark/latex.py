@@ -30,12 +30,13 @@ def _greek(char: str) -> str:
     return f"$\\{name.capitalize() if char.isupper() else name.lower()}$"
 
 
-_NAMED = (
+_NAMES = (
     r"~ \textasciitilde{} ^ \textasciicircum{} ` \textasciigrave{} | \textbar{} \ \textbackslash{} "
     r'" \textquotedbl{} ‘ \textquoteleft{} ’ \textquoteright{} “ \textquotedblleft{} ” \textquotedblright{} '
     r"* {*} [ {[} ] {]} < $<$ > $>$ – -- — --- … \ldots{} − $-$ ≥ $\geq$ ≤ $\leq$ ≠ $\neq$ ≈ $\approx$ ± $\pm$ "
     r"× $\times$ · $\cdot$ → $\rightarrow$ ↑ $\uparrow$ ↓ $\downarrow$ ∞ $\infty$ √ $\surd$ ′ $'$"
-).split()  # noqa: SIM905
+)
+_NAMED = _NAMES.split()
 _SIGNS = {
     **{char: "\\" + char for char in "&%$#_{}"},
     **dict(zip(_NAMED[::2], _NAMED[1::2], strict=True)),

@@ -62,8 +62,8 @@ def people_section(people: People, naming: Naming) -> Section:
         (
             Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
             *(Column("value", places=3), naming.estimate("value")[1]),
-            *(Column(f"{naming.what}s", "items", key="items"), Column("left out")),
-            Column("reason", lambda a: a.interval.reason if a.value is None else None),
+            *(Column(f"{naming.what}s", "n", key="items"), Column("left out", "missing")),
+            Column("reason", lambda a: a.reason if a.value is None else None),
         ),
         people.agreement,
         f"Over the {people.rated_twice:,} {naming.what}s with two or more ratings{sample}. Percentage: share of "

@@ -210,15 +210,16 @@ def table_2(results: Results) -> Table:
     for generator, scores in results.points.items():
         ordered = scores.get(CHANGED, [])
         order = [one.score for one in ordered if one.score is not None]
-        changed = share(sum(score == 1 for score in order), len(order), results.intervals.level)
+        count = sum(score == 1 for score in order)
         mean = results.mean(RELEVANCE, scores.get(RELEVANCE, []))
-        rows.append(Row((generator, why_unscored(ordered)), mean, changed))
+        changed = share(count, len(order), results.intervals.level)
+        rows.append(Row((generator, why_unscored(ordered)), mean, (count, changed)))
     columns = (
         *means(results, heads("Generator"), 2)[:-1],
-        Column("Order changed", lambda row: row.more.count, key="changed"),
-        Column("Answers with an order", lambda row: row.more.n, key="with_order"),
-        Column("Share", lambda row: row.more.value, 3),
-        Column("Wilson CI", lambda row: Range(row.more.low, row.more.high), 3, "range", "share_interval"),
+        Column("Order changed", lambda row: row.more[0], key="changed"),
+        Column("Answers with an order", lambda row: row.more[1].n, key="with_order"),
+        Column("Share", lambda row: row.more[1].value, 3),
+        Column("Wilson CI", lambda row: Range(row.more[1].low, row.more[1].high), 3, "range", "share_interval"),
         Column("Missing", _no_order),
     )
     return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, rows)
