@@ -7,9 +7,9 @@ import pytest
 from tests.stats.effects import effects
 from tests.there import there
 
-from longmark.compare.resample import resample, sign_flips
+from longmark.compare.resample import resample
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
-from longmark.stats.permutation import paired_permutation
+from longmark.stats.permutation import paired_permutation, sign_flips
 
 PAIRS = tuple(itertools.combinations(range(3), 2))
 

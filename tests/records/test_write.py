@@ -235,6 +235,13 @@ def test_a_csv_file_with_a_wrong_cell(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
+def test_a_csv_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"example_id,metric,score\na,m,1\n\xff,m,1\n")
+    with pytest.raises(UserError, match=r"rows\.csv:3: not a row: example_id: is not UTF-8"):
+        list(read_rows(path))
+
+
 def test_nothing_is_replaced_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("before")

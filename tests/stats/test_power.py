@@ -10,8 +10,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from longmark.errors import UserError
-from longmark.stats.permutation import paired_permutation
-from longmark.stats.power import SIGN_FLIP, Power, _sign_flips, power, sample_size
+from longmark.stats.permutation import paired_permutation, simulated_p
+from longmark.stats.power import SIGN_FLIP, Power, power, sample_size
 
 RNG = np.random.default_rng(11)
 SECOND = RNG.normal(0.5, 0.2, 60)
@@ -59,7 +59,7 @@ def test_power_is_near_the_normal_formula_and_grows():
 def test_sign_flips_are_the_paired_permutation_test():
     # One simulation of the pilot as drawn, against the test of `permutation` on the same differences.
     shifted = FIRST - SECOND - 0.01
-    p = _sign_flips(shifted, 40, 3, np.random.default_rng(0))
+    p = simulated_p(shifted, 40, 3, np.random.default_rng(0))
     drawn = shifted[np.random.default_rng(0).integers(0, 60, (40, 3))]
     for one, differences in zip(p, drawn.T, strict=True):
         expected = paired_permutation(differences, np.zeros(40)).p

@@ -252,7 +252,9 @@ def test_table_1_pools_the_kinds_of_the_paper_only():
     ("values", "method"),
     [([0.2, 0.9, 0.4], "Student's t"), ([1.0] * 4, "all equal"), ([i / 20 for i in range(20)], "BCa")],
 )
-def test_a_mean_has_the_interval_of_the_runs_own_report(tmp_path: Path, values: list[float], method: str):
+def test_the_interval_of_a_mean_is_that_of_the_run_below_15_values_and_bca_above(
+    tmp_path: Path, values: list[float], method: str
+):
     examples = [Example(id=f"a{i}", question_id=f"q{i}", question="How?", answer="So.") for i in range(len(values))]
     rows = [row(f"a{i}", SPECIFICITY, value, question_id=f"q{i}") for i, value in enumerate(values)]
     bounds = {"metrics": {SPECIFICITY: {"bounds": [0, 1], "higher_is_better": True}}}

@@ -30,7 +30,7 @@ from longmark.report.numbers import MOST_DECIMALS, decimals
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.permutation import rounding
+from longmark.stats.permutation import rounding, sign_flips
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats
 from longmark.stats.student import Bounds
@@ -93,7 +93,7 @@ def tests_of(marks: Scores, metric: str, systems: Sequence[int], how: How) -> Te
     p_of = {frozenset((pair.a, pair.b)): pair.p for pair in found.pairs}
     names = [marks.systems[systems[i]] for i in order]
     p_of_metric = [p_of[frozenset((names[a], names[b]))] for a, b in pairs]
-    alone = p_of_metric if len(order) == 2 else resample.sign_flips(rows, pairs, how.permutations, how.seed)
+    alone = p_of_metric if len(order) == 2 else sign_flips(rows, pairs, how.permutations, how.seed)
     absent = tuple(place for i, place in enumerate(systems) if i not in present)
     places = tuple(systems[i] for i in order)
     return Tested(metric, places, absent, table, rows, pairs, found, tuple(p_of_metric), tuple(alone))

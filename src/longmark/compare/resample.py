@@ -1,4 +1,4 @@
-"""Every pair of systems on the same resamples of the questions: intervals, effects and sign-flip p-values together.
+"""Every pair of systems on the same resamples of the questions: intervals and effects together.
 
 One pair at a time, forty systems would take hours. Here a resample is a vector of counts of the questions, and all
 pairs follow from products of matrices; the random numbers are those of `longmark.stats.bootstrap`, so that a seed gives
@@ -13,12 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmark.stats.bootstrap import bca_interval
-from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-_CELLS = 1_000_000  # counts or signs held at once: 8 MB
-_EXACT = 16  # questions up to which all patterns of signs are looked at
+_CELLS = 1_000_000  # counts held at once: 8 MB
 TIE = 1e-9
 _NOISE = 1e-13  # of the largest square: what a variance of equal values comes to by rounding
 
@@ -115,41 +113,3 @@ def _counts(n: int, resamples: int, seed: int) -> Iterator[Floats]:
         size = min(step, resamples - start)
         drawn = random.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
-
-
-def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: int, seed: int) -> list[float | None]:
-    """The two-sided p of each pair by itself, by the paired permutation test; None for fewer than three rows.
-
-    table: complete, questions x systems. All pairs share their patterns of signs. Up to 16 questions every pattern is
-    looked at and p = count / patterns; else p = (count + 1) / (permutations + 1).
-    """
-    n = len(table)
-    if n < 3:
-        return [None] * len(pairs)
-    exact = n <= _EXACT
-    left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    differences = table[:, left] - table[:, right]
-    largest = float(np.abs(table).max())
-    close = np.array([rounding(float(widest), largest) for widest in np.abs(differences).max(axis=0)])
-    needed = np.abs(differences.sum(axis=0)) - close * n
-    level = table - table.mean(axis=1, keepdims=True)  # a shift of a question moves no difference
-    reached = np.zeros(len(pairs), dtype=np.int64)
-    for signs in _all_signs(n) if exact else _drawn_signs(n, permutations, seed):
-        sums = signs @ level
-        for i, (a, b) in enumerate(pairs):
-            reached[i] += np.count_nonzero(np.abs(sums[:, a] - sums[:, b]) >= needed[i])
-    if exact:
-        return [float(count / 2**n) for count in reached]
-    return [float((count + 1) / (permutations + 1)) for count in reached]
-
-
-def _all_signs(n: int) -> Iterator[Floats]:
-    yield 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
-
-
-def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[Floats]:
-    random = np.random.default_rng((seed, 1))
-    step = max(1, _CELLS // n)
-    for start in range(0, permutations, step):
-        shape = (min(step, permutations - start), n)
-        yield 1.0 - 2.0 * random.integers(0, 2, shape, dtype=np.int8).astype(np.float64)

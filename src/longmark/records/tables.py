@@ -16,7 +16,7 @@ import orjson
 from longmark.records.example import Example
 from longmark.records.json_data import parse_json
 from longmark.records.row import Row
-from longmark.records.values import found
+from longmark.records.values import found, text
 
 ROW_COLUMNS = (
     "example_id",
@@ -81,7 +81,7 @@ def to_cells(record: dict[str, Any]) -> list[Any]:
 
 def from_cells(record: dict[str, str]) -> dict[str, Any]:
     """The flat row that `to_cells` wrote. ValueError if its score is not a number."""
-    data: dict[str, Any] = {name: None if cell == "" else _unquoted(cell) for name, cell in record.items()}
+    data: dict[str, Any] = {name: None if cell == "" else _unquoted(text(name, cell)) for name, cell in record.items()}
     for name in ("score", "value"):
         if data.get(name) is not None:
             data[name] = float(data[name])

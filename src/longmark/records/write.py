@@ -20,6 +20,7 @@ from longmark.records import sources, tables
 from longmark.records.example import Example
 from longmark.records.json_data import NotJson
 from longmark.records.row import Row
+from longmark.records.values import Problem
 
 WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format, of the files that can be written."""
@@ -68,7 +69,7 @@ def _table_rows(path: Path, kind: str) -> Iterator[Row]:
             raise UserError(f"{path}:{number}: {record.message}")
         try:
             yield tables.row_of(record if kind == "parquet" else tables.from_cells(record))
-        except ValueError as error:
+        except (ValueError, Problem) as error:
             raise UserError(f"{path}:{number}: not a row: {error}") from None
 
 

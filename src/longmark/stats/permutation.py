@@ -1,4 +1,7 @@
-"""Paired permutation test of a mean difference: under the null hypothesis each difference could have had either sign.
+"""Paired permutation tests of a mean difference: under the null hypothesis each difference could have had either sign.
+
+`paired_permutation` tests one pair of columns, `sign_flips` every pair of a table at once, and `simulated_p` many
+resamples of one pair, for power.
 
 Where there are few differences other than zero, every pattern of signs is looked at; otherwise patterns are drawn. A
 drawn pattern is a row of bits: for eight differences at a time, a byte points into a table of their 256 signed sums, so
@@ -10,7 +13,7 @@ the observed one among them, (count + 1) / (permutations + 1), so that p is neve
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,6 +23,10 @@ from longmark.stats.samples import Floats, Seed, Values, check_count, cluster_nu
 
 _FEWEST = 3
 _EXACT = 20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
+_EXACT_TABLE = 16  # rows of a table up to which all patterns are looked at
+_PATTERNS = 1000  # drawn for a simulated test
+_TOGETHER = 50  # simulations that share their patterns
+_CELLS = 1_000_000  # signs held at once
 _BYTE = 8
 _SIGNS = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(_BYTE)) & 1)  # 256 patterns x 8 signs
 _CHUNK = 50_000  # patterns that are drawn at once
@@ -121,3 +128,64 @@ def _drawn_sums(units: Floats, permutations: int, random: np.random.Generator) -
             table.take(patterns, out=found, mode="clip")
             total += found
     return sums
+
+
+def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: int, seed: int) -> list[float | None]:
+    """The two-sided p of each pair by itself, by the paired permutation test; None for fewer than three rows.
+
+    table: complete, questions x systems. All pairs share their patterns of signs. Up to 16 questions every pattern is
+    looked at and p = count / patterns; else p = (count + 1) / (permutations + 1).
+    """
+    n = len(table)
+    if n < 3:
+        return [None] * len(pairs)
+    exact = n <= _EXACT_TABLE
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    differences = table[:, left] - table[:, right]
+    largest = float(np.abs(table).max())
+    close = np.array([rounding(float(widest), largest) for widest in np.abs(differences).max(axis=0)])
+    needed = np.abs(differences.sum(axis=0)) - close * n
+    level = table - table.mean(axis=1, keepdims=True)  # a shift of a question moves no difference
+    reached = np.zeros(len(pairs), dtype=np.int64)
+    for signs in _all_signs(n) if exact else _drawn_signs(n, permutations, seed):
+        sums = signs @ level
+        for i, (a, b) in enumerate(pairs):
+            reached[i] += np.count_nonzero(np.abs(sums[:, a] - sums[:, b]) >= needed[i])
+    if exact:
+        return [float(count / 2**n) for count in reached]
+    return [float((count + 1) / (permutations + 1)) for count in reached]
+
+
+def _all_signs(n: int) -> Iterator[Floats]:
+    yield 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
+
+
+def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[Floats]:
+    random = np.random.default_rng((seed, 1))
+    step = max(1, _CELLS // n)
+    for start in range(0, permutations, step):
+        shape = (min(step, permutations - start), n)
+        yield 1.0 - 2.0 * random.integers(0, 2, shape, dtype=np.int8).astype(np.float64)
+
+
+def simulated_p(shifted: Floats, n: int, simulations: int, random: np.random.Generator) -> Floats:
+    """p of the paired permutation test for each of many draws of n differences, (count + 1) / (patterns + 1).
+
+    Simulations that stand together share their patterns; fresh ones for the next keep a bad set from tilting them all.
+    """
+    p = np.empty(simulations)
+    step = max(1, 2 * _CELLS // _PATTERNS)
+    for start in range(0, simulations, _TOGETHER):
+        size = min(_TOGETHER, simulations - start)
+        observed, sums = np.zeros(size), np.zeros((_PATTERNS, size))
+        largest = 0.0
+        for left in range(0, n, step):
+            width = min(step, n - left)
+            drawn = shifted[random.integers(0, len(shifted), (width, size))]
+            signs = random.integers(0, 2, (_PATTERNS, width), dtype=np.int8) * 2.0 - 1.0
+            observed += drawn.sum(axis=0)
+            sums += signs @ drawn
+            largest = max(largest, float(np.abs(drawn).max()))
+        reached = (np.abs(sums) >= np.abs(observed) - 1e-9 * largest * n).sum(axis=0)
+        p[start : start + size] = (reached + 1) / (_PATTERNS + 1)
+    return p

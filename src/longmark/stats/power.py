@@ -18,6 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from longmark.errors import UserError
+from longmark.stats.permutation import simulated_p
 from longmark.stats.proportion import share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, check_count, complete_rows, generator
@@ -27,9 +28,6 @@ PairedTest = Callable[[Floats, Floats, np.random.Generator], float]
 
 SIGN_FLIP = "paired sign flip, 1,000 drawn patterns"
 
-_PATTERNS = 1000
-_TOGETHER = 50  # simulations that share their patterns of signs
-_CELLS = 2_000_000  # numbers held at once
 _FEWEST = 3
 _RESOLUTION = 0.02  # how closely a number of questions is searched, relative
 
@@ -115,7 +113,7 @@ def power(
         return result(None, None, "all differences of the pilot are equal, so it tells nothing of their spread")
     shifted = (d - d.mean()) * math.sqrt(pilot / (pilot - 1)) + difference
     if test is None:
-        p = _sign_flips(shifted, size, simulations, random)
+        p = simulated_p(shifted, size, simulations, random)
     else:
         draws = (random.integers(0, pilot, size) for _ in range(simulations))
         p = np.array([test(b[drawn] + shifted[drawn], b[drawn], random) for drawn in draws])
@@ -186,26 +184,3 @@ def _normal(difference: float, spread: float, n: int, alpha: float) -> float:
     normal = NormalDist()
     z, shift = normal.inv_cdf(1 - alpha / 2), math.sqrt(n) * abs(difference) / spread
     return normal.cdf(shift - z) + normal.cdf(-shift - z)
-
-
-def _sign_flips(shifted: Floats, n: int, simulations: int, random: np.random.Generator) -> Floats:
-    """p of the paired permutation test for draws of n differences, (count + 1) / (patterns + 1).
-
-    Simulations that stand together share their patterns; fresh ones for the next keep a bad set from tilting them all.
-    """
-    p = np.empty(simulations)
-    step = max(1, _CELLS // _PATTERNS)
-    for start in range(0, simulations, _TOGETHER):
-        size = min(_TOGETHER, simulations - start)
-        observed, sums = np.zeros(size), np.zeros((_PATTERNS, size))
-        largest = 0.0
-        for left in range(0, n, step):
-            width = min(step, n - left)
-            drawn = shifted[random.integers(0, len(shifted), (width, size))]
-            signs = random.integers(0, 2, (_PATTERNS, width), dtype=np.int8) * 2.0 - 1.0
-            observed += drawn.sum(axis=0)
-            sums += signs @ drawn
-            largest = max(largest, float(np.abs(drawn).max()))
-        reached = (np.abs(sums) >= np.abs(observed) - 1e-9 * largest * n).sum(axis=0)
-        p[start : start + size] = (reached + 1) / (_PATTERNS + 1)
-    return p
