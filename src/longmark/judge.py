@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
 from longmark.errors import NoScore, Unsupported
 from longmark.metric import Metric, NoParams, Score
 from longmark.models.handles import ChatHandle, Models
+from longmark.models.keys import redact_reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt
 from longmark.records import Example
@@ -195,13 +197,23 @@ def structure(model: type[Structure], max_tokens: int = 1024) -> Reader[Structur
         text = _whole(reply)
         fenced = re.fullmatch(r"```(?:json)?\s*\n(.*)\n```", text, re.DOTALL)
         try:
-            return model.model_validate_json(fenced[1] if fenced else text), {}
+            return model.model_validate_json(_without_keys(fenced[1] if fenced else text)), {}
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
             raise Unreadable(f"it is not the JSON that was asked for ({where}: {first['msg']})") from None
 
     return Reader(read, max_tokens=max_tokens, schema=model.model_json_schema())
+
+
+def _without_keys(text: str) -> str:
+    """JSON text whose strings hold no API key, not even one that it writes with escapes."""
+    if "\\" not in text:
+        return text  # the client has looked already
+    try:
+        return redact_reply(orjson.dumps(orjson.loads(text))).decode()
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return text
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:

@@ -294,3 +294,29 @@ def test_tls_to_a_port_that_speaks_none_says_so(tmp_path: Path):
     (row,) = rows_of(tmp_path / "r")
     assert row.status == "model_error"
     assert "TLS: wrong version number (is it an http:// address?)" in str(row.reason)
+
+
+def test_a_reply_of_a_million_lists_is_refused_unparsed(tmp_path: Path):
+    body = b'{"choices":[' + b"[]," * 1_100_000 + b"[]]}"
+    with serve(answer=always(body)) as server:
+        marked(tmp_path, server.base_url, n=1)
+    (row,) = rows_of(tmp_path / "r")
+    assert (row.status, "not JSON" in str(row.reason)) == ("model_error", True)
+
+
+def test_a_key_that_a_reply_escapes_inside_its_own_json_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    secret = "sk-" + "abc123XYZ789" * 3
+    monkeypatch.setenv("LONGMARK_API_KEY", secret)
+    escaped = "".join(f"\\u{ord(char):04x}" for char in secret)
+    content = '{"claims": ["' + escaped + '"], "facts": ["' + escaped + '"], "questions": ["' + escaped + '"]}'
+    with serve(
+        answer=lambda _n, path, _r: (200, chat(content), "") if path.endswith("chat/completions") else None
+    ) as at:
+        longmark.run(
+            records(1), "score.answer_relevance.plain", judges=f"m@{at.base_url}", embedder=f"e@{at.base_url}",
+            out=tmp_path / "r",
+        )  # fmt: skip
+        assert secret not in str(at.requests[-1][2])
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []

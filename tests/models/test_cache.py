@@ -144,3 +144,21 @@ def test_claims_are_renewed_while_they_are_held(tmp_path: Path, monkeypatch: pyt
         return granted
 
     assert asyncio.run(hold()) == set()
+
+
+def test_a_claim_that_cannot_be_read_or_is_of_a_clock_far_ahead_is_none(tmp_path: Path):
+    cache = CallCache(tmp_path / "c.sqlite")
+    now = __import__("time").time()
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        odd = (("garbage", now + 30), (f"elsewhere {'9' * 20} x", now + 30), ("elsewhere 1 x", 1e18))
+        database.executemany(
+            "INSERT INTO claims VALUES (?, ?, ?)", [(k, *one) for k, one in zip(KEYS, odd, strict=True)]
+        )
+    assert asyncio.run(cache.claim(KEYS)) == set(KEYS)
+    cache.close()
+
+
+def test_a_path_that_is_a_link_to_itself_is_a_message(tmp_path: Path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(UserError, match="cannot be opened"):
+        CallCache(tmp_path / "loop")

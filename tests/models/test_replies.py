@@ -37,7 +37,7 @@ counts = st.integers(0, 10**9)
 tokens = st.none() | st.tuples(counts, counts, counts).map(lambda n: Tokens(max(n[:2]), min(n[:2]), n[2]))
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 logprobs = st.floats(max_value=0, allow_nan=False, allow_infinity=False)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 REPLIES = {
     clients._CHATS: st.builds(
         ChatReply,
@@ -84,6 +84,7 @@ def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.D
         lambda: TokenLogprobs("a", -1.0, (("b", math.inf),)),
         lambda: EmbedReply(((),)),
         lambda: EmbedReply(((1.0,), (1.0, 2.0))),
+        lambda: EmbedReply(((1e308,),)),
         lambda: RerankReply((math.nan,)),
         lambda: LikelihoodReply((-1.0,), ()),
         lambda: LikelihoodReply((-1.0,), ("a",), (math.inf,)),

@@ -148,7 +148,7 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
     for verdict in verdicts:
         print(verdict.line)
     if result.stopped == "budget":
-        print(f"longmark: {result.budget} Repeat the command with a larger budget to resume the run.", file=sys.stderr)
+        print(f"longmark: {result.budget} Change the budget and repeat the command to resume the run.", file=sys.stderr)
         return NO_VALUE
     for words in result.closed:
         print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)

@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 
 from longmark.errors import FolderInUse, UserError
 from longmark.metrics import Selected
+from longmark.models.keys import redact_reply
 from longmark.records import Example, Row
 from longmark.records.json_data import read_object
 
@@ -209,7 +210,7 @@ class RunFolder:
     def append(self, n: int, row: Row) -> None:
         """Writes a row to the end of the file, at once."""
         assert self._rows_file is not None
-        line = row.to_json() + b"\n"
+        line = redact_reply(row.to_json()) + b"\n"
         try:
             written = os.write(self._rows_file, line)
         except OSError as error:

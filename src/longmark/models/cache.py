@@ -168,24 +168,30 @@ class CallCache:
             return False
         now = time.time()
         found = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-        if found is not None and found[1] > now and not self._is_dead(found[0]):
+        if found is not None and self._is_held(found[0], found[1], now):
             return False
         self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
         return True
 
     @staticmethod
-    def _is_dead(owner: str) -> bool:
-        """Whether a claim's owner was a process of this machine that is gone."""
-        node, pid, _ = owner.rsplit(" ", 2)
-        if node != platform.node() or os.name == "nt":  # where signal 0 would end the process
+    def _is_held(owner: Any, until: Any, now: float) -> bool:
+        """Whether a claim holds: its lease runs, and its owner is no process of this machine that is gone. A claim that
+        cannot be read, or of a clock that is far ahead, is none."""
+        if not isinstance(until, float) or not now < until <= now + 2 * LEASE:
             return False
+        match str(owner).rsplit(" ", 2):
+            case [node, pid, _] if pid.isdecimal() and len(pid) < 10:
+                if node != platform.node() or os.name == "nt":  # where signal 0 would end the process
+                    return True
+            case _:
+                return False
         try:
             os.kill(int(pid), 0)
         except ProcessLookupError:
-            return True
-        except OSError:
             return False
-        return False
+        except OSError:
+            return True
+        return True
 
     def _renew(self) -> None:
         self._renewal = None
@@ -284,7 +290,7 @@ def _file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str
     try:
         lines = mounts.read_text(errors="replace").splitlines()
         place = path.expanduser().resolve()
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: a link to itself
         return ""
     found = (Path("/"), "")
     for line in lines:  # later mounts hide earlier ones

@@ -339,8 +339,10 @@ def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> tuple
     """A stored reply and its price; None where there is none, or one that cannot be read: of another version, or
     damaged."""
     try:
-        return None if found is None else (kind.form.validate_json(found[0], strict=True), found[1])
-    except ValidationError:
+        if found is None or not (found[1] is None or (isinstance(found[1], float) and 0 <= found[1] < math.inf)):
+            return None
+        return kind.form.validate_json(found[0], strict=True), found[1]
+    except (ValidationError, TypeError):
         return None
 
 

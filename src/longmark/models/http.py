@@ -36,6 +36,7 @@ TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last
 _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
 _READ = 4_000  # characters of an error that are looked at: more than is shown, lest a key be cut and so not found
+_MOST_PARTS = 1_000_000  # lists and objects of a reply; 2,048 embeddings or 30,000 tokens with 20 candidates have fewer
 MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
     *("context length", "context_length", "context size", "context window", "context limit"),  # most of them
@@ -178,11 +179,12 @@ class Endpoint:
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise zlib.error(f"the reply is packed with {encoding[:20]}, which was not asked for")
         unpack = None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-        body = bytearray()
+        body, received = bytearray(), 0
         async for chunk in response.content.iter_any():
+            received += len(chunk)
             room = self.max_reply_bytes + 1 - len(body)
             body += chunk if unpack is None else unpack.decompress(chunk, room)
-            if len(body) > self.max_reply_bytes:
+            if max(len(body), received) > self.max_reply_bytes:
                 response.close()
                 raise _Oversized
         return bytes(body)
@@ -217,7 +219,7 @@ class Endpoint:
 
     def _read(self, raw: bytes) -> Any:
         try:
-            reply = orjson.loads(raw)
+            reply = _parsed(raw)
         except orjson.JSONDecodeError:
             reply = None
         if not isinstance(reply, (dict, list)):
@@ -312,7 +314,7 @@ def _words(raw: bytes) -> tuple[str, str, str]:
     """Message, code and all the words (lower case) of an error body, in the forms of OpenAI, vLLM, TEI,
     Cohere and FastAPI; the request that some of them echo is left out."""
     try:
-        body = orjson.loads(raw)
+        body = _parsed(raw)
     except orjson.JSONDecodeError:
         text = raw[:_READ].decode("utf-8", "replace")
         return text, "", text.lower()
@@ -324,6 +326,14 @@ def _words(raw: bytes) -> tuple[str, str, str]:
     code = _short(source.get("code") or source.get("type") or "")
     message = _short(message)
     return message, code, f"{message} {code} {_short(source.get('param') or '')}".lower()
+
+
+def _parsed(raw: bytes) -> Any:
+    """The JSON of a body. JSONDecodeError where it is none, or has so many lists and objects that parsing it would
+    take gigabytes."""
+    if raw.count(b"[") + raw.count(b"{") > _MOST_PARTS:
+        raise orjson.JSONDecodeError("too many lists and objects", "", 0)
+    return orjson.loads(raw)
 
 
 def _fault(item: Any) -> str:
@@ -348,7 +358,7 @@ def _usage_in(raw: bytes) -> Tokens | None:
     if b'"usage"' not in raw:
         return None
     try:
-        body = orjson.loads(raw)
+        body = _parsed(raw)
     except orjson.JSONDecodeError:
         return None
     return tokens_of(body.get("usage")) if isinstance(body, dict) else None

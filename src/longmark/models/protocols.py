@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 from longmark.errors import BadReply
 
 MOST_TOKENS = 10**9  # of one call; what an endpoint counts beyond that is a mistake of its
+_FLOAT32 = 3.4028234663852886e38  # the largest number of 32 bits, in which vectors are kept
 _ROUNDING = 1e-3  # by which a log-probability may be above 0
 
 
@@ -84,7 +85,7 @@ class Tokens:
 
 
 def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
-    """The sum of several replies' tokens; None where one of them is not known."""
+    """The sum of several replies' tokens; None where one of them is not known, or the sum is beyond `MOST_TOKENS`."""
     prompt = cached = completion = 0
     for tokens in many:
         if tokens is None:
@@ -92,7 +93,7 @@ def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
         prompt += tokens.prompt
         cached += tokens.cached_prompt
         completion += tokens.completion
-    return Tokens(prompt, cached, completion)
+    return Tokens(prompt, cached, completion) if max(prompt, completion) <= MOST_TOKENS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ class EmbedReply:
         if len({len(vector) for vector in self.vectors}) > 1 or not all(self.vectors):
             raise BadReply("embeddings that are empty or of different lengths")
         for vector in self.vectors:
-            _check_finite("an embedding", vector)
+            if not all(-_FLOAT32 <= number <= _FLOAT32 for number in vector):
+                raise BadReply("an embedding holds a number that is not finite, or too large for 32 bits")
 
 
 @dataclass(frozen=True, slots=True)

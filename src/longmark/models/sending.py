@@ -156,6 +156,9 @@ class Sender:
                 self.counts.faults += 1
                 faults += 1
                 last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
+            if wait > LONGEST_WAIT:
+                told = f"{failure} (it asks to wait {wait:,.0f} s; a call waits {LONGEST_WAIT:.0f} s at most)"
+                failure = type(failure)(told, failure.http_status, failure.retry_after)
             if not failure.retryable or last or limiter.down:
                 self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
                 raise failure
