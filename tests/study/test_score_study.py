@@ -462,6 +462,6 @@ def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: P
     renamed = run(*command, "--n", "3", "--follow", "code", home=tmp_path / "home")
     assert (renamed.code, renamed.err) == (
         2,
-        "longmark: --follow is now --variant-context (own for figure, original for code)\n",
+        "longmark: the option --follow is now called --variant-context (figure is now own, code is now original)\n",
     )
     assert not (tmp_path / "s").exists()

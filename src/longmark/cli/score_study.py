@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import from_one, model_names, needs_stats, pairs, split
 from longmark.cli.study import add_session, run_study
-from longmark.errors import UserError
 
 if TYPE_CHECKING:
     from longmark.study.score.plan import Plan
@@ -44,7 +43,6 @@ def add_to(verbs: Any) -> None:
     fixed.add_argument("--retriever", metavar="bm25|dense|hybrid", help=retriever)
     context = "whose passages and profile a variant is answered with (default: own)"
     fixed.add_argument("--variant-context", default="own", metavar="own|original", help=context)
-    fixed.add_argument("--follow", help=argparse.SUPPRESS)
     fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help="of answers (default: 0.1)")
     fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="of answers (default: 0.9)")
     fixed.add_argument("--max-answer", type=from_one, default=1024, metavar="N", help="tokens (default: 1024)")
@@ -62,8 +60,6 @@ def score_study(arguments: argparse.Namespace) -> int:
     from longmark.study.score.stages import score_study as declared
 
     needs_stats("score-study")
-    if arguments.follow is not None:
-        raise UserError("--follow is now --variant-context (own for figure, original for code)")
     plan = _plan(arguments)
     return run_study(arguments, lambda session: declared(plan, session, arguments.labels))
 

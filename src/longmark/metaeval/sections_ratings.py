@@ -29,7 +29,7 @@ _SCATTERS = 3
 
 
 def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
-    """Estimate, levels, yes or no, classes, differences, groups, prediction-powered means."""
+    """Correlation, levels, yes or no, classes, differences, groups, prediction-powered means."""
     if part.correlations:
         yield _correlation(part, naming)
     if part.grouping:
@@ -58,7 +58,7 @@ def _correlation(part: RatingLabel, naming: Naming) -> Section:
 
     table = naming.table(
         "correlation",
-        "Estimate with the mean human rating",
+        "Correlation with the mean human rating",
         (
             *(Column("metric"), Column("direction"), Column("n", lambda each: each.by_kind["spearman"].n)),
             Column("questions", lambda each: _asked(each.by_kind["spearman"])),
@@ -90,7 +90,9 @@ def _correlation(part: RatingLabel, naming: Naming) -> Section:
         for each in ranked[:_SCATTERS]
         if part.points.get(each.metric)
     ]
-    return naming.section("Estimate with human ratings", _correlation_says(part, ranked), (table,), (forest, *scatters))
+    return naming.section(
+        "Correlation with human ratings", _correlation_says(part, ranked), (table,), (forest, *scatters)
+    )
 
 
 def _forest_row(name: str, r: Estimate) -> lanes.ForestRow:
@@ -184,7 +186,7 @@ def _groups(part: RatingLabel, naming: Naming) -> Section:
     )
     found = [InGroup(g.column, g.group, g.metric, g.correlation.value, g.correlation.n) for g in part.groups]
     by = columns_named(found)
-    says = f"Estimate among the answers of each {by}. {fewest(found, 'answer')}"
+    says = f"Correlation among the answers of each {by}. {fewest(found, 'answer')}"
     drawn = groups_figure(found, "Spearman's rho with human ratings, by group", -1.0)
     table = naming.table("groups", "Spearman's rho by group", columns, part.groups)
     return naming.section(f"By {by}", says, (table,), (drawn,))
