@@ -238,7 +238,11 @@ def test_an_embedder_that_fails_is_not_asked_again_for_what_it_gave(tmp_path: Pa
 
 
 @pytest.mark.parametrize("numbers", [(float("nan"),), ()])
-def test_vectors_that_cannot_be_make_no_index(tmp_path: Path, numbers: tuple[float, ...]):
+def test_vectors_that_cannot_be_make_no_index(
+    tmp_path: Path, numbers: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
+
     class Odd(FakeEmbedder):
         async def embed(self, texts):
             return EmbedReply(tuple(numbers or (1.0,) * (1 + i) for i in range(len(texts))))
