@@ -76,10 +76,10 @@ def examples_of(source: Path) -> Iterator[Example]:
     for number, line in lines(path):
         try:
             yield Example.from_json(line)
-        except ValidationError as error:
+        except ValueError as error:
             if not line.endswith(b"\n") and _is_cut(line):
                 return
-            why = error.errors()[0]["msg"]
+            why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             raise UserError(f"{path}:{number}: not an example ({why}); {AGAIN} to write the file again") from None
 
 
