@@ -65,8 +65,8 @@ def test_markdown_escapes_what_would_break_the_table(tmp_path):
 def test_csv_holds_the_unrounded_figures(tmp_path):
     relevance, ease = csv.DictReader(io.StringIO(as_csv(summary(tmp_path))))
     assert float(relevance["mean"]) == summary(tmp_path / "again").cells[0].mean
-    assert (relevance["scored"], relevance["n"]) == ("5", "6")
-    assert (ease["interval_lower"], ease["interval_upper"], ease["gaps"]) == ("", "", "")
+    assert (relevance["scored"], relevance["total"]) == ("5", "6")
+    assert (ease["ci_lower"], ease["ci_upper"], ease["unscored"]) == ("", "", "")
 
 
 def test_equal_scores_are_marked_in_the_column_of_intervals(tmp_path):
@@ -77,5 +77,5 @@ def test_equal_scores_are_marked_in_the_column_of_intervals(tmp_path):
     assert "95 % interval (Student's t)" in head
     assert "(all equal)" not in several
     assert "[0.292, 1.000] (all equal)" in alike  # .025^(1/3) = 0.2924
-    methods = [line["interval_method"] for line in csv.DictReader(io.StringIO(as_csv(found)))]
+    methods = [line["ci_method"] for line in csv.DictReader(io.StringIO(as_csv(found)))]
     assert methods == ["Student's t", "all equal"]

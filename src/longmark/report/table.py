@@ -33,7 +33,7 @@ def as_text(summary: Summary) -> str:
 
 
 def _heads(summary: Summary) -> tuple[str, ...]:
-    return ("metric", "system", "mean", summary.interval_name, "with a value / n", "why the rest have none")
+    return ("metric", "system", "mean", summary.interval_name, "scored / total", "why unscored")
 
 
 def as_markdown(summary: Summary) -> str:
@@ -45,7 +45,7 @@ def as_markdown(summary: Summary) -> str:
 
 def as_csv(summary: Summary) -> str:
     """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
-    `interval_method` says how the interval was made."""
+    `ci_method` says how the interval was made."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -53,14 +53,14 @@ def as_csv(summary: Summary) -> str:
             "metric",
             "system",
             "mean",
-            "interval_lower",
-            "interval_upper",
+            "ci_lower",
+            "ci_upper",
             "scored",
-            "n",
+            "total",
             "least",
             "greatest",
-            "gaps",
-            "interval_method",
+            "unscored",
+            "ci_method",
         ]
     )
     for cell in summary.cells:
