@@ -320,3 +320,24 @@ def test_a_key_that_a_reply_escapes_inside_its_own_json_is_written_nowhere(
         )  # fmt: skip
         assert secret not in str(at.requests[-1][2])
     assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+
+
+def test_bytes_behind_a_finished_gzip_stream_count_towards_the_limit(tmp_path: Path):
+    body = gzip.compress(chat()) + b"x" * 2_000_000
+    with serve(answer=always(body, "content-encoding: gzip\r\n")) as server:
+        marked(tmp_path, server.base_url, n=1, max_reply_bytes=1_000_000)
+    (row,) = rows_of(tmp_path / "r")
+    assert (row.status, "1,000,000 bytes" in str(row.reason)) == ("model_error", True)
+
+
+@pytest.mark.parametrize("usd", ["abc", -5.0, float("inf")])
+def test_a_stored_price_that_cannot_be_is_asked_anew(tmp_path: Path, usd: object):
+    import sqlite3
+
+    with serve() as server:
+        marked(tmp_path, server.base_url, n=1)
+        with sqlite3.connect(tmp_path / "home" / "calls.sqlite") as database:
+            database.execute("UPDATE calls SET usd = ?", (usd,))
+        marked(tmp_path, server.base_url, out="again", n=1)
+        assert server.counts["requests"] == 2
+    assert [row.status for row in rows_of(tmp_path / "again")] == ["ok"]

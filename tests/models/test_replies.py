@@ -31,6 +31,7 @@ from longmark.models.protocols import (
     RerankReply,
     TokenLogprobs,
     Tokens,
+    total_tokens,
 )
 
 counts = st.integers(0, 10**9)
@@ -192,3 +193,8 @@ def test_what_an_attempt_that_may_have_been_billed_took_is_all_that_it_could_tak
     budget.settle(held, None, None)
     assert budget.tokens == 40
     assert budget.usd == pytest.approx(0.3)
+
+
+def test_a_sum_of_tokens_beyond_what_one_call_may_count_is_not_known():
+    assert total_tokens([Tokens(6 * 10**8)] * 3) is None
+    assert total_tokens([Tokens(6), Tokens(7)]) == Tokens(13)
