@@ -28,24 +28,25 @@ def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Report | str]]:
     """Of each fuzzer that is asked for: what came of it, or how its process ended."""
-    wanted = {item.callspec.params["name"] for item in request.session.items if hasattr(item, "callspec")} & {*FUZZERS}
-    names = sorted(wanted, key=list(FUZZERS).index)
+    mine = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    wanted = {item.callspec.params["name"] for item in mine}
+    names = [name for name in FUZZERS if name in wanted]
     home = tmp_path_factory.mktemp("fuzz")
     started = []
     for number in (0, 1):
-        if mine := names[number::2]:
+        if share := names[number::2]:
             at = home / f"at{number}"
             words = ("--json", "--at", str(at), "--cases", str(CASES), "--seed", str(SEED))
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz", *mine, *words],
+                [sys.executable, "-m", "tests.fuzz", *share, *words],
                 env=environment(home),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-            started.append((process, mine, at))
+            started.append((process, share, at))
     found: dict[str, Report | str] = {}
-    for process, mine, at in started:
-        found |= _ended(process, mine, at)
+    for process, share, at in started:
+        found |= _ended(process, share, at)
     yield found
     for process, _, _ in started:
         process.kill()
