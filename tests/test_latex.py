@@ -9,20 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.compare.runs import run_of
+from tests.analysis.compare.runs import run_of
+from tests.analysis.studies.metrics_runs import known, write_scores
+from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest, row, write_run
-from tests.study.metrics_runs import known, write_scores
-from tests.study.score_models import Fakes, carry, make_index
 
-from longmark.compare import compare
-from longmark.compare import document as compared
-from longmark.metaeval import metaeval
-from longmark.metaeval.sections import document as held_against_people
+from longmark import metrics_study
+from longmark.analysis.compare import compare
+from longmark.analysis.compare import document as compared
+from longmark.analysis.metaeval import metaeval
+from longmark.analysis.metaeval.sections import document as held_against_people
+from longmark.analysis.metrics_study import document as metrics_document
 from longmark.models.cache import CallCache
 from longmark.records import Example
 from longmark.report.document import Document
-from longmark.study import metrics_document, metrics_study
-from longmark.tables import Column, Range, Table, as_latex, write_tables
+from longmark.report.tables import Column, Range, Table, as_latex, write_tables
 
 DOCS = Path(__file__).parents[1] / "docs" / "latex.md"
 NAMES = (

@@ -13,8 +13,7 @@ import pytest
 from rich.console import Console
 
 from longmark.errors import UserError
-from longmark.stats.results import Estimate
-from longmark.tables import (
+from longmark.report.tables import (
     Column,
     Mean,
     Range,
@@ -32,6 +31,7 @@ from longmark.tables import (
     systems_table,
     write_tables,
 )
+from longmark.stats.results import Estimate
 
 
 @dataclass

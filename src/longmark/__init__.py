@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from longmark.analysis.compare import compare as compare
+    from longmark.analysis.metaeval import metaeval as metaeval
+    from longmark.analysis.metrics_study import metrics_study as metrics_study
     from longmark.engine.run import run as run
     from longmark.records import Example as Example
     from longmark.records import Row as Row
 
-_LAZY = {"run": "longmark.engine.run", "Example": "longmark.records", "Row": "longmark.records"}
+_LAZY = {
+    "run": "longmark.engine.run",
+    "compare": "longmark.analysis.compare",
+    "metaeval": "longmark.analysis.metaeval",
+    "metrics_study": "longmark.analysis.metrics_study",
+    "Example": "longmark.records",
+    "Row": "longmark.records",
+}
 
-__all__ = ["Example", "Row", "__version__", "run"]
+__all__ = ["Example", "Row", "__version__", "compare", "metaeval", "metrics_study", "run"]
 
 
 def __getattr__(name: str) -> Any:

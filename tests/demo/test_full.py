@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.study.score_models import generator, judge
+from tests.analysis.studies.score_models import generator, judge
 
 from longmark import metrics
+from longmark.analysis.studies.study import StudyStopped
 from longmark.cli import main
 from longmark.demo import full
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
@@ -16,7 +17,6 @@ from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Toke
 from longmark.models.registry import ModelNames
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
-from longmark.study.study import StudyStopped
 
 
 def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.program import run, write_jsonl
-from tests.study.score_models import Fakes, carry, make_index
 
 from longmark.domain import load
 from longmark.engine.profile_check import ProfileCheck

@@ -20,7 +20,7 @@ from tests.fuzz.mutate import damaged, dumps
 from tests.rag.make import pdf
 
 import longmark
-from longmark.compare.comparison import compare
+from longmark.analysis.compare.comparison import compare
 from longmark.metrics import all_prompts
 from longmark.prompts import from_folder
 from longmark.rag import index

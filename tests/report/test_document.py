@@ -14,7 +14,7 @@ from longmark.errors import UserError
 from longmark.report.document import MOST_ROWS, Document, Section, write_document
 from longmark.report.html import write_report
 from longmark.report.lanes import ForestRow, forest
-from longmark.tables import Cell, Column, Range, Table
+from longmark.report.tables import Cell, Column, Range, Table
 
 COLUMNS = (
     Column("System"),

@@ -11,7 +11,7 @@ from rich.console import Console
 from longmark.errors import UserError
 from longmark.report.document import Document, Section
 from longmark.report.publish import check_out, publish
-from longmark.tables import Column, Table
+from longmark.report.tables import Column, Table
 
 SMALL = Table("small", "Small", (Column("a"), Column("b", 1)), (("x", 1.25),))
 LONG = Table("long", "Long", (Column("a"),), tuple((i,) for i in range(100)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.compare.runs import run_of
+from tests.analysis.compare.runs import run_of
 from tests.records.test_write import check_suffix
 from tests.report.runs import RELEVANCE, write_run
 

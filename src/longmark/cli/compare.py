@@ -63,9 +63,9 @@ def compare(arguments: argparse.Namespace) -> int:
     needs_stats("compare")
     from rich.console import Console
 
+    from longmark.analysis.compare.comparison import compare as compared
+    from longmark.analysis.compare.sections import brief, document
     from longmark.cli.progress import under_way
-    from longmark.compare.comparison import compare as compared
-    from longmark.compare.sections import brief, document
     from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 

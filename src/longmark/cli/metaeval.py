@@ -65,8 +65,8 @@ def metaeval(arguments: argparse.Namespace) -> int:
     needs_stats("metaeval")
     from rich.console import Console
 
-    from longmark.metaeval import metaeval as hold
-    from longmark.metaeval.sections import brief, document
+    from longmark.analysis.metaeval import metaeval as hold
+    from longmark.analysis.metaeval.sections import brief, document
     from longmark.report.publish import check_out, publish
 
     check_out(arguments.out)

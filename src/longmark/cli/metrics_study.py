@@ -54,11 +54,11 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     needs_stats("metrics-study")
     from rich.console import Console
 
+    from longmark.analysis.metrics_study.document import brief, document
+    from longmark.analysis.metrics_study.study import metrics_study as studied
     from longmark.cli.progress import under_way
     from longmark.report.publish import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
-    from longmark.study.metrics.document import brief, document
-    from longmark.study.metrics.study import metrics_study as studied
 
     check_out(arguments.out)
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()

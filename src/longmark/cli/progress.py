@@ -39,7 +39,7 @@ def under_way() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _part: None
         return
-    from longmark.tables import one_line
+    from longmark.report.tables import one_line
 
     width = shutil.get_terminal_size().columns - 1
 

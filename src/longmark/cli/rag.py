@@ -312,7 +312,7 @@ def _tell_lacks(answered: Answered, max_answer: int, whose: str = "") -> None:
 
 
 def _print_grid(systems: Sequence[System]) -> None:
-    from longmark.tables import Column, Table, as_text
+    from longmark.report.tables import Column, Table, as_text
 
     heads = ("system", "answers", "left out", "cut off", "no passages", "file")
     rows = []

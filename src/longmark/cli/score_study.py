@@ -10,7 +10,7 @@ from longmark.cli.arguments import from_one, model_names, needs_stats, pairs, sp
 from longmark.cli.study import add_session, run_study
 
 if TYPE_CHECKING:
-    from longmark.study.score.plan import Plan
+    from longmark.analysis.studies.score.plan import Plan
 
 
 def add_to(verbs: Any) -> None:
@@ -57,7 +57,7 @@ def add_to(verbs: Any) -> None:
 
 def score_study(arguments: argparse.Namespace) -> int:
     """Continues a study as far as it can, and writes its tables."""
-    from longmark.study.score.stages import score_study as declared
+    from longmark.analysis.studies.score.stages import score_study as declared
 
     needs_stats("score-study")
     plan = _plan(arguments)
@@ -65,8 +65,8 @@ def score_study(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
+    from longmark.analysis.studies.score.plan import Plan, member
     from longmark.rag.generate import Generation
-    from longmark.study.score.plan import Plan, member
 
     return Plan(
         out=arguments.out,

@@ -106,7 +106,7 @@ def cache(arguments: argparse.Namespace) -> int:
     from longmark.engine.progress import counted
     from longmark.engine.run import open_cache
     from longmark.errors import UnknownName
-    from longmark.tables import one_line
+    from longmark.report.tables import one_line
 
     store = open_cache(arguments.cache)
     try:
@@ -137,9 +137,9 @@ def report(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Scores three bundled examples with every metric, on this machine; --full runs the whole pipeline."""
     if arguments.full:
+        from longmark.analysis.studies.study import INTERRUPT, StudyStopped
         from longmark.cli.arguments import INTERRUPTED, NO_VALUE
         from longmark.demo.full import run_full
-        from longmark.study.study import INTERRUPT, StudyStopped
 
         try:
             return run_full(arguments.out)

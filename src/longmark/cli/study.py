@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add_calls
 
 if TYPE_CHECKING:
-    from longmark.study.study import Outcome, Session, Study
+    from longmark.analysis.studies.study import Outcome, Session, Study
 
 
 def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
@@ -28,11 +28,11 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
     """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
     session."""
+    from longmark.analysis.studies.study import INTERRUPT, Session, carry_out
     from longmark.cli.progress import Stages
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
     from longmark.models.registry import Registry
-    from longmark.study.study import INTERRUPT, Session, carry_out
 
     cache = open_cache(arguments.cache)
     try:
@@ -68,9 +68,9 @@ def _publish(outcome: Outcome) -> None:
     """Prints and writes the tables; while there is nothing to show, prints the stages."""
     from rich.console import Console
 
+    from longmark.analysis.studies.page import stage_table
     from longmark.report.publish import publish
-    from longmark.study.page import stage_table
-    from longmark.tables import print_table
+    from longmark.report.tables import print_table
 
     console = Console()
     if outcome.document is None:
@@ -84,8 +84,8 @@ def _publish(outcome: Outcome) -> None:
 def _print_expected(study: Study) -> None:
     from rich.console import Console
 
-    from longmark.study.study import expected
-    from longmark.tables import Column, Table, print_table
+    from longmark.analysis.studies.study import expected
+    from longmark.report.tables import Column, Table, print_table
 
     columns = (
         Column("Stage", lambda item: item[0]),

@@ -14,6 +14,9 @@ from pathlib import Path
 from rich.console import Console
 
 from longmark import metrics
+from longmark.analysis.studies.page import stage_table
+from longmark.analysis.studies.score.plan import Member, Plan, Scoring
+from longmark.analysis.studies.study import Session, carry_out
 from longmark.demo import MODELS, PARAMS
 from longmark.engine.options import RunOptions
 from longmark.engine.run import finish, make_settings, open_cache
@@ -27,10 +30,7 @@ from longmark.rag.generate import Generation
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
 from longmark.report.table import print_table as print_summary
-from longmark.study.page import stage_table
-from longmark.study.score.plan import Member, Plan, Scoring
-from longmark.study.study import Session, carry_out
-from longmark.tables import print_table, write_tables
+from longmark.report.tables import print_table, write_tables
 
 CORPUS = Path(__file__).parent / "corpus"
 FAMILIES = ("score", "ccrs")
@@ -41,7 +41,7 @@ PASSAGES, LONGEST = 3, 300  # few passages and tokens of an answer: a small mode
 
 def run_full(out: Path) -> int:
     """Makes the study in `out`, prints the table and the stages, writes `out/report.html`; 0."""
-    from longmark.study.score.stages import score_study  # needs NumPy
+    from longmark.analysis.studies.score.stages import score_study  # needs NumPy
 
     cache = open_cache(None)
     began = time.monotonic()

@@ -18,8 +18,8 @@ from urllib.parse import quote
 import longmark
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
 from longmark.report.page import refuse_to_destroy, render, write_page
+from longmark.report.tables import Cell, Column, Table, cell_text, filled
 from longmark.report.words import upright
-from longmark.tables import Cell, Column, Table, cell_text, filled
 
 MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""

@@ -12,7 +12,7 @@ from longmark.errors import UserError
 from longmark.report.document import Document
 from longmark.report.document import write_document as write_page
 from longmark.report.page import refuse_to_destroy
-from longmark.tables import Table, filled, main_columns, one_line, print_table, write_tables
+from longmark.report.tables import Table, filled, main_columns, one_line, print_table, write_tables
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.numbers import decimals, fixed, share
+from longmark.report.tables import one_line
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
 from longmark.stats.student import STUDENT, Moments, mean_estimate
-from longmark.tables import one_line
 
 MAX_UNSCORED = 0.05
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from longmark.report.numbers import fixed
 from longmark.report.summary import Cell, Summary
+from longmark.report.tables import aligned, markdown, one_line, print_cells
 from longmark.scores.index import Unscored
 from longmark.stats.student import ALL_EQUAL
-from longmark.tables import aligned, markdown, one_line, print_cells
 
 if TYPE_CHECKING:
     from rich.console import Console

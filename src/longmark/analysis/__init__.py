@@ -1,0 +1,1 @@
+"""What scores mean: systems compared, metrics held against people, and the papers' studies."""

@@ -1,0 +1,211 @@
+"""The page of a SCORE study: its sections, and what to give for those that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from longmark.analysis.studies.page import Part, notices, sections
+from longmark.analysis.studies.score import agreement, tables, utilization
+from longmark.analysis.studies.score.plan import answers_page
+from longmark.analysis.studies.score.results import SPECIFICITY, Results
+from longmark.report.charts import scatter
+from longmark.report.document import Document
+from longmark.report.figures import Figure
+from longmark.report.lanes import ForestRow, forest
+from longmark.report.tables import Table
+from longmark.report.words import counted, listed
+from longmark.stats.bootstrap import FEWEST_BCA
+
+_FEW = 30  # questions below which the page says that tables are worth little
+
+
+def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]) -> Document | None:
+    """The whole page; None while nothing is scored. stages: of `study.json`."""
+    if not results.any:
+        return None
+    questions = stages.get("questions", {}).get("lines", 0)
+    intervals = (
+        f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {results.intervals.resamples:,} resamples, seed "
+        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from what "
+        "share of others can have been missed; rows that share a question are counted and resampled as one"
+    )
+    return Document(
+        kind="score study",
+        title="SCORE study",
+        lede=f"{questions:,} questions: {listed(results.generators)} answered, {listed(results.evaluators)} judged.",
+        sections=sections(PARTS, results, stages),
+        notices=(*_warnings(results, questions), *notices(PARTS, results, stages)),
+        settings={**settings, "intervals": intervals},
+    )
+
+
+def _warnings(results: Results, questions: int) -> Iterator[str]:
+    if questions < _FEW:
+        yield (
+            f"{questions} questions are few: intervals are wide or missing, and none of the paper's comparisons can be "
+            "settled with them."
+        )
+    if len(results.evaluators) < 2:
+        yield "There is one evaluator: what depends on the judge cannot be seen (--evaluator MODEL twice)."
+    if len(results.generators) < 2:
+        yield "There is one generator: no answers are compared (--generator MODEL twice)."
+    if results.labels is not None and results.labels.left_out:
+        counts = ", ".join(f"{count} of {name}" for name, count in results.labels.left_out.items())
+        yield f"Labels of dimensions that the study does not have were left out: {counts}."
+    if not results.judged:
+        yield "Specificity and answer relevance are left out of table 1: no answer has been judged yet."
+
+
+def _no_proxy(results: Results) -> str:
+    if not results.proxies:
+        return "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)."
+    return "" if results.proxied else "Tables 3, 4 and 8 are left out: no proxy has read the answers yet."
+
+
+def _answers(results: Results) -> list[tuple[str, str]]:
+    scored = {*results.once, *results.points, *(one for one, _ in (*results.judged, *results.proxied))}
+    return [(answers_page(one), f"Answers of {one}") for one in results.generators if one in scored]
+
+
+def _specificity(results: Results) -> list[Figure]:
+    rows = []
+    for (generator, evaluator), scores in results.judged.items():
+        mean = results.mean(SPECIFICITY, scores.get(SPECIFICITY, []))
+        counts = f"n = {mean.scored} of {mean.total}"
+        rows.append(ForestRow(f"{generator} by {evaluator}", mean.value, mean.low, mean.high, counts))
+    label = "Mean specificity of each generator under each evaluator"
+    return [forest(rows, label, reference=None)] if rows else []
+
+
+def _consistency(results: Results) -> Iterator[Table]:
+    every = utilization.consistencies(results)
+    first = [one for one in every if one.measure == utilization.GEOMETRIC]
+    title = "Confidence given facts and given passages (SCORE's table 3)"
+    yield utilization.consistency_table("table3", title, first, results)
+    if len(every) > len(first):
+        yield utilization.consistency_table("table8", "Both measures of confidence (SCORE's table 8)", every, results)
+
+
+def _no_entropy(results: Results) -> str:
+    if any(one.measure == utilization.ENTROPY for one in utilization.consistencies(results)):
+        return ""
+    return "Table 8 adds the entropy, which only a proxy of transformers (--lm hf:NAME) gives."
+
+
+def _scatters(results: Results) -> Sequence[Figure]:
+    figures = []
+    for one in utilization.consistencies(results):
+        if one.pairs and one.measure == utilization.GEOMETRIC:
+            r, n = one.correlation.value, len(one.pairs)
+            says = f"Correlation {r:.3f} over {n} answers." if r is not None else f"No correlation of {n} answers."
+            axes = ("given the facts", "given the passages")
+            figures.append(
+                scatter(one.pairs, f"{one.proxy} on answers of {one.generator}", *axes, line=(1, 0), says=says)
+            )
+    return figures
+
+
+def _no_labels(results: Results) -> str:
+    return "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)." if not results.labels else ""
+
+
+def _labelled(results: Results) -> str:
+    assert results.labels is not None
+    return (
+        f"{counted(len(results.labels.raters), 'person', 'people')} labelled "
+        f"{counted(len(results.labels.items), 'answer')}. An evaluator's label of an answer is the majority of its "
+        "claims' votes that are not n/a."
+    )
+
+
+def _mismatches(results: Results) -> list[Table]:
+    return [agreement.mismatch_table(agreement.by_label(results.labels, results))] if results.labels else []
+
+
+def _scales(results: Results) -> list[Table]:
+    return [agreement.scale_table(agreement.on_scales(results.labels, results), results)] if results.labels else []
+
+
+PARTS: tuple[Part[Results], ...] = (
+    Part(
+        "Table 1: generators and evaluators",
+        "Mean and standard deviation of each measure over the answers that have a score. Robustness needs no "
+        "evaluator: the rows of a generator share it.",
+        tables.table_1,
+        figures=_specificity,
+        note="Specificity and relevance are judged by an evaluator; robustness is the cosine of an answer with the "
+        "answer to a paraphrase (it should stay) or to a perturbed question (it should change).",
+    ),
+    Part(
+        "Specificity by dimension",
+        "The mean share of an answer's claims that state a detail which the passages support, among the claims that "
+        "state one; and how all claims were voted.",
+        lambda results: [*tables.dimensions(results), tables.jury(results)],
+        note="A verdict that a judge left out counts as n/a in the vote and not at all in the agreement: claims with "
+        "two verdicts or more are compared.",
+    ),
+    Part(
+        "Answers",
+        "A page for each generator, with every answer, its passages, and the details of each evaluator and each proxy: "
+        "claims and verdicts, points, facts.",
+        links=_answers,
+    ),
+    Part(
+        "Robustness by kind of variant",
+        "The cosine of the answer to a variant with the answer to the original question.",
+        lambda results: [tables.variants(results)],
+    ),
+    Part(
+        "Table 2: reranking",
+        "The reranker's raw score of question and answer, and how many answers change when their points are put in "
+        "the order of what each adds.",
+        lambda results: [tables.table_2(results)],
+        note="Raw scores of different rerankers cannot be compared. Answers of one point have no order.",
+        absent=lambda r: "" if r.points else "Table 2 is left out: it needs a reranker (--reranker MODEL).",
+    ),
+    Part(
+        "Table 4: context utilization",
+        "How much a proxy's confidence in an answer falls, in the mean over the facts of its passages, when a fact is "
+        "removed; absolute, and relative to the confidence with all facts.",
+        utilization.table_4,
+        note="Least and greatest are over answers; the second table is over single facts: a distracting fact is one "
+        "without which the confidence is higher.",
+        absent=_no_proxy,
+    ),
+    Part(
+        "Tables 3 and 8: consistency of the proxies",
+        "Whether a proxy is as sure of an answer when it reads the facts as when it reads the whole passages: the "
+        "correlation of the two over answers.",
+        _consistency,
+        figures=_scatters,
+        note=_no_entropy,
+    ),
+    Part(
+        "Table 9: agreement of the proxies",
+        "The scores that two proxies give the same answers.",
+        lambda results: [utilization.agreement_table(utilization.agreements(results), results)],
+        absent=lambda r: (
+            "" if len(r.proxies) > 1 else "Table 9 is left out: it compares two proxies (--lm MODEL twice)."
+        ),
+    ),
+    Part(
+        "Table 10: readability",
+        "Flesch reading ease (higher is easier) and Flesch-Kincaid grade level (US school years).",
+        tables.table_10,
+    ),
+    Part("Tables 5, 11 and 12: people and evaluators", _labelled, agreement.tables, absent=_no_labels),
+    Part(
+        "Mismatches",
+        "Whether an evaluator differs from people where people differ from each other: the share of its mismatches on "
+        "items on which people disagree, beside the share of all labels on such items.",
+        _mismatches,
+    ),
+    Part(
+        "Scales",
+        "Spearman's correlation of people's ratings with each other, with masked relevance, and with context "
+        "utilization.",
+        _scales,
+        note="Two people who rated an answer have no order: every pair is counted in both orders.",
+    ),
+)

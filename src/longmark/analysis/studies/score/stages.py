@@ -1,0 +1,218 @@
+"""The stages of a SCORE study: questions, variants, answers of each generator, scores by each evaluator and proxy.
+
+Every stage does what the verbs `questions`, `vary`, `rag answer` and `run` do. A line that a model gave no reply for
+leaves its stage unfinished; a reply that cannot be used leaves its line out, and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from longmark.analysis.studies.score.answers import write_pages
+from longmark.analysis.studies.score.labels import Labels, read_labels
+from longmark.analysis.studies.score.page import document
+from longmark.analysis.studies.score.plan import Member, Plan, Scoring, scorings, upgrade
+from longmark.analysis.studies.score.results import Results, answers_of, results_of
+from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, scoring_stage
+from longmark.datasets import questions as datasets
+from longmark.datasets import vary
+from longmark.domain import PARAPHRASE, load
+from longmark.engine.profile_check import ProfileCheck
+from longmark.engine.session import check_budget
+from longmark.engine.settings import every_prompt
+from longmark.errors import UserError
+from longmark.models.client import Client, Counts, UsageLog
+from longmark.models.handles import Models
+from longmark.models.registry import ModelNames, Registry, price_of
+from longmark.prompts import PromptBook, from_folder
+from longmark.rag import answer as rag_answer
+from longmark.rag import index as rag_index
+from longmark.rag.retrieve import Retriever
+from longmark.records import Example, sources
+from longmark.records.read import Reading
+
+QUESTIONS, VARIANTS, ANSWERS, SCORES = "questions", "variants", "answers", "scores"
+
+
+def score_study(
+    plan: Plan,
+    session: Session,
+    labels: Path | None = None,
+    runs: Callable[[Plan, Registry], Sequence[Scoring]] = scorings,
+) -> Study:
+    """The study, with everything checked that can be checked without a call: UserError where something is wrong.
+
+    labels: a file of people's labels; runs: the runs that each generator's answers go through.
+    """
+    stages = _Stages(plan, session, runs)
+    if labels is not None:
+        sources.kind_of(labels)
+    source = digest(plan.questions) if plan.questions else ""
+    fixed = plan.fixed(stages.domain, stages.index.hash, stages.variants, source)
+    fixed["prompts"] = stages.book.hashes(every_prompt()) if plan.prompts else None
+
+    def given() -> Labels | None:
+        known = answers_of(plan)
+        return read_labels(labels, tuple(stages.domain.weights), known) if labels and any(known.values()) else None
+
+    def check() -> None:
+        stages.check_profiles()
+        if all(plan.answers_path(one).exists() for one in plan.generators):
+            given()
+
+    def results() -> Results:
+        return results_of(plan, stages.domain, given())
+
+    return Study(
+        out=plan.out,
+        kind="score",
+        settings=fixed,
+        stages=list(stages.declared()),
+        session=session,
+        document=lambda known: document(results(), known, {**plan.members(), **fixed}),
+        members=plan.members(),
+        check=check,
+        pages=lambda: write_pages(plan),
+        upgrade=upgrade,
+    )
+
+
+class _Stages:
+    """The stages, and what they need: the domain, the index, the models."""
+
+    def __init__(self, plan: Plan, session: Session, runs: Callable[[Plan, Registry], Sequence[Scoring]]) -> None:
+        self._plan, self._session = plan, session
+        self.domain = load(plan.domain)
+        self.variants = vary.chosen(self.domain, plan.variants)
+        self.index = rag_index.load(plan.index)
+        self.book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
+        self._registry = session.registry or Registry(session.cache)
+        self._scorings = runs(plan, self._registry)
+        self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
+        self._writer = self._models(ModelNames(generator=plan.writer())) if PARAPHRASE in self.variants else None
+        models = [*self._generators.values(), *([self._writer] if self._writer else [])]
+        for backends in (*(one.backends for one in models), *(one.settings.backends for one in self._scorings)):
+            check_budget(backends, session.budget)
+        Retriever(self.index, next(iter(self._generators.values())), plan.retriever)  # whether they fit each other
+        self._profile_check = ProfileCheck(self.domain)
+        self._n = plan.n or 0
+        if plan.questions is not None:
+            if not plan.questions.is_file():
+                raise UserError(f"{plan.questions}: there is no such file")
+            self._n = sum(1 for _ in self._profile_check.over(self._source()))
+
+    def declared(self) -> Iterator[Stage]:
+        """The stages in their order."""
+        plan, n, varied = self._plan, self._n, self._n * len(self.variants)
+        questions, variants = {"questions": plan.questions_path}, {"variants": plan.variants_path}
+        paraphrases = Expected(varied, 2 * n if self._writer else 0, "a paraphrase takes a call, or two")
+        yield Stage(QUESTIONS, plan.questions_path, self._make_questions, Expected(n, 0))
+        yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions)
+        answers = Expected(n + varied, n + varied, "and one for each new question's vector")
+        for one in plan.generators:
+            model = {"model": self._generators[one.label].generator.name}
+            make = partial(self._make_answers, one)
+            path = plan.answers_path(one)
+            yield Stage(f"{ANSWERS}: {one.label}", path, make, answers, {**questions, **variants}, model)
+        for one in plan.generators:
+            for scoring in self._scorings:
+                name, out = f"{SCORES}: {one.label}, {scoring.name}", plan.run_path(one, scoring.name)
+                yield scoring_stage(name, out, plan.answers_path(one), scoring.settings, self._session)
+
+    def check_profiles(self) -> None:
+        """Tells the user where the profiles of given questions do not fit the domain."""
+        selected = (one for scoring in self._scorings for one in scoring.settings.selected)
+        if (misfit := self._profile_check.message(selected)) is not None:
+            self._session.tell(misfit)
+
+    async def _make_questions(self) -> Made:
+        plan = self._plan
+        return Made(self._source() if plan.questions else datasets.hazards(plan.n or 0, plan.seed, self.domain))
+
+    def _source(self) -> Iterator[Example]:
+        """The originals of the given file; the first n where n is given."""
+        plan = self._plan
+        assert plan.questions is not None
+        for example in Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad):
+            if example.variant_of is not None:
+                raise UserError(f"{plan.questions}: {example.id} is a variant; give the original questions only")
+            if not (example.question or "").strip():
+                raise UserError(f"{plan.questions}: {example.id} has no question")
+            yield example.model_copy(update={"answer": None, "contexts": (), "system": None})
+
+    async def _make_variants(self) -> Made:
+        questions = list(Reading(self._plan.questions_path))
+        try:
+            varied = await vary.vary(
+                questions,
+                self._writer,
+                self.domain,
+                variants=self.variants,
+                seed=self._plan.seed,
+                at_once=2 * self._session.concurrency,
+                on_variant=self._session.counter(VARIANTS, len(questions) * len(self.variants)),
+            )
+        finally:
+            await _close(self._writer)
+        return _made(varied.examples, varied.left_out, self._writer)
+
+    async def _make_answers(self, generator: Member) -> Made:
+        plan, models = self._plan, self._generators[generator.label]
+        lines = [
+            one.model_copy(update={"system": generator.label})
+            for path in (plan.questions_path, plan.variants_path)
+            for one in (Reading(path) if path.stat().st_size else ())
+        ]
+        try:
+            answered = await rag_answer.answer(
+                lines,
+                models,
+                Retriever(self.index, models, plan.retriever),
+                k=plan.k,
+                how=plan.how,
+                variant_context=plan.variant_context,
+                at_once=2 * self._session.concurrency,
+                on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
+            )
+        finally:
+            await _close(models)
+        note = answered.cut_note(plan.how.max_tokens)
+        return _made(answered.examples, answered.left_out, models, [note] if note else [], generator.label)
+
+    def _models_of_generator(self, generator: Member) -> Models:
+        embedder = None
+        if self.index.embedder is not None and self._plan.retriever != "bm25":
+            embedder = self._plan.embedder  # a backend that was handed over has no other name
+            if isinstance(embedder, str):
+                embedder = str(self.index.embedder["name"])
+        return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
+
+    def _models(self, given: ModelNames) -> Models:
+        session = self._session
+        client = Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
+        backends = self._registry.backends(given, ("generator", "embedder"))
+        return Models(backends, client, UsageLog(), self.book, seed=self._plan.seed, domain=self.domain)
+
+
+def _made(
+    examples: Sequence[Example],
+    left_out: Sequence[vary.LeftOut] | Sequence[rag_answer.LeftOut],
+    models: Models | None,
+    notes: Sequence[str] = (),
+    generator: str = "",
+) -> Made:
+    """generator: who answered, where no answer at all leaves nothing to go on with."""
+    failed = ""
+    if generator and not examples:
+        failed = f"{generator} answered no question: {left_out[0] if left_out else 'there are none'}"
+    counts = models.client.counts if models is not None else Counts()
+    reasons, no_reply = [str(one) for one in left_out], [str(one) for one in left_out if one.again]
+    return Made(examples, len(examples), reasons, no_reply, failed, counts=counts, notes=notes)
+
+
+async def _close(models: Models | None) -> None:
+    for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
+        if model is not None:
+            await model.close()

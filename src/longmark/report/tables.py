@@ -1,0 +1,378 @@
+"""A table and its forms: aligned text, Markdown, LaTeX, CSV, JSON.
+
+A table has items (the objects of a result) and columns; each column gets its cell from an item. The forms for people
+(text, Markdown, LaTeX) round as the columns say and show a dash where there is no figure. CSV and JSON hold unrounded
+figures, and an empty field or null where there is none. Foreign text is put on one line and escaped for each form.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter, itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from longmark.errors import UserError
+from longmark.records.write import replacing
+from longmark.report.latex import Texts, latex, tabulated
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NONE = "–"
+_SUFFIXES = ("csv", "md", "tex", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An interval in one cell; in CSV and JSON two fields, `KEY_low` and `KEY_high`."""
+
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its interval in one cell, in bold where it is the best; in CSV and JSON three fields, `KEY`,
+    `KEY_low` and `KEY_high`."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+
+
+Cell = str | int | float | bool | Range | Mean | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    name    its head
+    get     gives the cell of an item: a function, or an attribute path (`difference.estimate`); where it is not given,
+            the attribute named like the field
+    places  decimals of its numbers; None for whole numbers and text
+    kind    "text", "number", "range" (`Range` cells), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
+            the page) or "p" (a p-value: three decimals, `<0.001` below them)
+    key     its name in CSV and JSON; made from the head where it is not given
+    """
+
+    name: str
+    get: Callable[[Any], Any] | str | int | None = None
+    places: Any = None
+    kind: str = ""
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        # the form before getters, `Column(name, places, kind)` over tuples; goes when study/score is converted
+        if isinstance(self.get, int):
+            if isinstance(self.places, str):
+                object.__setattr__(self, "key", self.kind or self.key)
+                object.__setattr__(self, "kind", self.places)
+            object.__setattr__(self, "places", self.get)
+            object.__setattr__(self, "get", None)
+
+    @property
+    def field(self) -> str:
+        return self.key or "_".join("".join(c if c.isalnum() else " " for c in self.name.casefold()).split())
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        ends = (f"{self.field}_low", f"{self.field}_high")
+        return {"range": ends, "mean": (self.field, *ends)}.get(self.kind, (self.field,))
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in ("number", "range", "mean", "p") or (not self.kind and self.places is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
+    sentence or two. rows: the cells, made from the items by the columns."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    items: Sequence[Any]
+    note: str = ""
+    rows: tuple[tuple[Cell, ...], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        fields = [field for column in self.columns for field in column.fields]
+        if len(set(fields)) < len(fields):
+            raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
+        tuples = [item for item in self.items if type(item) is tuple]
+        for row in tuples:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells")
+        getters = [_getter(column, i, bool(tuples)) for i, column in enumerate(self.columns)]
+        object.__setattr__(self, "rows", tuple(tuple(get(item) for get in getters) for item in self.items))
+
+    def is_numeric(self, place: int) -> bool:
+        """Whether the column at this place is set to the right: it says so, or holds nothing but numbers."""
+        column = self.columns[place]
+        if column.kind or column.places is not None:
+            return column.numeric
+        cells = [row[place] for row in self.rows if row[place] is not None]
+        return bool(cells) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+
+
+def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
+    if callable(column.get):
+        return column.get
+    return itemgetter(place) if tuples else attrgetter(str(column.get or column.field))
+
+
+def interval_columns(
+    name: str, get: str | Callable[[Any], Any], places: int | None, head: str, key: str = "", interval: str = ""
+) -> tuple[Column, Column]:
+    """The columns of an estimate and of its interval.
+
+    get: gives the estimate (anything with `low`, `high` and a value; None is an empty cell), a function or an attribute
+    path; head: of the interval; key, interval: names in CSV and JSON, by default made from `name`."""
+    of = get if callable(get) else attrgetter(get)
+    key = key or Column(name).field
+    return (
+        Column(name, lambda item: middle(of(item)), places, key=key),
+        Column(head, lambda item: span(of(item)), places, "range", interval or key),
+    )
+
+
+def method_column(get: str, key: str) -> Column:
+    """How the interval of an estimate was made; empty where there is none."""
+    of = attrgetter(get)
+    return Column("CI method", lambda item: None if span(of(item)) is None else of(item).method, None, "method", key)
+
+
+def middle(estimate: Any) -> float | None:
+    """The value of an estimate, or of none."""
+    if estimate is None:
+        return None
+    for name in ("estimate", "value", "mean"):
+        if hasattr(estimate, name):
+            found: float | None = getattr(estimate, name)
+            return found
+    raise TypeError(f"no estimate: {type(estimate).__name__}")
+
+
+def systems_table(
+    systems: Sequence[str], metrics: Sequence[Column], cell: Callable[[str, str], Mean | None], note: str
+) -> Table:
+    """The table for a paper: means with intervals of the systems on the metrics, best in bold. Rows are systems, or
+    metrics where there are more of those.
+
+    metrics: a column each: name and places, and as kind which direction is better, "higher", "lower" or neither; cell:
+    gives the mean of a system on a metric."""
+
+    def marked(system: str, metric: Column) -> Mean | None:
+        mean, best = cell(system, metric.name), {"higher": max, "lower": min}.get(metric.kind)
+        if mean is None or best is None:
+            return mean
+        known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
+        return replace(mean, best=bool(known) and mean.value == best(known))
+
+    def column(head: str, places: int | None, get: Callable[[Any], Mean | None]) -> Column:
+        return Column(head, get, places, "mean", key=head)
+
+    def by_metric(metric: Column) -> Callable[[str], Mean | None]:
+        return lambda system: marked(system, metric)
+
+    title = "Means of the systems on the metrics"
+    if len(metrics) <= len(systems):
+        columns = [column(one.name, one.places, by_metric(one)) for one in metrics]
+        return Table("systems", title, (Column("system", str), *columns), systems, note)
+    places = max(one.places for one in metrics)
+    columns = [column(system, places, partial(marked, system)) for system in systems]
+    return Table("systems", title, (Column("metric", "name"), *columns), metrics, note)
+
+
+def span(estimate: Any) -> Range | None:
+    """The interval of an estimate; None where it has none."""
+    return None if estimate is None or estimate.low is None else Range(estimate.low, estimate.high)
+
+
+def cell_text(cell: Cell, column: Column) -> str:
+    """A cell for people, without markup."""
+    if cell is None:
+        return NONE
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Mean):
+        interval = Range(cell.low, cell.high)
+        return " ".join(
+            [_number(cell.value, column.places), *([cell_text(interval, column)] if cell.low is not None else [])]
+        )
+    if isinstance(cell, Range):
+        if cell.low is None and cell.high is None:
+            return NONE
+        return f"[{_number(cell.low, column.places)}, {_number(cell.high, column.places)}]"
+    if isinstance(cell, str):
+        return one_line(cell)
+    if column.kind == "p":
+        return "<0.001" if cell < 0.001 else f"{cell:.3f}"
+    return _number(cell, column.places)
+
+
+def _number(value: float | None, places: int | None) -> str:
+    """As many decimals as asked, thousands with a comma; never a minus before a zero."""
+    if value is None:
+        return NONE
+    if places is None:
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    text = f"{value:,.{places}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+
+
+def filled(table: Table) -> Table:
+    """The table without columns that have no cell, for people; its first column stays."""
+    return _kept(table, lambda i: not i or not table.rows or any(row[i] not in _EMPTY for row in table.rows))
+
+
+def main_columns(table: Table) -> Table:
+    """The table without its columns of kind "method", which a terminal and a paper have no room for."""
+    return _kept(table, lambda i: table.columns[i].kind != "method")
+
+
+_EMPTY = (None, Range(None, None), Mean(None))
+
+
+def _kept(table: Table, keep: Callable[[int], bool]) -> Table:
+    columns = tuple(replace(one, get=itemgetter(i)) for i, one in enumerate(table.columns) if keep(i))
+    return replace(table, columns=columns, items=[list(row) for row in table.rows])
+
+
+def one_line(text: str) -> str:
+    """Foreign text on one line, without control characters: it may go to a terminal."""
+    return "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
+
+
+def texts(table: Table, bold: str = "{}*", escape: Callable[[str], str] = str) -> list[list[str]]:
+    """The cells of all rows, for people. bold: the form of a mean that is the best; escape: for each cell."""
+    rows = []
+    for row in table.rows:
+        cells = [escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)]
+        best = [isinstance(cell, Mean) and cell.best for cell in row]
+        rows.append([bold.format(text) if is_best else text for text, is_best in zip(cells, best, strict=True)])
+    return rows
+
+
+def _heads(table: Table) -> tuple[list[str], list[bool]]:
+    """The heads, and which columns are set to the right."""
+    return [one_line(column.name) for column in table.columns], [table.is_numeric(i) for i in range(len(table.columns))]
+
+
+def as_text(table: Table) -> str:
+    """Aligned columns, two spaces between them."""
+    heads, right = _heads(table)
+    return aligned(heads, texts(table), right)
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Lines of cells under their heads. right: which columns are set to the right."""
+    # heads as a row: given as heads, tabulate would widen their columns
+    return tabulated([heads, *rows], (), "plain", right) + "\n"
+
+
+def as_markdown(table: Table) -> str:
+    """A table for a README or an issue; what Markdown would read as markup is escaped."""
+    heads, right = _heads(table)
+    return tabulated(texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right) + "\n"
+
+
+def markdown(text: str) -> str:
+    for char in "\\|<>`*_[]":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def as_latex(table: Table, of: str = "") -> str:
+    """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
+    what the table belongs to. Its first line, a comment, says what it needs to compile."""
+    table = main_columns(table)
+    heads, right = _heads(table)
+    bold = [[isinstance(cell, Mean) and cell.best for cell in row] for row in table.rows]
+    name = f"{of}:{table.name}" if of else table.name
+    return latex(name, one_line(table.title), Texts(heads, texts(table, "{}"), right, bold), one_line(table.note))
+
+
+def as_csv(table: Table) -> str:
+    """Unrounded figures; an empty field is a figure that does not exist."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([field for column in table.columns for field in column.fields])
+    writer.writerows([_plain(row, table.columns) for row in table.rows])
+    return out.getvalue()
+
+
+def as_json(table: Table) -> bytes:
+    """`{"name", "title", "note", "rows": [{field: value}]}`, unrounded."""
+    fields = [field for column in table.columns for field in column.fields]
+    rows = [dict(zip(fields, _plain(row, table.columns), strict=True)) for row in table.rows]
+    whole = {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | float | bool | None]:
+    plain: list[str | int | float | bool | None] = []
+    for cell, column in zip(row, columns, strict=True):
+        if isinstance(cell, Mean):
+            plain += [cell.value, cell.low, cell.high]
+        elif isinstance(cell, Range):
+            plain += [cell.low, cell.high]
+        else:
+            plain += [cell] if cell is not None else [None] * len(column.fields)
+    return plain
+
+
+def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
+    """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
+    LaTeX, since two documents may have tables of one name. UserError where the folder cannot be had."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}); give another --out") from error
+    for table in tables:
+        title, note = markdown(one_line(table.title)), markdown(one_line(table.note))
+        document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
+        forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table))
+        for suffix, data in zip(_SUFFIXES, forms, strict=True):
+            with replacing(folder / f"{table.name}.{suffix}") as file:
+                file.write(data)
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
+    is cut or wrapped."""
+    heads, right = _heads(table)
+    print_cells(heads, texts(table), right, console)
+
+
+def print_cells(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], console: Console, last: int = 0
+) -> None:
+    """Prints cells under their heads. last: room in characters that the last column may be folded into; 0: never."""
+    plain = aligned(heads, rows, right)
+    widths = [max(len(line[place]) for line in [heads, *rows]) for place in range(len(heads))]
+    needed = sum(width + 2 for width in widths) if not last else sum(width + 2 for width in widths[:-1]) + last
+    if not console.is_terminal or console.width < needed:
+        console.file.write(plain)
+        return
+    from rich import box
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for place, head in enumerate(heads):
+        folded = bool(last) and place == len(heads) - 1
+        drawn.add_column(Text(head), justify="right" if right[place] else "left", no_wrap=not folded, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console.print(drawn)

@@ -1,0 +1,225 @@
+"""What a comparison says, and in which tables."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.analysis.compare.runs import run_of
+from tests.report.drawn import drawn
+from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
+
+from longmark.analysis.compare import compare, document
+from longmark.analysis.compare.figures import MOST_PAIRS, differences, rankings, wins
+from longmark.analysis.compare.sections import brief
+from longmark.analysis.compare.words import finding
+from longmark.report.document import write_document
+from longmark.report.tables import Range, as_csv, as_latex, as_text
+from longmark.stats.hypotheses import Hypothesis
+
+
+def pair(tmp_path, shift, metric=RELEVANCE, n=40):
+    random = np.random.default_rng(4)
+    base = random.random(n) * 0.5
+    values = {"x": base + shift + random.normal(0, 0.1, n), "y": base + random.normal(0, 0.1, n)}
+    return compare([run_of(tmp_path / "run", {k: {metric: v.tolist()} for k, v in values.items()})], draws=999)
+
+
+def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
+    found = pair(tmp_path, 0.2)
+    metric = found.metrics[0]
+    difference = metric.pairs[0].difference
+    said = finding(metric, found)
+    assert said.startswith(
+        f"x is higher than y on {RELEVANCE}: x - y = {difference.value:.3f} (95 % CI {difference.low:.3f}"
+    )
+    assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
+
+
+def test_no_difference_is_not_said_to_be_equality(tmp_path):
+    found = pair(tmp_path, 0.0)
+    metric = found.metrics[0]
+    said = finding(metric, found)
+    first, second = metric.pairs[0].first, metric.pairs[0].second
+    assert said.startswith(f"No significant difference between {first} and {second} on {RELEVANCE}: {first} -")
+    assert said.endswith(f"Detectable at 80 % power: {metric.pairs[0].detectable:.3f}.")
+    page = document(found)
+    assert page.sections[0].tables[0].rows[0][-1] == "no significant difference"
+    assert page.sections[0].note.startswith("No significant difference does not mean equal")
+
+
+def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_stands(tmp_path):
+    few = {
+        "x": {RELEVANCE: [0.90, 0.80, 0.70]},
+        "y": {RELEVANCE: [0.51, 0.40, 0.29]},
+        "z": {RELEVANCE: [0.5, 0.41, 0.3]},
+    }
+    for systems, left_out in (("xy", "1 interval excludes"), ("xyz", "2 intervals exclude")):
+        found = compare([run_of(tmp_path / systems, {name: few[name] for name in systems})], draws=200, alpha=0.01)
+        note = f" {left_out} 0 although p is above alpha: use p (the intervals assume normal differences)."
+        assert note in differences(found.metrics)[0].says
+        assert (note in finding(found.metrics[0], found)) == (systems == "xy")  # which shows the interval
+    found = pair(tmp_path, 0.2)
+    assert "although" not in finding(found.metrics[0], found)
+
+
+def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
+    found = pair(tmp_path, 3.0, GRADE)
+    assert finding(found.metrics[0], found).endswith("Neither direction of this metric is better.")
+    page = document(found)
+    means = page.sections[1].tables[0]
+    assert [row[2] for row in means.rows] == [None, None]
+    assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
+
+
+def test_without_a_manifest_nobody_knows_which_end_is_better(tmp_path):
+    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
+    (run / "manifest.json").unlink()
+    found = compare([run], draws=200)
+    assert finding(found.metrics[0], found).endswith("is unknown: no run has a manifest that describes the metric.")
+    page = document(found)
+    assert page.sections[2].tables[1].rows[0][1] == "unknown"
+    assert page.sections[1].tables[0].rows[0][2] is None
+
+
+def test_several_systems_name_the_best_and_what_is_not_told_apart(tmp_path):
+    random = np.random.default_rng(5)
+    base = random.random(60) * 0.4
+    shifts = {"a": 0.3, "b": 0.29, "c": 0.0, "d": 0.0}
+    values = {k: {RELEVANCE: (base + s + random.normal(0, 0.05, 60)).tolist()} for k, s in shifts.items()}
+    found = compare([run_of(tmp_path / "run", values)], draws=999)
+    metric = found.metrics[0]
+    best, second = (system.system for system in metric.systems[:2])
+    said = finding(metric, found)
+    assert said.startswith(f"{best} has the best mean of 4 systems")
+    assert f"no significant difference from {second}. 4 of 6 pairs differ significantly." in said
+    assert document(found).sections[0].tables[0].rows[0][-3:] == ("4 / 6", 60, f"{best} is better than c and d")
+    assert [system.groups for system in metric.systems] == ["a", "a", "b", "b"]
+    assert [row[2] for row in document(found).sections[1].tables[0].rows] == ["1-2", "1-2", "3-4", "3-4"]
+
+
+def test_untested_is_said_to_be_untested(tmp_path):
+    found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
+    said = finding(found.metrics[0], found)
+    assert said == "Not tested: the test needs at least 3 rows with scores of every system; there are 2."
+    assert "not tested" in drawn(differences(found.metrics))
+
+
+def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
+    random = np.random.default_rng(6)
+    systems = {s: {m: random.random(9).tolist() for m in (RELEVANCE, CORRECTNESS, EASE)} for s in ("x_1", "y & z", "w")}
+    systems["w"][EASE][3] = None
+    claims = [Hypothesis("h", "any", (EASE,), (("x_1", "w"),))]
+    found = compare([run_of(tmp_path / "run", systems)], draws=200, hypotheses=claims)
+    page = document(found)
+    tables = {table.name: table for section in page.sections for table in section.tables}
+    assert list(tables) == [
+        *("overview", "systems", "hypotheses", "hypotheses-comparisons"),
+        *("means", "differences", "findings", "wins", "questions", "gaps"),
+    ]
+    assert [len(tables[name].rows) for name in ("findings", "means", "differences", "wins", "gaps")] == [3, 9, 9, 9, 1]
+    for table in tables.values():
+        assert "nan" not in (as_csv(table) + as_text(table)).casefold()
+        assert "\\midrule" in as_latex(table)
+    head = as_csv(tables["differences"]).splitlines()[0]
+    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_adjusted,significant,")
+    for name in ("findings", "hypotheses", "means", "differences", "wins"):
+        assert tables[name].note.endswith(
+            "Settings: alpha 0.05; 95 % CI, 200 resamples; 200 permutations per test, small tables enumerated; "
+            f"seed 0; longmark {found.longmark}."
+        )
+    means = [column.field for column in tables["means"].columns]
+    row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
+    assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
+    assert "Seed" in page.settings
+    write_document(page, tmp_path / "page.html")
+    assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_many_pairs_are_drawn_against_the_first_system(tmp_path):
+    random = np.random.default_rng(7)
+    systems = {f"s{i}": {RELEVANCE: random.random(6).tolist()} for i in range(9)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    assert len(metric.pairs) == 36 > MOST_PAIRS
+    first = metric.systems[0].system
+    (figure,) = differences([metric])
+    assert "the first system against each other one" in figure.label
+    shown = drawn([figure])
+    assert all(f"{first} - {one.system}" in shown for one in metric.systems[1:])
+    assert metric.systems[1].system + " - " not in shown
+
+
+def test_a_group_with_a_hole_is_drawn_as_its_runs_of_neighbours(tmp_path):
+    from longmark.analysis.compare.figures import _bars
+
+    random = np.random.default_rng(7)
+    systems = {f"s{i}": {RELEVANCE: random.random(6).tolist()} for i in range(5)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    names = [one.system for one in metric.systems]
+    odd = dataclasses.replace(metric, groups=((names[0], names[1], names[3], names[4]), (names[2],)))
+    assert _bars(odd) == [(0, 1), (3, 4)]
+
+
+def test_equal_values_make_a_page(tmp_path):
+    for name, value in (("one", 1.0), ("zero", 0.0)):
+        values = {s: {RELEVANCE: [value] * 5, EASE: [value * 1e6] * 5} for s in "xyz"}
+        found = compare([run_of(tmp_path / name, values)], draws=100)
+        page = document(found)
+        write_document(page, tmp_path / f"{name}.html")
+        assert all(pair.p == 1.0 for metric in found.metrics for pair in metric.pairs)
+        assert "nan" not in "".join(as_csv(t) for section in page.sections for t in section.tables)
+
+
+def test_hostile_names_stay_text(tmp_path):
+    values = {HOSTILE: {RELEVANCE: [0.1, 0.4, 0.8]}, "y": {RELEVANCE: [0.2, 0.2, 0.9]}}
+    found = compare([run_of(tmp_path / "run", values)], draws=100)
+    write_document(document(found), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<img src=x" not in page
+    assert "<img" not in drawn([*rankings(found.metrics), *differences(found.metrics), *wins(found.metrics)])
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_values_stand_side_by_side_for_up_to_eight_systems(tmp_path, count):
+    systems = {f"s{i}": {RELEVANCE: [0.1 * i, 0.5, 0.3]} for i in range(count)}
+    questions = document(compare([run_of(tmp_path / "run", systems)], draws=100)).sections[4].tables[0]
+    assert len(questions.columns) == (6 + 8 if count == 8 else 6)
+    assert questions.rows[0][4:6] == (f"s{count - 1}", "s0")
+
+
+def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
+    systems = {s: {m: [0.1 * i + 0.05 * j for j in range(6)] for m in (RELEVANCE, EASE)} for i, s in enumerate("xyz")}
+    page = document(compare([run_of(tmp_path / "run", systems)], draws=200))
+    (section,) = brief(page).sections
+    (table,) = section.tables
+    assert [row[0] for row in table.rows] == [RELEVANCE, EASE]
+    assert [column.name for column in table.columns] == [
+        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion"),
+    ]
+
+
+def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
+    found = pair(tmp_path, -0.2)
+    first = found.metrics[0].pairs[0]
+    assert (first.first, first.second) == ("y", "x")
+    row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
+    assert row[3] == -first.difference.value == pytest.approx(row[1] - row[2])
+    assert row[4] == Range(-first.difference.high, -first.difference.low)
+    assert row[5:] == (first.p, 40, "y is better")
+
+
+def test_the_figure_shows_the_ranks_of_the_table(tmp_path):
+    systems = {f"s{i}": {RELEVANCE: [0.1 * i, 0.4, 0.2, 0.8 - 0.1 * i]} for i in range(3)}
+    (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
+    assert [one.rank for one in metric.systems] == ["1-3"] * 3
+    shown = drawn(rankings([metric]))
+    assert "1-3. s0" in shown
+    assert "2. s" not in shown
+
+
+def test_where_nothing_was_tested_it_says_why(tmp_path):
+    values = {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()}
+    page = document(compare([run_of(tmp_path / "run", values)]))
+    assert page.sections[0].says == (
+        f"Nothing was tested. {RELEVANCE}: the test needs at least 3 rows with scores of every system; there are 2."
+    )

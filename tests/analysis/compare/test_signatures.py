@@ -1,0 +1,95 @@
+"""What differs between the ways in which marks were made."""
+
+import pytest
+from tests.analysis.compare.runs import run_of, signed
+from tests.report.runs import CORRECTNESS, RELEVANCE, manifest
+
+from longmark.analysis.compare.comparison import compare
+from longmark.analysis.compare.signatures import differences
+from longmark.errors import UserError
+from longmark.scores.paired import read_scores
+
+VALUES = {"x": {RELEVANCE: [0.1, 0.4, 0.5, 0.9]}}
+OTHER = {"y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}
+
+
+def lines(tmp_path, second, first=None, described=None):
+    one = run_of(tmp_path / "one", VALUES, first or signed())
+    two = run_of(tmp_path / "two", OTHER, second, described)
+    return differences(read_scores([one, two]), [RELEVANCE])
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"models": {"judge": ["gpt"]}}, "judge model: embedded:judge in one; gpt in two"),
+        ({"models": {"judge": ["gpt", "embedded:judge"]}}, "embedded:judge in one; embedded:judge + gpt in two"),
+        ({"models": {}}, "judge model: embedded:judge in one; none in two"),
+        ({"prompts": {RELEVANCE: "a1a1"}}, f"prompt {RELEVANCE}: 5f5f in one; a1a1 in two"),
+        ({"params": {"scoring": "expected", "temperature": 0.0}}, "scoring: text in one; expected in two"),
+        ({"params": {"scoring": "text", "temperature": 0.7}}, "parameter temperature: 0.0 in one; 0.7 in two"),
+        ({"version": "0.2.0"}, "longmark: 0.1.0 in one; 0.2.0 in two"),
+    ],
+)
+def test_each_difference_is_named(tmp_path, changed, line):
+    (found,) = lines(tmp_path, signed(**changed))
+    assert line in found
+    assert found.endswith(f"({RELEVANCE})")
+
+
+def test_seeds_and_the_order_of_judges_are_no_difference(tmp_path):
+    two, turned = (signed(models={"judge": names}, seed=seed) for names, seed in ((["a", "b"], 0), (["b", "a"], 7)))
+    assert lines(tmp_path, turned, two) == ()
+    (notice,) = compare([tmp_path / "one", tmp_path / "two"]).notices[:1]
+    assert "different seeds (0, 7)" in notice
+
+
+def test_the_domain_counts_where_prompts_are_filled(tmp_path):
+    described = manifest()
+    described["fixed"] = {**described["fixed"], "domain": "medicine 77"}
+    own = manifest()
+    own["fixed"] = {**own["fixed"], "domain": "hazards 12"}
+    one = run_of(tmp_path / "one", VALUES, described=own)
+    two = run_of(tmp_path / "two", OTHER, described=described)
+    assert "domain: hazards 12 in one; medicine 77 in two" in differences(read_scores([one, two]), [RELEVANCE])[0]
+    plain = signed(prompts={})
+    one = run_of(tmp_path / "three", VALUES, plain, own)
+    two = run_of(tmp_path / "four", OTHER, plain, described)
+    assert differences(read_scores([one, two]), [RELEVANCE]) == ()
+
+
+def test_two_ways_within_one_run_are_two_ways(tmp_path):
+    run = run_of(tmp_path / "one", {**VALUES, **OTHER})
+    other = run_of(tmp_path / "two", OTHER, signed(version="0.2.0"))
+    with (run / "rows.jsonl").open("ab") as file:
+        file.write((other / "rows.jsonl").read_bytes())
+    with pytest.raises(UserError, match=r"longmark: 0\.1\.0 in one; 0\.2\.0 in one"):
+        compare([run])
+
+
+def test_the_refusal_names_what_differs_and_the_way_out_and_the_notice_stands_first(tmp_path):
+    both = {"y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8], CORRECTNESS: [0.2, 0.4, 0.7, 0.8]}}
+    one = run_of(tmp_path / "one", {"x": both["y"]})
+    two = run_of(tmp_path / "two", both, signed(models={"judge": ["gpt"]}), manifest(finished=None))
+    with pytest.raises(UserError) as refused:
+        compare([one, two])
+    text = str(refused.value)
+    assert f"judge model: embedded:judge in one; gpt in two ({RELEVANCE}, {CORRECTNESS})" in text
+    assert "--allow-different-judges" in text
+    found = compare([one, two], allow_different_judges=True)
+    assert len(found.differing) == 1
+    assert found.notices[0].startswith("The marks were not all made in the same way")
+    assert "gpt in two" in found.notices[0]
+    assert "The run two is not finished" in found.notices[1]
+
+
+def test_only_the_metrics_compared_count(tmp_path):
+    one = run_of(tmp_path / "one", {"x": {RELEVANCE: [0.1, 0.4, 0.5, 0.9]}})
+    two = run_of(tmp_path / "two", OTHER)
+    for run, judge in ((one, "a"), (two, "b")):
+        extra = run_of(tmp_path / judge, {"z": {CORRECTNESS: [0.5] * 4}}, signed(models={"judge": [judge]}))
+        with (run / "rows.jsonl").open("ab") as file:
+            file.write((extra / "rows.jsonl").read_bytes())
+    with pytest.raises(UserError, match="judge model"):
+        compare([one, two])
+    assert compare([one, two], metrics=[RELEVANCE]).differing == ()

@@ -1,0 +1,159 @@
+"""Rows and people's lines brought together: by id, by system and question, over several runs and judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.runs import manifest, row, write_run
+
+from longmark.analysis.metaeval import metaeval
+from longmark.analysis.metaeval.join import NO_ANSWER, SEVERAL, join_choices, join_ratings
+from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records import Example, Row, Signature
+from longmark.records.labels import read_labels
+from longmark.records.write import write_rows
+from longmark.scores.answers import read_answers
+
+
+def marks_of(names: dict[str, float | None], metric: str = "m", **more: Any) -> list[Row]:
+    return [row(name, metric, value, **more) for name, value in names.items()]
+
+
+def rated(*names: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"example_id": name, "value": 1, **more} for name in names]
+
+
+def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[str, float]) -> Path:
+    examples = [Example(id=name, question="What?", answer=text) for name, text in answers.items()]
+    rows = [row(name, "m", value, system=system, question_id=name) for name, value in values.items()]
+    return write_run(folder, examples, rows, {**manifest(system), "metrics": {"m": {"bounds": [0, 1]}}})
+
+
+def test_counts_and_reasons():
+    marks = read_answers(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
+    found, join = join_ratings(read_labels(rated("e1", "e2", "e9")), marks, "rating")
+    assert [each.place for each in found] == [0, 1, None]
+    assert (join.in_human, join.joined, join.only_in_rows) == (3, 2, 1)
+    assert [(one.reason, one.count, one.names) for one in join.unmatched] == [(NO_ANSWER, 1, ("e9",))]
+    whole = metaeval(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}), rated("e1", "e2", "e9"))
+    assert [(m.both, m.gaps) for m in whole.labels[0].metrics] == [(1, {"unparsable": 1})]
+
+
+def test_nothing_joined_says_what_both_sides_hold():
+    with pytest.raises(UserError, match=r"The file has z1, z2; the rows have e1\. name the column"):
+        metaeval(marks_of({"e1": 0.5}), rated("z1", "z2"))
+    with pytest.raises(UserError, match="has no rows"):
+        metaeval([], rated("z1"))
+
+
+def test_an_id_of_several_systems_needs_the_system():
+    rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
+    marks = read_answers(rows)
+    _, join = join_ratings(read_labels(rated("e1")), marks, "rating")
+    assert [one.reason for one in join.unmatched] == [SEVERAL]
+    found, _ = join_ratings(read_labels(rated("e1", system="y")), marks, "rating")
+    assert marks.scores["m"][found[0].place or 0] == 0.7
+    _, join = join_ratings(read_labels(rated("e1", system="z")), marks, "rating")
+    assert join.unmatched[0].reason == "the id is there, but of another system"
+
+
+def test_the_same_answers_by_two_judges_are_two_metrics(tmp_path: Path):
+    answers = {"e1": "one", "e2": "two"}
+    first = run_folder(tmp_path / "judge-a", answers, "judge-a", {"e1": 0.1, "e2": 0.2})
+    second = run_folder(tmp_path / "judge-b", answers, "judge-b", {"e1": 0.3, "e2": 0.4})
+    marks = read_answers([first, second])
+    assert list(marks.metrics) == ["m (judge-a)", "m (judge-b)"]
+    assert len(marks.answers) == 2
+    assert list(marks.column("m (judge-b)")) == [0.3, 0.4]
+    assert list(read_answers([first, second], ["m"]).metrics) == ["m (judge-a)", "m (judge-b)"]
+    again = run_folder(tmp_path / "again", answers, "again", {"e1": 0.1, "e2": 0.2})
+    assert list(read_answers([first, again]).metrics) == ["m"]
+    assert len(read_answers([first, again]).answers) == 2
+
+
+def test_two_systems_with_the_same_ids_are_one_metric(tmp_path: Path):
+    first = run_folder(tmp_path / "one", {"e1": "yes"}, "one", {"e1": 0.1})
+    second = run_folder(tmp_path / "two", {"e1": "no"}, "two", {"e1": 0.3})
+    marks = read_answers([first, second / "rows.jsonl"])
+    assert list(marks.metrics) == ["m"]
+    assert marks.systems == ("one", "two")
+    assert [answer.length for answer in marks.answers] == [3, 2]
+
+
+def test_rows_of_a_file_and_names_of_metrics(tmp_path: Path):
+    rows = marks_of({"e1": 0.5}, "f.a") + marks_of({"e1": 0.5}, "f.b")
+    for name in ("rows.csv", "rows.jsonl"):
+        write_rows(rows, tmp_path / name)
+        assert list(read_answers(tmp_path / name, ["f"]).metrics) == ["f.a", "f.b"]
+    assert read_answers(rows, ["f.b"], ["f"]).metrics["f.b"].higher_is_better is False
+    with pytest.raises(UnknownName, match=r"Did you mean f\.a"):
+        read_answers(rows, ["f.aa"])
+    with pytest.raises(UserError, match="there is no file"):
+        read_answers(tmp_path / "none.jsonl")
+
+
+def test_marks_of_several_judges_under_one_name_are_noticed():
+    rows = [*marks_of({"e1": 0.5}), row("e2", "m", 0.5, signature=Signature("1", {"k": 3}))]
+    assert read_answers(rows).mixed == ("m",)
+    found = metaeval(rows, rated("e1", "e2"))
+    assert "not all made by the same models" in found.notices[0]
+
+
+def pair(question: str | None, a: str, b: str, choice: str = "a", **more: Any) -> dict[str, Any]:
+    return {"question_id": question, "a": a, "b": b, "choice": choice, "rater": "people", **more}
+
+
+def two_systems() -> list[Row]:
+    return [row(f"{system}{q}", "m", 0.5, question_id=f"q{q}", system=system) for q in (1, 2) for system in ("x", "y")]
+
+
+def test_a_and_b_name_systems_or_answers():
+    marks = read_answers(two_systems())
+    pairs, join = join_choices(
+        read_labels(
+            [
+                pair("q1", "x", "y"),
+                pair("q1", "x1", "y1", rater="r2"),
+                pair(None, "x2", "y2"),
+                pair(None, "x1", "y2"),
+                pair("q1", "x", "y2"),
+                pair("q3", "x", "y"),
+            ]
+        ),
+        marks,
+        "preference",
+    )
+    assert [(p.a, p.b, p.question_id, len(p.said)) for p in pairs[:2]] == [(0, 1, "q1", 2), (2, 3, "q2", 1)]
+    assert [p.why for p in pairs[2:]] == [
+        "a and b are answers to different questions",
+        "the example_id belongs to another question",
+        NO_ANSWER,
+    ]
+    assert (join.in_human, join.joined) == (5, 2)
+
+
+def test_a_pair_shown_both_ways_is_one_pair():
+    human = read_labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
+    pairs, _ = join_choices(human, read_answers(two_systems()), "preference")
+    assert [p.said for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
+
+
+def test_an_answer_is_in_one_group():
+    lines = [*rated("e1", rater="a", subject="law"), *rated("e1", rater="b", subject="art")]
+    with pytest.raises(BadInput, match="subject: is 'art', but 'law' for the same answers in line 1"):
+        metaeval(marks_of({"e1": 0.5}), lines, by=["subject"])
+    found = metaeval(marks_of({"e1": 0.5}), lines)
+    assert found.by == ()
+    assert found.notices == (
+        "Nothing is broken down by the column subject: it differs between lines on the same answers.",
+    )
+    many = [line for i in range(70) for line in rated(f"e{i}", subject=str(i))]
+    with pytest.raises(UserError, match="subject has 70 different values"):
+        metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), many, by=["subject"])
+    found = metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), [{**line, "mode": "m"} for line in many])
+    assert (found.by, found.notices) == (
+        ("mode",),
+        ("Nothing is broken down by the column subject: it has 70 different values.",),
+    )

@@ -1,0 +1,138 @@
+"""What people said, out of files: columns, values, and every kind of broken line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmark.analysis.metaeval.scale import BINARY, CATEGORIES, NUMERIC, ORDERED, class_of, majority, mean_of, scale_of
+from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records.labels import Label, Labels, read_labels
+
+
+def written(folder: Path, text: str, name: str = "human.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def ratings(values: list[Any]) -> Labels:
+    return read_labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
+
+
+def test_a_file_of_ratings(tmp_path: Path):
+    path = written(tmp_path, "\ufeffExample ID;Label;Value;Rater;subject\n007;correct; 4.0 ;ann;law\n8;correct;;bo;\n")
+    human = read_labels(path)
+    assert human.ratings == (Label(2, "007", None, "correct", 4.0, "ann", ("law",)),)
+    assert (human.by, human.empty, human.choices) == (("subject",), 1, ())
+
+
+def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
+    path = written(tmp_path, '{"q": 1, "a": "s1", "b": "s2", "verdict": " TIE "}\n', "human.jsonl")
+    human = read_labels(path, mapping={"question_id": "q", "choice": "verdict"})
+    assert [(c.question_id, c.a, c.b, c.choice, c.rater) for c in human.choices] == [("1", "s1", "s2", "tie", "people")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("example_id,value,rater\ne1,1,x\ne1,0,x\n", 'human.csv:3: rater "x" rated "e1" on rating already in line 2'),
+        ("example_id,value\ne1,1\ne1,1\n", "there is no column rater"),
+        ("question_id,a,b,choice\nq,s,t,A+\n", 'human.csv:2: choice: expected a, b or tie, found "A\\+"'),
+        ("question_id,a,b,choice\nq,s,s,a\n", 'a and b are both "s"'),
+        ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", "in this order already in line 2"),
+        ("example_id,value\n,1\n", "example_id: is empty"),
+        ("example_id,value,rater\ne1,1,\n", "rater: is empty; name it, or leave out the column"),
+        ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
+        ("example_id,value\ne1,1e400\n", "too large for a rating"),
+        ("example_id,value\ne1\n", "1 cell for 2 columns"),
+    ],
+)
+def test_broken_lines_are_named(tmp_path: Path, lines: str, message: str):
+    with pytest.raises(BadInput, match=message):
+        read_labels(written(tmp_path, lines))
+
+
+def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
+    with pytest.raises(BadInput) as caught:
+        read_labels(written(tmp_path, "example_id,value\n" + "e1,1\n" * 101))
+    assert caught.value.total == 100
+    assert len(caught.value.lines) == 20
+    assert "… and 80 more" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("", "is empty"),
+        ("example_id,value\n", "has no records"),
+        ("example_id,value\ne1,\ne2,nan\n", "no line has a value"),
+        ("id2,value\ne1,1\n", "need a column example_id; found id2, value; name it with --map example_id=COLUMN"),
+        ("question_id,a,choice\nq,s,a\n", "choices between answers need a column b"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path: Path, lines: str, message: str):
+    with pytest.raises(UserError, match=message):
+        read_labels(written(tmp_path, lines))
+
+
+def test_names_that_do_not_exist(tmp_path: Path):
+    path = written(tmp_path, "example_id,value,subjekt\ne1,1,law\n")
+    with pytest.raises(UnknownName, match="unknown field: val"):
+        read_labels(path, mapping={"val": "value"})
+    with pytest.raises(UnknownName, match="unknown column in --map: mark"):
+        read_labels(path, mapping={"value": "mark"})
+    with pytest.raises(UnknownName, match="Did you mean subjekt"):
+        read_labels(path, by=["subject"])
+    with pytest.raises(UnknownName, match="unknown label: quality"):
+        read_labels(path, labels=["quality"])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "classes"),
+    [
+        ([1, "0", 1.0], BINARY, ("0", "1")),
+        (["Yes", "no", "YES"], BINARY, ("no", "yes")),
+        ([True, False], BINARY, ("false", "true")),
+        (["1", "4.0", 2.5], NUMERIC, ("1", "2.5", "4")),
+        (["good", "bad"], CATEGORIES, ("bad", "good")),
+        (list(range(40)), NUMERIC, ()),
+    ],
+)
+def test_what_kind_of_question_a_label_is(values: list[Any], kind: str, classes: tuple[str, ...]):
+    scale = scale_of(ratings(values).ratings)
+    assert (scale.kind, scale.classes) == (kind, classes)
+
+
+def test_categories_in_an_order_are_numbers_from_0_to_1():
+    said = ratings(["Partly", "right", "wrong"]).ratings
+    scale = scale_of(said, ["wrong", "partly", "right"])
+    assert scale.kind == ORDERED
+    assert [mean_of([rating], scale) for rating in said] == [0.5, 1, 0]
+    assert class_of("Partly", scale) == "partly"
+    assert mean_of(said, scale) == 0.5
+    numbers = ratings([1, 3, 5]).ratings
+    scale = scale_of(numbers, ["1", "2", "3", "4", "5"])
+    assert [mean_of([rating], scale) for rating in numbers] == [0, 0.5, 1]
+
+
+def test_mixed_values_and_values_beyond_the_order_are_refused():
+    with pytest.raises(BadInput, match=r"'n/a' is no number, as 2 other ratings are"):
+        scale_of(ratings([1, "n/a", 3]).ratings)
+    with pytest.raises(BadInput, match="'great' is not in the order bad, good"):
+        scale_of(ratings(["good", "great"]).ratings, ["bad", "good"])
+    with pytest.raises(UserError, match="each once"):
+        scale_of(ratings(["good"]).ratings, ["good", "Good"])
+    with pytest.raises(UserError, match="60 different texts"):
+        scale_of(ratings([f"note {i}" for i in range(60)]).ratings)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=9))
+def test_the_majority_is_the_only_value_that_comes_most_often(votes: list[str]):
+    most = max((votes.count(vote) for vote in votes), default=0)
+    leading = {vote for vote in votes if votes.count(vote) == most}
+    assert majority(votes) == (leading.pop() if len(leading) == 1 else None)

@@ -1,0 +1,89 @@
+"""The pages of a SCORE study: that of its tables, and those of each generator's answers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.analysis.studies.score_models import Fakes, carry, make_index
+from tests.report.browser import needs_chromium, opened
+
+from longmark.analysis.studies.score.answers import write_pages
+from longmark.analysis.studies.score.plan import Member, Plan
+from longmark.analysis.studies.study import Outcome
+from longmark.models.cache import CallCache
+from longmark.records.read import Reading
+from longmark.report.document import write_document
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome]:
+    folder = tmp_path_factory.mktemp("study")
+    plan = Fakes().plan(folder / "s", make_index(folder / "idx"))
+    return plan, carry(plan, CallCache(folder / "calls.sqlite"))
+
+
+def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
+    whole: tuple[Plan, Outcome],
+):
+    plan, _ = whole
+    pages = write_pages(plan)
+    assert [page.name for page in pages] == ["A.html", "B.html"]
+    page = pages[0].read_text(encoding="utf-8")
+    assert "24 answers" in page
+    assert "of 2 systems" not in page
+    for metric in ("score.specificity.hazard", "score.segment_attribution.relevance", "score.robustness.paraphrase"):
+        assert metric in page
+    for metric, whose in (
+        ("specificity.hazard", "yes"),
+        ("specificity.hazard", "no"),
+        ("context_utilization.absolute", "Q"),
+    ):
+        assert f'"score.{metric} by {whose}"' in page
+    assert "on 15 metrics by" in page
+    assert "<bdi>Specificity: hazard (no)</bdi> <code>score.specificity.hazard by no</code>" in page
+
+
+def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Outcome], tmp_path: Path):
+    plan, outcome = whole
+    assert outcome.document is not None
+    answers = next(section for section in outcome.document.sections if section.links)
+    assert [plan.out / path for path, _ in answers.links] == write_pages(plan)
+    write_document(outcome.document, tmp_path / "report.html")
+    assert '<a href="answers/A.html"><bdi>Answers of A</bdi></a>' in (tmp_path / "report.html").read_text("utf-8")
+
+
+@needs_chromium
+def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(whole: tuple[Plan, Outcome], tmp_path: Path):
+    plan, _ = whole
+    page = write_pages(plan)[0]
+    name = next(iter(Reading(plan.answers_path(plan.generators[0])))).id
+    shown = opened(page, tmp_path / "profile", f"#open={name}")
+    titles = re.findall(r"<h4>(.*?)</h4><span class=\"view-count\">", shown)
+    assert titles == [
+        *("Claims and their verdicts by yes", "Claims and their verdicts by no", "Points and what each adds"),
+        *("Passages and what they contributed by P", "Passages and what they contributed by Q"),
+        *("Questions the answer would answer by yes", "Questions the answer would answer by no"),
+    ]
+    # the legend has each verdict once; two claims have yes on two dimensions by the one judge, and no by the other
+    for whose, yes in (("yes", 5), ("no", 1)):
+        view = shown.split(f"<h4>Claims and their verdicts by {whose}</h4>")[1].split("How the score comes about")[0]
+        assert view.count("verdict verdict-yes") == yes
+        assert f"See Claims and their verdicts by {whose}" in shown
+
+
+def test_a_page_of_answers_counts_calls_from_the_cache_among_its_calls(tmp_path: Path):
+    """A study again in another folder, with everything in the cache: all its calls come from there, 100 %."""
+    fakes, idx, cache = Fakes(), make_index(tmp_path / "idx"), CallCache(tmp_path / "calls.sqlite")
+    few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2, "variants": ["location"]}
+    carry(fakes.plan(tmp_path / "first", idx, **few), cache)
+    plan = fakes.plan(tmp_path / "again", idx, **few)
+    carry(plan, cache)
+    (page,) = write_pages(plan)
+    found = re.search(
+        r"<dt>Model calls</dt><dd><b>(\d+)</b><span>(\d+) from the call cache \((.*?)\)", page.read_text()
+    )
+    assert found is not None
+    assert int(found[1]) == int(found[2]) > 0
+    assert found[3] == "100 %"

@@ -1,0 +1,318 @@
+"""The tables of a SCORE study, from marks made by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.analysis.studies.score_results import FAST, confident, results, score, scores
+from tests.report.runs import row, write_run
+
+from longmark.analysis.studies.score import tables, utilization
+from longmark.analysis.studies.score.results import (
+    ABSOLUTE,
+    CHANGED,
+    EASE,
+    GRADE,
+    MASKED,
+    PARAPHRASE,
+    PERTURBATION,
+    RELATIVE,
+    RELEVANCE,
+    SPECIFICITY,
+    Intervals,
+    bounds_in,
+    read,
+)
+from longmark.records import Example
+from longmark.report.summary import summarise
+from longmark.report.tables import Range, Table, as_csv
+from longmark.stats.bootstrap import bootstrap_mean
+
+
+def column(table: Table, key: str) -> list[object]:
+    place = [column.field for column in table.columns].index(key)
+    return [row[place] for row in table.rows]
+
+
+def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
+    # specificity .2 .4 .9 and one gap: mean 1.5/3 = .5; deviations -.3 -.1 .4, squares .09 .01 .16, sum .26;
+    # sd = sqrt(.26/2) = .36056
+    study = results(judged={("g", "e"): {SPECIFICITY: scores([0.2, None, 0.4, 0.9]), MASKED: scores([0.5] * 4)}})
+    # t of 3 values: .5 -+ 4.3027 * .36056 / sqrt(3) = .5 -+ .8957, clipped to [0, 1]
+    study = replace(study, bounds={SPECIFICITY: (0.0, 1.0)})
+    wide, long = tables.table_1(study)
+    assert column(wide, "specificity") == [pytest.approx(0.5)]
+    assert column(wide, "specificity_sd") == [pytest.approx(math.sqrt(0.13))]
+    assert column(wide, "relevance") == [0.5]
+    assert column(wide, "paraphrase") == [None]
+    assert column(long, "measure") == ["Specificity", "Relevance"]
+    assert (column(long, "scored"), column(long, "total")) == ([3, 4], [4, 4])
+    assert column(long, "missing") == [
+        "1 undefined (No claims.)",
+        "no interval: all 4 values are equal, and the metric has no bounds to reckon with",
+    ]
+    assert column(long, "interval_method") == ["Student's t", None]
+    assert column(long, "interval") == [Range(0.0, 1.0), Range(None, None)]
+    assert "nan" not in as_csv(long).lower()
+
+
+def test_robustness_is_the_generators_own_under_every_evaluator():
+    study = results(
+        evaluators=("e", "f"),
+        once={"g": {PARAPHRASE: scores([0.8, 0.9, 1.0]), PERTURBATION: scores([0.4, 0.5, 0.9])}},
+    )
+    wide, _ = tables.table_1(study)
+    assert column(wide, "evaluator") == ["e", "f"]
+    assert column(wide, "paraphrase") == [pytest.approx(0.9)] * 2
+    assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
+
+
+def test_variants_of_a_question_are_resampled_together():
+    """Four equal rows of each question say no more than one of them: the interval stays that of the questions."""
+    chance = random.Random(5)
+    values = [chance.random() for _ in range(20)]
+    alone = results().mean(EASE, [score(f"q{i}", value) for i, value in enumerate(values)])
+    repeated = results().mean(EASE, [score(f"q{i}", value) for i, value in enumerate(values) for _ in range(4)])
+    assert repeated.low == pytest.approx(alone.low)
+    assert repeated.high == pytest.approx(alone.high)
+    assert repeated.scored == 80
+
+
+def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Path):
+    examples = [
+        Example(id="1.x", question_id="q.x", question="How?", answer="So.", variant_of="q", variant="location"),
+        Example(id="2", question_id="q2", question="Why?", answer="Thus."),
+    ]
+    rows = [
+        row("1.x", PERTURBATION, 0.5, question_id="q.x"),
+        row("2", EASE, 12.0, question_id="q2", evidence={"band": "very difficult"}),
+    ]
+    read_ = read(write_run(tmp_path / "run", examples, rows))
+    assert [(one.question, one.variant) for one in read_[PERTURBATION]] == [("q", "location")]
+    assert [(one.question, one.variant, one.band) for one in read_[EASE]] == [("q2", "", "very difficult")]
+
+
+def test_specificity_by_dimension_counts_the_votes_of_claims():
+    votes = [{"yes": 3, "no": 1, "n/a": 2}, {"yes": 0, "no": 2, "n/a": 4}, {"yes": 0, "no": 0, "n/a": 6}]
+    its = [score(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
+    table, voted = tables.dimensions(results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}))
+    first = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
+    counts = dict(zip([c.field for c in voted.columns], voted.rows[0], strict=True))
+    assert (first["dimension"], first["weight"], first["mean"]) == ("hazard", 0.6, 0.375)
+    assert (first["scored"], first["total"], first["missing"]) == (2, 3, "1 undefined (No claims.)")
+    assert (counts["yes"], counts["no"], counts["na"]) == (3, 3, 12)
+
+
+def test_variants_are_told_apart_by_their_kind():
+    its = [score("q0", 0.2, variant="hazard"), score("q1", 0.4, variant="hazard"), score("q0", 0.9, variant="location")]
+    table = tables.variants(
+        results(once={"g": {PERTURBATION: its, PARAPHRASE: [score("q0", 1.0, variant="paraphrase")]}})
+    )
+    assert column(table, "variant") == ["paraphrase", "hazard", "location"]
+    assert column(table, "mean") == [1.0, pytest.approx(0.3), 0.9]
+    assert column(table, "better") == ["higher", "lower", "lower"]
+
+
+def test_table_2_counts_the_answers_whose_points_change_places():
+    its = {RELEVANCE: scores([6.0, 7.0, 8.0, 9.0]), CHANGED: scores([1.0, 0.0, 1.0, None])}
+    table = tables.table_2(results(points={"g": its}))
+    row_ = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
+    assert row_["mean"] == 7.5
+    assert (row_["changed"], row_["with_order"]) == (2, 3)
+    assert row_["share"] == pytest.approx(2 / 3)
+
+
+def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_facts():
+    # answers: CU .001 and .003; facts: deltas .002 .000 | .006 .000 -.003 relative .01 0 | .03 0 -.015
+    its = {
+        ABSOLUTE: [
+            score("q0", 0.001, deltas=[(0.002, 0.01), (0.0, 0.0)]),
+            score("q1", 0.003, deltas=[(0.006, 0.03), (0.0, 0.0), (-0.003, -0.015)]),
+        ],
+        RELATIVE: scores([0.005, 0.015]),
+    }
+    answers, facts = utilization.table_4(results(proxied={("g", "p"): its}))
+    assert column(answers, "score") == ["CU", "CU relative, %"]
+    assert column(answers, "min") == [0.001, pytest.approx(0.5)]
+    assert column(answers, "max") == [0.003, pytest.approx(1.5)]
+    assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
+    row_ = dict(zip([c.field for c in facts.columns], facts.rows[0], strict=False))
+    assert (row_["facts"], row_["min"], row_["max"]) == (5, -1.5, 3.0)
+    assert row_["mean"] == pytest.approx((1 + 0 + 3 + 0 - 1.5) / 5)
+    assert row_["distracting"] == pytest.approx(1 / 5)
+
+
+def test_table_10_puts_every_answer_in_one_band():
+    ease = [
+        score(f"q{i}", value, band=band)
+        for i, (value, band) in enumerate([(12.0, "very difficult"), (40.0, "difficult")])
+    ]
+    grade = [score(f"q{i}", value, band="graduate") for i, value in enumerate([17.0, 18.0])]
+    means, bands = tables.table_10(results(once={"g": {EASE: ease, GRADE: grade}}))
+    assert column(means, "mean") == [26.0, 17.5]
+    counts = {(row_[0], row_[1]): row_[2] for row_ in bands.rows}
+    assert counts["Reading ease", "difficult"] == counts["Reading ease", "very difficult"] == 1
+    assert counts["Grade level", "graduate"] == 2
+    assert sum(counts.values()) == 4  # type: ignore[arg-type]
+
+
+def test_consistency_is_pearsons_correlation_of_the_two_confidences():
+    # x = 1 2 3 4 5 (tenths), y = 2 1 4 3 5: centred -2 -1 0 1 2 and -1 -2 1 0 2, products 2 2 0 0 4 = 8, squares 10
+    # and 10: r = 8/10
+    pairs = [(0.1, 0.2), (0.2, 0.1), (0.3, 0.4), (0.4, 0.3), (0.5, 0.5)]
+    study = results(proxied={("g", "p"): {ABSOLUTE: confident(pairs, [0.1] * 5)}})
+    (one,) = utilization.consistencies(study)
+    assert one.correlation.value == pytest.approx(0.8)
+    # t = .8 sqrt(3/(1 - .64)) = 2.3094 on 3 degrees: p = .1041
+    assert one.p == pytest.approx(0.1041, abs=1e-4)
+    assert utilization.agreements(study) == []  # the other proxy marked nothing
+
+
+def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
+    p = confident([(0.5, 0.5)] * 6, [0.1, 0.2, 0.3, 0.4, 0.5, None])
+    q = confident([(0.5, 0.5)] * 6, [0.2, 0.1, 0.4, 0.3, 0.5, 0.9])
+    study = results(proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}})
+    first, second = utilization.agreements(study)
+    assert (first.score, second.score) == ("absolute", "relative")
+    assert first.pearson.value == pytest.approx(0.8)
+    assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
+    assert first.pearson.n == 5
+    assert first.mean.value == pytest.approx(0.0)
+    # differences -.1 .1 -.1 .1 0: sd .1, t of 4 degrees 2.7764: 2.7764 * .1 / sqrt(5) = .12417
+    assert first.mean.high == pytest.approx(0.12417, abs=1e-5)
+    assert first.mean.method == "Student's t"
+    assert (first.total, first.unscored) == (6, "p: 1 undefined (No claims.)")
+    table = utilization.agreement_table([first, second], study)
+    assert column(table, "proxies") == ["p and q"] * 2
+    assert column(table, "missing") == ["p: 1 undefined (No claims.)"] * 2
+
+
+def test_a_jury_of_three_agrees_by_pairs():
+    # yes yes no: 1 of 3 pairs; yes yes yes: 3 of 3; mean 2/3
+    labels = [("hazard", ("yes", "yes", "no")), ("hazard", ("yes", "yes", "yes")), ("location", ("n/a", "n/a", "n/a"))]
+    study = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=labels)]}})
+    table = tables.jury(study)
+    assert column(table, "dimension") == ["hazard", "location"]
+    assert column(table, "agreement") == [pytest.approx(2 / 3), 1.0]
+    assert column(table, "scored") == column(table, "total")
+    # yes 5/6, no 1/6: chance = 26/36; kappa = (24/36 - 26/36) / (10/36) = -.2; nothing but n/a: none
+    assert column(table, "kappa") == [pytest.approx(-0.2), None]
+    alone = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=[("hazard", ("yes",))])]}})
+    assert tables.jury(alone).rows == ()
+
+
+def test_a_verdict_that_is_missing_agrees_with_nothing():
+    # hazard: one voice left out every label, so no claim has two; location: yes yes (1 of 1), yes no (0 of 1), and one
+    # with a single label: mean 1/2 over 2 of 3 claims, 1 of 6 labels left out; yes 3/4, no 1/4: chance 10/16,
+    # kappa = (8/16 - 10/16) / (6/16) = -1/3
+    hazard = [("hazard", ("yes", None)), ("hazard", ("no", None)), ("hazard", (None, None))]
+    location = [("location", ("yes", "yes")), ("location", ("yes", "no")), ("location", ("yes", None))]
+    its = [score(f"q{i}", 0.5, verdicts=pair) for i, pair in enumerate(zip(hazard, location, strict=True))]
+    study = results(judged={("g", "e"): {SPECIFICITY: its}})
+    table = tables.jury(study)
+    assert column(table, "agreement") == [None, 0.5]
+    assert (column(table, "scored"), column(table, "total")) == ([0, 2], [3, 3])
+    assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
+    nothing, some = column(table, "missing")
+    assert nothing == "4 of 6 verdicts left out by the judges; no claim has two verdicts to compare"
+    assert str(some).startswith("1 of 6 verdicts left out by the judges")
+    _, voted = tables.dimensions(study)
+    assert column(voted, "verdicts") == [6, 6, 0, 0]
+    assert column(voted, "verdicts_left_out") == [4, 1, 0, 0]
+
+
+def test_a_verdict_that_was_left_out_is_read_as_none(tmp_path: Path):
+    shown = {"hazard": {"vote": "n/a", "labels": ["yes", None], "reasons": ["", ""]}}
+    example = Example(id="1", question_id="q", question="How?", answer="So.")
+    its = row("1", SPECIFICITY, 0.5, question_id="q", evidence={"claims": [{"claim": "", "dimensions": shown}]})
+    assert read(write_run(tmp_path / "run", [example], [its]))[SPECIFICITY][0].verdicts == [("hazard", ["yes", None])]
+
+
+def test_table_1_pools_the_kinds_of_the_paper_only():
+    its = [
+        score("q0", 0.2, variant="hazard"),
+        score("q1", 0.4, variant="location"),
+        score("q0", 1.0, variant="profession"),
+    ]
+    study = results(once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location"))
+    wide, long = tables.table_1(study)
+    assert column(wide, "perturbation") == [pytest.approx(0.3)]
+    assert column(long, "total") == [2]
+    assert "profession" in wide.note
+    assert column(tables.variants(study), "variant") == ["hazard", "location", "profession"]
+    every = tables.table_1(replace(study, pooled=None))[0]
+    assert (column(every, "perturbation"), every.note) == ([pytest.approx(1.6 / 3)], "")
+
+
+@pytest.mark.parametrize(
+    ("values", "method"),
+    [([0.2, 0.9, 0.4], "Student's t"), ([1.0] * 4, "all equal"), ([i / 20 for i in range(20)], "BCa")],
+)
+def test_the_interval_of_a_mean_is_that_of_the_run_below_15_values_and_bca_above(
+    tmp_path: Path, values: list[float], method: str
+):
+    examples = [Example(id=f"a{i}", question_id=f"q{i}", question="How?", answer="So.") for i in range(len(values))]
+    rows = [row(f"a{i}", SPECIFICITY, value, question_id=f"q{i}") for i, value in enumerate(values)]
+    bounds = {"metrics": {SPECIFICITY: {"bounds": [0, 1], "higher_is_better": True}}}
+    run = write_run(tmp_path / "run", examples, rows, bounds)
+    one = results(bounds=bounds_in(run), intervals=Intervals()).mean(SPECIFICITY, read(run)[SPECIFICITY])
+    assert one.method == method
+    if method != "BCa":
+        (cell,) = summarise([run]).cells
+        assert (one.method, (one.low, one.high)) == (cell.method, cell.interval)
+
+
+def test_few_questions_with_several_rows_are_counted_by_questions():
+    # three questions of two rows each: sums .4 1.0 1.6, mean 3/6 = .5; each adds .2 .5 .8, sd .3, t of 2 degrees is
+    # 4.3027: .5 -+ 4.3027 * .3 / sqrt(3) = .5 -+ .74524; six rows of six questions would give another
+    its = [score(f"q{i}", value) for i, pair in enumerate([(0.1, 0.3), (0.4, 0.6), (0.9, 0.7)]) for value in pair]
+    one = results().mean(EASE, its)
+    assert one.low == pytest.approx(0.5 - 0.74524, abs=1e-5)
+    assert one.high == pytest.approx(0.5 + 0.74524, abs=1e-5)
+    assert (one.method, one.scored) == ("Student's t", 6)
+    same = [score("q0", 0.2), score("q0", 0.4)]
+    assert results().mean(EASE, same).reason == "all values belong to one question"
+
+
+def test_many_questions_with_several_rows_are_resampled_by_questions():
+    its = [score(f"q{i}", (i * 7 % 16) / 16 + extra) for i in range(16) for extra in (0.0, 0.01)]
+    one = results().mean(EASE, its)
+    drawn = bootstrap_mean(
+        [value for value, _ in sorted((mark_.score, mark_.question) for mark_ in its)],
+        clusters=[question for _, question in sorted((mark_.score, mark_.question) for mark_ in its)],
+        resamples=FAST.resamples,
+    )
+    assert one.method == "BCa"
+    assert (one.low, one.high) == (drawn.low, drawn.high)
+
+
+def test_tables_of_proxies_say_why_answers_are_not_among_them():
+    both = confident([(0.1, 0.2), (0.2, 0.1), (0.3, 0.4)], [0.1, 0.2, 0.3])
+    gap = score("q3", None, status="model_error", reason="The server is down.")
+    (one,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
+    table = utilization.consistency_table("table3", "", [one], results())
+    assert (column(table, "n"), column(table, "total")) == ([3], [4])
+    assert str(column(table, "missing")[0]).startswith("1 model_error (The server is down.)")
+    answers, facts = utilization.table_4(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
+    assert column(answers, "missing")[0] == "1 model_error (The server is down.)"
+    assert "1 model_error (The server is down.)" in str(column(facts, "missing")[0])
+
+
+def test_a_study_without_scores_makes_tables_without_rows():
+    empty = results()
+    made = [*utilization.table_4(empty), tables.table_2(empty), *tables.dimensions(empty)]
+    assert [table.rows for table in made] == [(), (), (), (), ()]
+    wide, long = tables.table_1(empty)
+    assert wide.rows == (("g", "e", *[None] * 8),)
+    assert long.rows == ()
+    assert utilization.consistencies(empty) == []
+
+
+def test_one_value_has_neither_spread_nor_interval():
+    one = results().mean(EASE, scores([0.4]))
+    assert (one.value, one.sd, one.interval, one.scored) == (0.4, None, Range(None, None), 1)
+    assert one.reason == "there is only 1 value"
