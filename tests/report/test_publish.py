@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from longmark.errors import UserError
-from longmark.report.document import Document, Section
-from longmark.report.publish import check_out, publish
+from longmark.report.document import Document, Section, check_out, publish
 from longmark.report.tables import Column, Table
 
 SMALL = Table("small", "Small", (Column("a"), Column("b", 1)), (("x", 1.25),))

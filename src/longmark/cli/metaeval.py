@@ -67,7 +67,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
 
     from longmark.analysis.metaeval import metaeval as hold
     from longmark.analysis.metaeval.sections import brief, document
-    from longmark.report.publish import check_out, publish
+    from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
     found = hold(

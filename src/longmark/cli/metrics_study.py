@@ -57,7 +57,7 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     from longmark.analysis.metrics_study.document import brief, document
     from longmark.analysis.metrics_study.study import metrics_study as studied
     from longmark.cli.progress import under_way
-    from longmark.report.publish import check_out, publish
+    from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 
     check_out(arguments.out)

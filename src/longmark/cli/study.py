@@ -69,7 +69,7 @@ def _publish(outcome: Outcome) -> None:
     from rich.console import Console
 
     from longmark.analysis.studies.page import stage_table
-    from longmark.report.publish import publish
+    from longmark.report.document import publish
     from longmark.report.tables import print_table
 
     console = Console()

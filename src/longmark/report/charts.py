@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from longmark.report.distribution import round_step, spread, tick_texts
 from longmark.report.figures import HUE, HUES, INK, LINE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted, text_width
-from longmark.report.numbers import fixed, whole
-from longmark.report.words import counted
+from longmark.report.format import counted, fixed, whole
 
 MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longmark.report.numbers import fixed
+from longmark.report.format import fixed
 from longmark.scores.manifest import MetricFacts
 
 SHOW_POINTS = 20

@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import platform
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import longmark
+from longmark.errors import UserError
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
+from longmark.report.format import upright
 from longmark.report.page import refuse_to_destroy, render, write_page
-from longmark.report.tables import Cell, Column, Table, cell_text, filled
-from longmark.report.words import upright
+from longmark.report.tables import (
+    Cell,
+    Column,
+    Table,
+    cell_text,
+    filled,
+    main_columns,
+    one_line,
+    print_table,
+    write_tables,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
@@ -32,6 +47,8 @@ _PHONE, _BETWEEN = 44, 3
 _BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
 """Where a name may break: after a dot, an underscore or a hyphen inside it. An escaped text has none inside `&#39;`."""
 _OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
+_PRINTED = 60
+"""Rows of a table that are printed; a longer one is for the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,73 @@ def write_document(document: Document, path: Path) -> None:
         "sections": sections,
     }
     write_page(path, render("document.html.j2", **values))
+
+
+def check_out(out: Path | None) -> None:
+    """UserError where `out` cannot be a folder, or its `report.html` is not an earlier page of longmark. Called before
+    anything is computed."""
+    if out is None:
+        return
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file; give a folder to --out")
+    refuse_to_destroy(out / "report.html")
+
+
+def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
+    """Prints every section: its title, what it says, what was found, its tables. With `out` first writes
+    `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
+    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. printed: what is
+    printed, if it is not the whole document.
+
+    Errors: those of `check_out` and of `write_document`.
+    """
+    check_out(out)
+    if out is not None:
+        tables = [table for section in document.sections for table in section.tables]
+        write_tables(tables, out / "tables", document.kind)
+        write_document(document, out / "report.html")
+    _print(printed or document, out, console)
+    if out is not None:
+        figures = f"Figures: {out / 'figures'}\n" if any(section.figures for section in document.sections) else ""
+        console.file.write(f"\nTables: {out / 'tables'}\n{figures}Report: {out / 'report.html'}\n")
+
+
+def _print(document: Document, out: Path | None, console: Console) -> None:
+    write = console.file.write
+    for notice in document.notices:
+        write(f"Note: {one_line(notice)}\n")
+    for section in document.sections:
+        write(f"\n{one_line(section.title)}\n{one_line(section.says)}\n")
+        for point in section.points:
+            write(f"{_wrapped(point, console.width)}\n")
+        for table in section.tables:
+            if len(section.tables) > 1:
+                write(f"\n{one_line(table.title)}")
+            write("\n")
+            print_table(filled(main_columns(replace(table, items=table.items[:_PRINTED]))), console)
+            write(_rest(table, out))
+        if section.note:
+            write(f"{one_line(section.note)}\n")
+
+
+def _wrapped(point: str, width: int) -> str:
+    """The lines of one finding; no word is cut, and no name broken at its hyphens."""
+    return textwrap.fill(
+        one_line(point),
+        width=max(width, 20),
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _rest(table: Table, out: Path | None) -> str:
+    more = len(table.rows) - _PRINTED
+    if more <= 0:
+        return ""
+    where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
+    return f"… and {more:,} more rows; {where}\n"
 
 
 def _figures(document: Document, folder: Path) -> list[list[dict[str, Any]]]:

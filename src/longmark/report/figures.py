@@ -18,7 +18,7 @@ from typing import Any
 
 from longmark.errors import MissingExtra, UserError
 from longmark.records.write import replacing
-from longmark.report.words import upright
+from longmark.report.format import upright
 
 INK, SOFT, LINE, PAPER, HUE, PALE = "#1f1e1b", "#625f57", "#dfdbd1", "#ffffff", "#226d83", "#efece5"
 HUES = (HUE, "#d9480f", "#9a4fc4", "#6d1023", "#231f5c", "#a8894e")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from longmark.records import STATUSES
 from longmark.report import provenance, sections
+from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.selection import LOWEST, MOST, Loaded, Selection, load, select
 from longmark.report.summary import Summary, summary_of
-from longmark.report.words import metric_titles
 from longmark.scores.files import sources_of
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, read_manifest

@@ -23,7 +23,7 @@ from longmark.report.charts import (
     known,
 )
 from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, Figure, Sheet, fitted, text_width
-from longmark.report.numbers import fixed, whole
+from longmark.report.format import fixed, whole
 
 _PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
 """From a lane to the next; the room of the axis; where in its row a lane is."""

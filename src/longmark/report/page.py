@@ -18,8 +18,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
-from longmark.report import numbers
-from longmark.report.words import counted
+from longmark.report.format import counted, fixed, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,7 +63,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=numbers.whole, fixed=numbers.fixed)
+    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=whole, fixed=fixed)
     return made
 
 

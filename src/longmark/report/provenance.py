@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 
 from longmark.records import Usage
-from longmark.report.numbers import dollars, duration, share, whole
-from longmark.report.words import counted
+from longmark.report.format import counted, dollars, duration, share, whole
 from longmark.scores.index import ScoreIndex, Spent
 from longmark.scores.manifest import Manifest
 

@@ -8,10 +8,9 @@ from datetime import date, datetime
 from typing import Any
 
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
-from longmark.report.numbers import fixed, whole
+from longmark.report.format import BY, counted, fixed, listed, upright, whole
 from longmark.report.summary import Cell, Summary
 from longmark.report.table import how_many, interval_in_words
-from longmark.report.words import BY, counted, listed, upright
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
 

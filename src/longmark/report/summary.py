@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
-from longmark.report.numbers import decimals, fixed, share
+from longmark.report.format import decimals, fixed, share
 from longmark.report.tables import one_line
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from longmark.report.numbers import fixed
+from longmark.report.format import fixed
 from longmark.report.summary import Cell, Summary
 from longmark.report.tables import aligned, markdown, one_line, print_cells
 from longmark.scores.index import Unscored

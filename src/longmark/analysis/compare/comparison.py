@@ -20,7 +20,7 @@ from longmark.analysis.compare.reach import factors
 from longmark.analysis.compare.results import Comparison, MetricComparison
 from longmark.analysis.compare.shared_questions import advice
 from longmark.errors import UnknownName, UserError
-from longmark.report.numbers import share
+from longmark.report.format import share
 from longmark.scores.paired import BY_RUN, Scores, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from longmark.analysis.compare.results import MetricComparison, PairOnMetric
 from longmark.analysis.compare.words import direction, in_groups, most_won, significant_pairs
 from longmark.report.figures import Figure
+from longmark.report.format import p_value
 from longmark.report.lanes import ForestRow, Ranked, Stack, forest, groups, stacked
-from longmark.report.numbers import p_value
 
 MOST_PAIRS = 30
 """Pairs drawn for a metric; of more, those of the first system with each other one."""

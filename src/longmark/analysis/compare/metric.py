@@ -26,7 +26,7 @@ from longmark.analysis.compare.results import (
     SystemOnMetric,
 )
 from longmark.analysis.compare.shared_questions import advice
-from longmark.report.numbers import MOST_DECIMALS, decimals
+from longmark.report.format import MOST_DECIMALS, decimals
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import bootstrap_mean

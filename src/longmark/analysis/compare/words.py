@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from longmark.analysis.compare.reach import FEWEST_NORMAL
 from longmark.analysis.compare.results import Comparison, MetricComparison, PairOnMetric
-from longmark.report.numbers import fixed, p_value
-from longmark.report.words import listed
+from longmark.report.format import fixed, listed, p_value
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.results import GREATER, LESS, HypothesisResult
 

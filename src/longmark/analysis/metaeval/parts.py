@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from longmark.report import charts, lanes
 from longmark.report.figures import Figure
-from longmark.report.numbers import p_value
-from longmark.report.words import counted
+from longmark.report.format import counted, p_value
 
 _DRAWN = 40  # pairs of metrics that a figure holds at the most
 

@@ -14,8 +14,8 @@ from longmark.analysis.metaeval.sections_people import join_section, people_sect
 from longmark.analysis.metaeval.sections_ratings import rating_sections
 from longmark.analysis.metaeval.words import Naming, between
 from longmark.report.document import Document, Section
+from longmark.report.format import counted
 from longmark.report.tables import Column, Table, middle
-from longmark.report.words import counted
 from longmark.stats.results import Estimate
 
 

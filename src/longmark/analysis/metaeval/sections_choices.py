@@ -18,8 +18,8 @@ from longmark.analysis.metaeval.result import ChoiceLabel
 from longmark.analysis.metaeval.words import Naming, between, figure, percent, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
+from longmark.report.format import counted
 from longmark.report.tables import Column
-from longmark.report.words import counted
 
 
 def choice_sections(part: ChoiceLabel, naming: Naming) -> Iterator[Section]:

@@ -10,8 +10,8 @@ from longmark.analysis.metaeval.scale import shown
 from longmark.analysis.metaeval.words import Naming, between, figure, percent, questions, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
+from longmark.report.format import counted
 from longmark.report.tables import Column
-from longmark.report.words import counted
 
 _DIAGRAMS, _MAPS = 6, 4
 

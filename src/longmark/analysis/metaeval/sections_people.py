@@ -6,8 +6,8 @@ from longmark.analysis.metaeval.people import PERSON, RATERS_SHOWN, Ceiling, Peo
 from longmark.analysis.metaeval.result import ChoiceLabel, RatingLabel
 from longmark.analysis.metaeval.words import Naming, between, figure, gaps
 from longmark.report.document import Section
+from longmark.report.format import counted
 from longmark.report.tables import Column, Table, middle
-from longmark.report.words import counted
 
 
 def join_section(part: RatingLabel | ChoiceLabel, naming: Naming) -> Section:

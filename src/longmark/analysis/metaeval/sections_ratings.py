@@ -20,8 +20,8 @@ from longmark.analysis.metaeval.sections_classes import binary_sections, class_s
 from longmark.analysis.metaeval.words import Naming, between, figure, questions, reasons, shared
 from longmark.report import charts, lanes
 from longmark.report.document import Section
+from longmark.report.format import counted
 from longmark.report.tables import Column
-from longmark.report.words import counted
 from longmark.stats.results import Estimate
 
 _FEW = 30

@@ -9,8 +9,8 @@ from typing import Any
 from longmark.records.labels import first_few
 from longmark.report.document import Section
 from longmark.report.figures import Figure
+from longmark.report.format import listed
 from longmark.report.tables import Column, Table, interval_columns
-from longmark.report.words import listed
 
 
 def itself(item: Any) -> Any:

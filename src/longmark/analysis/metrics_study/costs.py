@@ -8,9 +8,8 @@ from typing import Any
 
 from longmark.analysis.metrics_study.results import MetricProperties, MetricsStudy, on_systems
 from longmark.report.document import Section
-from longmark.report.numbers import dollars
+from longmark.report.format import counted, dollars, listed
 from longmark.report.tables import Column, Table
-from longmark.report.words import counted, listed
 
 
 def costs(study: MetricsStudy) -> Section:

@@ -12,8 +12,8 @@ from longmark.analysis.metrics_study.results import MetricProperties, MetricsStu
 from longmark.analysis.metrics_study.spread import bounds, distributions, gaps, population, question_means, ties
 from longmark.analysis.metrics_study.words import better
 from longmark.report.document import Document, Section
+from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Mean, Range, Table, systems_table
-from longmark.report.words import counted, listed
 
 
 def document(study: MetricsStudy) -> Document:

@@ -7,8 +7,8 @@ from longmark.analysis.compare.sections import hypotheses_section
 from longmark.analysis.metrics_study.results import MetricProperties, MetricsStudy, On
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Section
+from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Table
-from longmark.report.words import counted, listed
 
 CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
 

@@ -10,9 +10,8 @@ from longmark.analysis.metrics_study.words import better
 from longmark.report.charts import heat_map
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.numbers import fixed
+from longmark.report.format import counted, fixed
 from longmark.report.tables import Column, Table, interval_columns
-from longmark.report.words import counted
 from longmark.stats.correlation import KINDS, MeanCorrelation
 from longmark.stats.results import Estimate
 

@@ -11,9 +11,9 @@ from longmark.analysis.metrics_study.results import MetricProperties, MetricsStu
 from longmark.analysis.metrics_study.words import better, percent, value
 from longmark.report.charts import Curve, Panel, curves, histograms
 from longmark.report.document import Section
+from longmark.report.format import counted, listed
 from longmark.report.lanes import Box, box_plots
 from longmark.report.tables import Column, Table
-from longmark.report.words import counted, listed
 from longmark.scores.index import Unscored
 from longmark.stats.describe import Ties
 

@@ -34,8 +34,7 @@ from longmark.analysis.metrics_study.results import (
 )
 from longmark.errors import UserError
 from longmark.report.distribution import bin_edges
-from longmark.report.numbers import decimals
-from longmark.report.words import listed
+from longmark.report.format import decimals, listed
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, mean_correlation

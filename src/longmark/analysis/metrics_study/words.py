@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longmark.analysis.metrics_study.results import MetricProperties
-from longmark.report.numbers import fixed
+from longmark.report.format import fixed
 
 
 def percent(share: float) -> str:

@@ -40,8 +40,8 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.analysis.studies.score.tables import agreeing, mean_columns
 from longmark.analysis.studies.score.utilization import correlated, why_not
+from longmark.report.format import counted
 from longmark.report.tables import Column, Range, Table
-from longmark.report.words import counted
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bootstrap import BCA, FEWEST_BCA
 from longmark.stats.correlation import correlation

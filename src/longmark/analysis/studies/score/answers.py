@@ -26,8 +26,8 @@ from longmark.analysis.studies.score.plan import (
     proxy_run,
 )
 from longmark.records.write import write_rows
+from longmark.report.format import BY
 from longmark.report.html import write_report
-from longmark.report.words import BY
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
 

@@ -12,9 +12,9 @@ from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.report.charts import scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
+from longmark.report.format import counted, listed
 from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Table
-from longmark.report.words import counted, listed
 from longmark.stats.bootstrap import FEWEST_BCA
 
 _FEW = 30  # questions below which the page says that tables are worth little

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.report.numbers import decimals, fixed, p_value
+from longmark.report.format import counted, decimals, fixed, listed, p_value
 from longmark.scores.manifest import MetricFacts
 
 
@@ -31,3 +31,18 @@ def test_a_small_value_is_not_written_as_zero():
 
 def test_a_p_value_is_never_zero():
     assert [p_value(p) for p in (0.0009, 0.001, 0.2, None)] == ["p < 0.001", "p = 0.001", "p = 0.200", "not tested"]
+
+
+def test_lists_name_as_many_as_may_be_and_count_the_rest():
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
+    assert listed([*"abcdefghij"]) == "a, b, c and 7 more"
+    assert listed([*"abcde"], 8) == "a, b, c, d and e"
+
+
+def test_counts_agree_with_their_words():
+    assert (counted(1, "pair"), counted(1200, "pair"), counted(2, "query", "queries")) == (
+        "1 pair",
+        "1,200 pairs",
+        "2 queries",
+    )
