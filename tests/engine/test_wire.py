@@ -316,3 +316,17 @@ def test_a_real_bad_day_in_real_time(tmp_path: Path):
         assert done.code == 0, done.err
         check_counts(server.counts, tmp_path / "r")
     assert len(rows_of(tmp_path / "r")) == 2000
+
+
+def test_log_probabilities_that_were_refused_once_are_still_read_from_the_cache(tmp_path: Path):
+    def refusing(_number: int, _path: str, body: Any) -> tuple[int, bytes, str] | None:
+        return (400, b'{"error": {"message": "no logprobs today"}}', "") if "What is 2?" in str(body) else None
+
+    with serve(answer=refusing) as server:
+        given = {"judges": f"m@{server.base_url}", "scoring": "expected", "concurrency": 1}
+        longmark.run(records(3), QR, out=tmp_path / "a", **given)
+        sent = server.counts["requests"]
+        longmark.run(records(3), QR, out=tmp_path / "b", **given)
+        assert server.counts["requests"] == sent
+    statuses = [[row.status for row in rows_of(tmp_path / folder)] for folder in "ab"]
+    assert statuses == [["ok", "ok", "unsupported"]] * 2

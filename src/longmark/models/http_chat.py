@@ -28,6 +28,7 @@ class HttpChat:
     `openai:gpt-4o-mini`)."""
 
     width: int | None = None
+    capabilities = Capabilities(prompt_logprobs=False)  # what refusals teach counts only after the cache was asked
 
     def __init__(self, endpoint: Endpoint, model: str, name: str) -> None:
         self.name = name
@@ -36,19 +37,10 @@ class HttpChat:
         self.endpoint = endpoint
         self._url = endpoint.url("/chat/completions")
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """As far as refused calls have shown it; the rest is None."""
-        return Capabilities(
-            json_schema=False if self._knows("text-only") else None,
-            logprobs=0 if self._knows("no-logprobs") else None,
-            prompt_logprobs=False,
-        )
-
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`."""
         if request.logprobs and self._knows("no-logprobs"):
-            raise Unsupported(f"logprobs are not supported by {self.name}: it refused them before", 400)
+            raise Unsupported(f"log-probabilities are not supported by {self.name}: it refused them before", 400)
         body = self._body(request)
         try:
             reply = await self.endpoint.post(self._url, body)
@@ -63,7 +55,7 @@ class HttpChat:
         else:
             return self._reply(reply, with_logprobs=request.logprobs > 0)
         if fact == "no-logprobs":
-            raise Unsupported(f"logprobs are not supported by {self.name}: {said}", status)
+            raise Unsupported(f"log-probabilities are not supported by {self.name}: {said}", status)
         raise AskAgain(said, status)
 
     async def close(self) -> None:
