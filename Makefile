@@ -30,7 +30,7 @@ check: $(VENV)/.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto --maxprocesses 4 --dist loadscope
 
 # What needs the judge for longer than a unit test may take: documented commands on the embedded judge.
 test-embedded: $(VENV)/.stamp
