@@ -2,17 +2,17 @@
 
 `python -m bench.means [--runs 4000] [--resamples 1000] [--sizes 20,50] [--sides]`
 
-For each shape and each n, samples are drawn, each method makes its nominal 95 % interval of each, and three figures come
-of it: the share of intervals that hold the true mean, the share that lie wholly above it (`low end above`) and wholly
-below it, and the mean width beside Student's t. Bounded shapes are scores in [0, 1]; intervals of these are clipped to
+For each shape and each n, samples are drawn, each method makes its nominal 95 % interval of each. Printed: the share of
+intervals that hold the true mean, with --sides the shares that lie wholly above and wholly below it, and the mean width
+relative to Student's t. Bounded shapes are scores in [0, 1]; intervals of these are clipped to
 the bounds, and a sample of equal values has the interval of `stats.student.equal_interval` under every method but
 betting, which needs no exception.
 
 The methods, each as a function of the sample's mean x, standard deviation s, skewness g and n; t: Student's quantile:
 
     t         x ± t s / sqrt n
-    johnson   the same about x + g s / (6 n): Johnson (1978), "Modified t tests and confidence intervals for asymmetrical
-              populations", JASA 73
+    johnson   the same about x + g s / (6 n): Johnson (1978), "Modified t tests and confidence intervals for
+              asymmetrical populations", JASA 73
     hall      x - s / sqrt n * G⁻¹(±t), G the cubic transformation of Hall (1992), "On the removal of skewness by
               transformation", JRSS B 54, equation for g = g1
     abc       DiCiccio and Efron (1992): for a mean x + s_n w / (1 - a w)², w = a + z, a = g / (6 sqrt n)
@@ -91,7 +91,7 @@ def student(x: Floats) -> tuple[Floats, Floats]:
 
 def skewness(x: Floats) -> Floats:
     away = x - x.mean(1, keepdims=True)
-    return np.nan_to_num((away**3).mean(1) / (away**2).mean(1) ** 1.5)
+    return np.asarray(np.nan_to_num((away**3).mean(1) / (away**2).mean(1) ** 1.5))
 
 
 def johnson(x: Floats) -> tuple[Floats, Floats]:
@@ -107,7 +107,7 @@ def hall(x: Floats) -> tuple[Floats, Floats]:
     scale, root = x.std(1, ddof=1) / np.sqrt(n), np.sqrt(n)
 
     def back(at: float) -> Floats:
-        return 3 * root / g * (np.cbrt(1 + g / root * (at - g / (6 * root))) - 1)
+        return np.asarray(3 * root / g * (np.cbrt(1 + g / root * (at - g / (6 * root))) - 1))
 
     return x.mean(1) - scale * back(t), x.mean(1) - scale * back(-t)
 
@@ -120,7 +120,7 @@ def abc(x: Floats, small: bool = False) -> tuple[Floats, Floats]:
 
     def end(at: float) -> Floats:
         w = a + at
-        return x.mean(1) + scale * w / (1 - a * w) ** 2
+        return np.asarray(x.mean(1) + scale * w / (1 - a * w) ** 2)
 
     return end(-z), end(z)
 
@@ -183,11 +183,13 @@ def intervals(
     return low, high
 
 
-def measured(shape: Shape, n: int, methods: Sequence[str], runs: int, resamples: int) -> dict[str, tuple[float, ...]]:
+def measured(
+    shape: Shape, n: int, methods: Sequence[str], runs: int, resamples: int
+) -> dict[str, tuple[float, float, float, float]]:
     """Method -> coverage, share above the mean, share below it, mean width."""
     chance = np.random.default_rng([n, runs])
     x = shape.draw(chance, (runs, n))
-    found = {}
+    found: dict[str, tuple[float, float, float, float]] = {}
     for method in methods:
         if method == "betting" and not shape.bounded:
             continue
