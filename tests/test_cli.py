@@ -82,7 +82,7 @@ def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command
     (line,) = [line for line in lines if line.startswith(QR)]
     assert line.split() == [QR, "out", "0.800", "[0.383,", "0.904]", "(all", "equal)", "5", "/", "5"]
     assert sum(line.startswith(("ccrs.", "score.")) for line in lines) == 3
-    assert "95 % interval" in lines[0]
+    assert "95 % CI" in lines[0]
     assert "5 calls" in done.out
     assert "\x1b" not in done.out + done.err
     assert [(row.example_id, row.metric) for row in rows_of(Path("out"))] == [
@@ -181,7 +181,7 @@ def test_too_many_gaps_fail_under_whatever_the_mean(longmark: Command):
     with serve(reply="80") as server:
         done = longmark(*judged(server, "--fail-under", f"{QR}>=0.1"))
         assert done.code == 3
-        assert "1 of 10 rows (10 %) have no value" in done.out.replace("10%", "10 %")
+        assert "1 of 10 rows (10 %) are unscored" in done.out.replace("10%", "10 %")
         assert longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code == 0
 
 

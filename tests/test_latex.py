@@ -19,7 +19,7 @@ from longmark.analysis.compare import compare
 from longmark.analysis.compare import document as compared
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.sections import document as held_against_people
-from longmark.analysis.metrics_study import document as metrics_document
+from longmark.analysis.metrics_study.document import document as metrics_document
 from longmark.models.cache import CallCache
 from longmark.records import Example
 from longmark.report.document import Document
@@ -90,7 +90,7 @@ def test_whatever_a_name_may_be():
 
 
 def test_our_signs_are_written_and_the_engine_named_that_others_need():
-    columns = (Column("mean ± s", 2), Column("why"), Column("a - b", 1))
+    columns = (Column("mean ± s", places=2), Column("why"), Column("a - b", places=1))
     own = Table("t", "≥ ≤ − – … ↑ ↓ × ± α Δ", columns, ((-0.5, "x ''y", 1), (1e-3, "-1", None)))
     lines = as_latex(own).splitlines()
     assert lines[0] == "% Needs \\usepackage{booktabs}."
@@ -127,7 +127,7 @@ def test_sentences_are_broken():
 
 def test_heads_are_broken_before_type_gets_smaller():
     head = "mean over the common questions"
-    table = Table("t", "T", tuple(Column(f"{head} {i}", 3) for i in range(5)), (tuple([0.5] * 5),))
+    table = Table("t", "T", tuple(Column(f"{head} {i}", places=3) for i in range(5)), (tuple([0.5] * 5),))
     latex = as_latex(table)
     assert latex.startswith("% Needs \\usepackage{booktabs}.")
     _, lines = cells_of(latex)
@@ -136,7 +136,9 @@ def test_heads_are_broken_before_type_gets_smaller():
 
 def test_broad_tables_get_smaller_type_then_lie_on_their_side():
     for columns, needs in ((9, "graphicx"), (20, "graphicx,rotating")):
-        table = Table("t", "T", tuple(Column(f"c{i}", 3) for i in range(columns)), (tuple([-0.123] * columns),) * 3)
+        table = Table(
+            "t", "T", tuple(Column(f"c{i}", places=3) for i in range(columns)), (tuple([-0.123] * columns),) * 3
+        )
         latex = as_latex(table)
         assert latex.startswith(f"% Needs \\usepackage{{booktabs,{needs}}}.\n"), latex[:80]
         assert ("sidewaystable" in latex) is ("rotating" in needs)
@@ -145,17 +147,21 @@ def test_broad_tables_get_smaller_type_then_lie_on_their_side():
 
 
 def test_what_fills_more_than_a_page_is_a_longtable_with_all_its_rows():
-    table = Table("t", "T", (Column("a"), Column("b", 1)), tuple((f"x{i}", i) for i in range(100)), note="A note.")
+    table = Table(
+        "t", "T", (Column("a"), Column("b", places=1)), tuple((f"x{i}", i) for i in range(100)), note="A note."
+    )
     latex = as_latex(table)
     assert latex.startswith("% Needs \\usepackage{booktabs,longtable}.\n% More than a page: a longtable")
     assert [line[0] for line in cells_of(latex)[1]] == ["a", *(f"x{i}" for i in range(100))]
     assert latex.index("\\end{longtable}") < latex.index("A note.")
-    cells_of(as_latex(Table("t", "t", (Column("a"), Column("b", 2)), ())))
+    cells_of(as_latex(Table("t", "t", (Column("a"), Column("b", places=2)), ())))
 
 
 def test_long_names_go_on_after_their_dots_and_hyphens_and_lose_nothing():
     rows = tuple((NAMES[3], NAMES[4], NAMES[3], Range(-0.1, 0.2)) for _ in range(3))
-    latex = as_latex(Table("t", "T", (Column("a"), Column("b"), Column("c"), Column("i", 3, "range")), rows))
+    latex = as_latex(
+        Table("t", "T", (Column("a"), Column("b"), Column("c"), Column("i", places=3, kind="range")), rows)
+    )
     first = cells_of(latex)[1][1]
     assert "instruct-\\allowbreak{}quantised-\\allowbreak{}q4\\_\\allowbreak{}k\\_\\allowbreak{}m" in first[0]
     assert [cell.replace("\\allowbreak{}", "").replace("\\_", "_") for cell in first[:3]] == list(rows[0][:3])

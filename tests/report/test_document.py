@@ -18,8 +18,8 @@ from longmark.report.tables import Cell, Column, Range, Table
 
 COLUMNS = (
     Column("System"),
-    Column("Mean", 3),
-    Column("Interval", 2, kind="range"),
+    Column("Mean", places=3),
+    Column("Interval", places=2, kind="range"),
     Column("p", kind="p"),
     Column("Scored"),
     Column("Why"),
@@ -193,7 +193,7 @@ def test_a_document_without_anything_is_a_page(tmp_path):
 
 
 def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
-    columns = (Column("System"), Column("Mean <b>", 2), Column("Finding"), Column("Why"))
+    columns = (Column("System"), Column("Mean <b>", places=2), Column("Finding"), Column("Why"))
     said = "first has the best mean, and no other system can be told apart from it"
     rows = (("first", 0.5, said, None), ("second", 0.4, said, "unread"))
     found = page(tmp_path, Section("S", "", (Table("t", "T", columns, rows),)))

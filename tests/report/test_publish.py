@@ -12,7 +12,7 @@ from longmark.errors import UserError
 from longmark.report.document import Document, Section, check_out, publish
 from longmark.report.tables import Column, Table
 
-SMALL = Table("small", "Small", (Column("a"), Column("b", 1)), (("x", 1.25),))
+SMALL = Table("small", "Small", (Column("a"), Column("b", places=1)), (("x", 1.25),))
 LONG = Table("long", "Long", (Column("a"),), tuple((i,) for i in range(100)))
 DOCUMENT = Document(
     "study",

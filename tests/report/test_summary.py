@@ -46,7 +46,7 @@ def test_the_interval_is_by_student_and_clipped_with_and_without_the_extra(tmp_p
         # (10.807656) = 1.419844; variance / 15 = 0.094656; standard error sqrt(.094656 / 16) = 0.076916; t(.975, 15) =
         # 2.131450; half a width of 0.163942
         assert cell.interval == pytest.approx((0.657933, 0.985817), abs=1e-6)
-        assert (cell.method, summary.interval_name) == ("Student's t", "95 % interval (Student's t)")
+        assert (cell.method, summary.interval_name) == ("Student's t", "95 % CI (Student's t)")
         monkeypatch.setitem(sys.modules, "scipy", None)
         monkeypatch.setitem(sys.modules, "numpy", None)
 
@@ -105,16 +105,16 @@ def test_a_bound_that_misses_by_little_does_not_look_as_if_it_reached(tmp_path):
 def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_verdict_says_so(tmp_path):
     verdict = gate(tmp_path / "a", ">=50", [60.0 + i % 7 for i in range(30)], EASE)
     assert verdict.met
-    assert "the lower end of the 95 % interval (Student's t), since the metric has no bounds, is 62." in verdict.line
+    assert "the lower end of the 95 % CI (Student's t), since the metric has no bounds, is 62." in verdict.line
     equal = gate(tmp_path / "b", ">=1", [60.0] * 20, EASE)
     assert not equal.met
-    assert "no interval, for all 20 values are equal" in equal.line
+    assert "no CI: all 20 values are equal" in equal.line
 
 
 def test_values_outside_the_bounds_fail_and_say_so(tmp_path):
     verdict = gate(tmp_path, ">=0.1", [0.9] * 50 + [1.2])
     assert not verdict.met
-    assert "1 of 51 values lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)" in verdict.line
+    assert "1 of 51 scores lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)" in verdict.line
 
 
 def test_values_that_no_float_can_average_have_no_mean(tmp_path):
@@ -131,7 +131,7 @@ def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
     assert cell.mean == pytest.approx(0.5)
     assert (cell.n, cell.scored) == (6, 2)
-    assert cell.gaps == (Unscored("unparsable", 3, "Prose.", 2), Unscored("refused", 1, "It declined.", 1))
+    assert cell.unscored == (Unscored("unparsable", 3, "Prose.", 2), Unscored("refused", 1, "It declined.", 1))
 
 
 def test_fewer_than_two_values_have_no_interval(tmp_path):
@@ -190,7 +190,7 @@ def test_an_empty_run_has_no_cells(tmp_path):
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=30))
 def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
     (cell,) = marked(tmp_path_factory.mktemp("run"), values, EASE).cells
-    assert cell.scored + sum(gap.count for gap in cell.gaps) == cell.n == len(values)
+    assert cell.scored + sum(gap.count for gap in cell.unscored) == cell.n == len(values)
     scored = [value for value in values if value is not None]
     if scored:
         assert cell.mean == pytest.approx(math.fsum(scored) / len(scored), rel=1e-9, abs=1e-6)
@@ -214,7 +214,7 @@ def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
     (verdict,) = fail_under(parse_conditions([expression], METRICS), summary)
     assert verdict.met is met
     assert verdict.line.startswith("met: " if met else "not met: ")
-    assert "5 of 5 with a value" in verdict.line
+    assert "5 of 5 scored" in verdict.line
 
 
 def test_fail_under_looks_at_each_system(tmp_path):
@@ -232,7 +232,7 @@ def test_fail_under_fails_on_gaps(tmp_path):
     conditions = parse_conditions([f"{RELEVANCE}>=0.5"], METRICS)
     (verdict,) = fail_under(conditions, summary)
     assert not verdict.met
-    assert "2 of 20 rows (10 %) have no value (2 unparsable)" in verdict.line
+    assert "2 of 20 rows (10 %) are unscored (2 unparsable)" in verdict.line
     assert fail_under(conditions, summary, max_unscored=0.1)[0].met
     assert fail_under(conditions, marked(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
 
@@ -244,7 +244,7 @@ def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
     (single,) = fail_under(conditions[1:], marked(tmp_path / "b", [60.0], EASE))
     assert "there is only 1 value" in single.line
     (none,) = fail_under(conditions[:1], marked(tmp_path / "c", [None]), max_unscored=1)
-    assert "no row has a value" in none.line
+    assert "no row is scored" in none.line
     assert not any(verdict.met for verdict in (absent, single, none))
 
 

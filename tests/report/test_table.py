@@ -4,8 +4,7 @@ import io
 from rich.console import Console
 from tests.report.runs import EASE, RELEVANCE, manifest, row, write_run
 
-from longmark.report.summary import summarise
-from longmark.report.table import as_csv, as_markdown, as_text, gaps_in_words, print_table
+from longmark.report.summary import as_csv, as_markdown, as_text, print_table, reasons_in_words, summarise
 
 
 def summary(tmp_path, system="first"):
@@ -17,7 +16,7 @@ def summary(tmp_path, system="first"):
 
 def test_plain_text_has_one_line_for_each_metric_and_system(tmp_path):
     head, relevance, ease = as_text(summary(tmp_path)).splitlines()
-    assert "95 % interval (Student's t)" in head
+    assert "95 % CI (Student's t)" in head
     assert relevance.split("  ")[0] == RELEVANCE
     # the interval is the one worked in test_summary
     for text in ["first", "0.700", "[0.504, 0.896]", "5 / 6", "1 unparsable (The reply held  [31m no | number)"]:
@@ -32,7 +31,7 @@ def test_the_reason_of_some_rows_is_not_shown_as_that_of_all(tmp_path):
     rows += [row(f"u{i}", RELEVANCE, None, reason=r) for i, r in enumerate(["Prose.", "No number."])]
     rows += [row("r", RELEVANCE, None, status="refused", reason="It declined.")]
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
-    assert gaps_in_words(cell) == (
+    assert reasons_in_words(cell.unscored) == (
         "3 model_error (mostly: Quota); 2 unparsable (among others: No number); 1 refused (It declined)"
     )
 
@@ -74,7 +73,7 @@ def test_equal_scores_are_marked_in_the_column_of_intervals(tmp_path):
     rows += [row(f"e{i}", RELEVANCE, 1.0, system="alike") for i in range(3)]
     found = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     head, several, alike = as_text(found).splitlines()
-    assert "95 % interval (Student's t)" in head
+    assert "95 % CI (Student's t)" in head
     assert "(all equal)" not in several
     assert "[0.292, 1.000] (all equal)" in alike  # .025^(1/3) = 0.2924
     methods = [line["ci_method"] for line in csv.DictReader(io.StringIO(as_csv(found)))]

@@ -162,7 +162,7 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
 def _print_summary(summary: Summary) -> None:
     """Prints the table; rich is imported only where it draws something."""
     from longmark.cli.terminal import is_terminal
-    from longmark.report.table import as_text, print_table
+    from longmark.report.summary import as_text, print_table
 
     if not is_terminal(sys.stdout):
         print(as_text(summary), end="")

@@ -17,8 +17,7 @@ from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import Options, execute
 from longmark.models.registry import ModelNames, Registry
 from longmark.report.html import write_report
-from longmark.report.summary import summarise
-from longmark.report.table import print_table
+from longmark.report.summary import print_table, summarise
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
 MODELS = ModelNames(

@@ -28,8 +28,8 @@ from longmark.prompts import PromptBook
 from longmark.rag import index as rag_index
 from longmark.rag.generate import Generation
 from longmark.report.html import write_report
+from longmark.report.summary import print_table as print_summary
 from longmark.report.summary import summarise
-from longmark.report.table import print_table as print_summary
 from longmark.report.tables import print_table, write_tables
 
 CORPUS = Path(__file__).parent / "corpus"

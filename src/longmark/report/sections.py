@@ -9,8 +9,7 @@ from typing import Any
 
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.format import BY, counted, fixed, listed, upright, whole
-from longmark.report.summary import Cell, Summary
-from longmark.report.table import how_many, interval_in_words
+from longmark.report.summary import Cell, Summary, how_many, interval_in_words
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
 
@@ -148,7 +147,7 @@ def _scored(summary: Summary, cell: Cell, places: int, ends: tuple[float, float]
         low, high = map(at, cell.interval) if cell.interval else (None, None)
         label = f"{title}: mean {fixed(cell.mean, places)} on an axis from {ends[0]:g} to {ends[1]:g}"
         bar = Bar(_kind(summary.facts[cell.metric], cell.mean), at(cell.mean), low, high, label)
-    unscored = [(gap.count, gap.status, how_many(gap), gap.reason) for gap in cell.gaps]
+    unscored = [(gap.count, gap.status, how_many(gap), gap.reason) for gap in cell.unscored]
     return Scored(cell, fixed(cell.mean, places), interval if cell.interval else "", bar, unscored)
 
 

@@ -1,33 +1,44 @@
-"""The summary of one or several sources: for each metric and system the mean, its interval, and why rows are unscored.
+"""The summary of one or several sources, its table as text, Markdown and CSV, and the test of `--fail-under`.
 
-A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % interval
-is Student's t, clipped to the metric's bounds (`stats.student.mean_estimate`); equal scores of a metric with bounds
-have the interval of `equal_interval`. There is none for fewer than two scores, nor for equal scores without bounds.
+A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % CI is
+Student's t, clipped to the metric's bounds (`stats.student.mean_estimate`); equal scores of a metric with bounds have
+that of `equal_interval`. There is none for fewer than two scores, nor for equal scores without bounds.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longmark.errors import UnknownName, UserError
-from longmark.report.format import decimals, fixed, share
-from longmark.report.tables import one_line
+from longmark.report.format import NONE, decimals, fixed, share
+from longmark.report.latex import tabulated
+from longmark.report.tables import aligned, markdown, one_line, print_cells
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
-from longmark.stats.student import STUDENT, Moments, mean_estimate
+from longmark.stats.student import ALL_EQUAL, STUDENT, Moments, mean_estimate
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MAX_UNSCORED = 0.05
+_NUMERIC = (False, False, True, True, True, False)
+_WHY = 24
+"""Characters that the reasons need at least for the table to be drawn."""
+_FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One metric and system. n: rows; scored: rows with a value; least, greatest: the extreme values seen; method: how
-    the interval was made, or (where there is none) reason: why not; bounded: the values of a metric with bounds."""
+    """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
+    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; bounded: those of a bounded metric."""
 
     metric: str
     system: str
@@ -37,7 +48,7 @@ class Cell:
     interval: tuple[float, float] | None
     least: float | None
     greatest: float | None
-    gaps: tuple[Unscored, ...]
+    unscored: tuple[Unscored, ...]
     method: str = ""
     reason: str = ""
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
@@ -57,7 +68,7 @@ class Summary:
 
     @property
     def interval_name(self) -> str:
-        """The head of the intervals' column, which names the method."""
+        """The head of the column of CIs, which names the method."""
         return interval_name(STUDENT if any(cell.method == STUDENT for cell in self.cells) else "")
 
     def of(self, metric: str) -> list[Cell]:
@@ -65,7 +76,7 @@ class Summary:
         return [cell for cell in self.cells if cell.metric == metric]
 
     def decimals(self, metric: str) -> int:
-        """With how many decimals the metric's values are shown."""
+        """Decimals for the metric's scores."""
         seen = [end for cell in self.of(metric) for end in (cell.least, cell.greatest) if end is not None]
         return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
 
@@ -108,7 +119,7 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
                         interval=mean.ends,
                         least=seen.minimum if seen.n else None,
                         greatest=seen.maximum if seen.n else None,
-                        gaps=unscored.get(key, ()),
+                        unscored=unscored.get(key, ()),
                         method=mean.method,
                         reason=mean.reason or "",
                         bounded=bounded[key],
@@ -124,7 +135,77 @@ def _bounded(facts: MetricFacts) -> BoundedScores | None:
 
 
 def interval_name(method: str) -> str:
-    return f"95 % interval ({method})" if method else "95 % interval"
+    return f"95 % CI ({method})" if method else "95 % CI"
+
+
+def print_table(summary: Summary, console: Console) -> None:
+    """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
+    is cut or wrapped."""
+    print_cells(_heads(summary), _rows(summary), _NUMERIC, console, last=_WHY)
+
+
+def as_text(summary: Summary) -> str:
+    """Aligned columns, one line for each metric and system."""
+    return aligned(_heads(summary), _rows(summary), _NUMERIC)
+
+
+def as_markdown(summary: Summary) -> str:
+    """A table for a README or an issue; what Markdown would read as markup is escaped."""
+    rows = [list(map(markdown, row)) for row in _rows(summary)]
+    return tabulated(rows, _heads(summary), "pipe", _NUMERIC) + "\n"
+
+
+def as_csv(summary: Summary) -> str:
+    """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
+    `ci_method` says how the CI was made."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_FIELDS.split())
+    for cell in summary.cells:
+        figures = [cell.mean, *(cell.interval or (None, None)), cell.scored, cell.n, cell.least, cell.greatest]
+        writer.writerow([cell.metric, cell.system, *figures, reasons_in_words(cell.unscored), cell.method])
+    return out.getvalue()
+
+
+def _heads(summary: Summary) -> tuple[str, ...]:
+    return ("metric", "system", "mean", summary.interval_name, "scored / total", "why unscored")
+
+
+def _rows(summary: Summary) -> list[tuple[str, ...]]:
+    return [
+        (
+            one_line(cell.metric),
+            one_line(cell.system),
+            fixed(cell.mean, summary.decimals(cell.metric)),
+            interval_in_words(summary, cell),
+            f"{cell.scored} / {cell.n}",
+            reasons_in_words(cell.unscored),
+        )
+        for cell in summary.cells
+    ]
+
+
+def interval_in_words(summary: Summary, cell: Cell) -> str:
+    """`[0.412, 0.688]`, with its method where that is not the column's (` (all equal)`), or a dash."""
+    if cell.interval is None:
+        return NONE
+    low, high = (fixed(end, summary.decimals(cell.metric)) for end in cell.interval)
+    return f"[{low}, {high}]{' (all equal)' if cell.method == ALL_EQUAL else ''}"
+
+
+def reasons_in_words(unscored: Iterable[Unscored]) -> str:
+    """`2 unparsable (no number in the reply); 5 model_error (mostly: …)`: each status with its most frequent reason."""
+    return "; ".join(
+        f"{why.count} {why.status} ({how_many(why)}{': ' if why.several else ''}{one_line(why.reason).rstrip('.')})"
+        for why in unscored
+    )
+
+
+def how_many(why: Unscored) -> str:
+    """Nothing where all rows give the reason, else `mostly` where more than half do, else `among others`."""
+    if not why.several:
+        return ""
+    return "mostly" if 2 * why.giving > why.count else "among others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +215,7 @@ class Condition:
     metric: str
     sign: str
     limit: float
-    alone: bool = False  # the name is that of one value, which others may stand under (`score.specificity`)
+    alone: bool = False  # it names one score, which may also be a prefix of others (`score.specificity`)
 
     def __str__(self) -> str:
         return f"{self.metric}{self.sign}{self.limit:g}"
@@ -180,9 +261,9 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
     """A verdict for each condition, metric and system.
 
     `>=` holds where the lower bound on the mean (`stats.gate`: one-sided, 97.5 %) reaches the limit, `<=` where the
-    upper bound does not pass it. For a metric without two bounds the end of the 95 % interval stands in their place.
-    A condition does not hold where there is no such end (fewer than two values, or equal ones), where a value lies
-    outside the metric's bounds, or where more than the share `max_unscored` of the rows have no value.
+    upper bound does not pass it. For a metric without two bounds the end of the 95 % CI is used.
+    A condition fails where there is no such end (fewer than two scores, or equal ones), where a score lies
+    outside the metric's bounds, or where more than the share `max_unscored` of the rows are unscored.
     """
     verdicts = []
     for condition in conditions:
@@ -199,23 +280,23 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
 def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summary) -> tuple[bool, str]:
     unscored = cell.n - cell.scored
     if unscored > max_unscored * cell.n:
-        most = ", ".join(f"{gap.count} {gap.status}" for gap in cell.gaps)
+        most = ", ".join(f"{why.count} {why.status}" for why in cell.unscored)
         return False, (
-            f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) have no value ({most}), "
+            f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) are unscored ({most}), "
             f"more than the {share(max_unscored, 1)} that --max-unscored allows"
         )
     above, scores, more = condition.sign == ">=", cell.bounded, ""
     if not cell.scored:
-        return False, "no row has a value"
+        return False, "no row is scored"
     if scores is None:
         if cell.interval is None:
-            return False, f"no interval, for {cell.reason}"
+            return False, f"no CI: {cell.reason}"
         end = cell.interval[0 if above else 1]
         name = f"end of the {interval_name(cell.method)}, since the metric has no bounds,"
     elif scores.outside:
         facts = summary.facts[cell.metric]
         return False, (
-            f"{scores.outside} of {cell.scored} values lie outside the metric's bounds, {facts.lo:g} to {facts.hi:g} "
+            f"{scores.outside} of {cell.scored} scores lie outside the metric's bounds, {facts.lo:g} to {facts.hi:g} "
             f"(they are from {cell.least:g} to {cell.greatest:g}): the metric or its declared bounds must be corrected"
         )
     else:
@@ -226,7 +307,7 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
     met = end >= condition.limit if above else end <= condition.limit
     return met, (
         f"the {'lower' if above else 'upper'} {name} is {_outwards(end, places + 1, above)} "
-        f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} with a value){more}"
+        f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} scored){more}"
     )
 
 

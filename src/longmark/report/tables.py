@@ -65,19 +65,10 @@ class Column:
     """
 
     name: str
-    get: Callable[[Any], Any] | str | int | None = None
-    places: Any = None
+    get: Callable[[Any], Any] | str | None = None
+    places: int | None = None
     kind: str = ""
     key: str = ""
-
-    def __post_init__(self) -> None:
-        # the form before getters, `Column(name, places, kind)` over tuples; goes when study/score is converted
-        if isinstance(self.get, int):
-            if isinstance(self.places, str):
-                object.__setattr__(self, "key", self.kind or self.key)
-                object.__setattr__(self, "kind", self.places)
-            object.__setattr__(self, "places", self.get)
-            object.__setattr__(self, "get", None)
 
     @property
     def field(self) -> str:
@@ -189,7 +180,7 @@ def systems_table(
     if len(metrics) <= len(systems):
         columns = [column(one.name, one.places, by_metric(one)) for one in metrics]
         return Table("systems", title, (Column("system", str), *columns), systems, note)
-    places = max(one.places for one in metrics)
+    places = max(one.places or 0 for one in metrics)
     columns = [column(system, places, partial(marked, system)) for system in systems]
     return Table("systems", title, (Column("metric", "name"), *columns), metrics, note)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from longmark.analysis.compare.results import Comparison, MetricComparison, QuestionApart, SystemOnMetric
 from longmark.report.document import Section
-from longmark.report.table import reasons_in_words
+from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Table
 
 _BESIDE = 8
