@@ -38,7 +38,7 @@ _FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unsc
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
-    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; bounded: those of a bounded metric."""
+    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; bounded: those of a bounded one."""
 
     metric: str
     system: str
