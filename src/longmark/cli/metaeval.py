@@ -15,45 +15,21 @@ def add_to(verbs: Any) -> None:
     text = "Validate metrics against human ratings, or human choices between two answers."
     one = verbs.add_parser("metaeval", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=metaeval)
+    human = "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
+    human += ".csv, .tsv, .jsonl, .json or .parquet"
     one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="folders of runs, or files of rows")
-    one.add_argument(
-        "human",
-        type=Path,
-        metavar="HUMAN",
-        help="ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
-        ".csv, .tsv, .jsonl, .json or .parquet",
-    )
-    one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help="only these, or families of them")
-    one.add_argument("--label", action="append", default=[], metavar="NAME,…", help="only these labels")
-    one.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="HUMAN's column for a field")
-    one.add_argument(
-        "--by",
-        action="append",
-        default=[],
-        metavar="COLUMN,…",
-        help="break down by these (default: group, mode, subject)",
-    )
-    one.add_argument(
-        "--order",
-        action="append",
-        default=[],
-        metavar="LABEL=LOWEST,…,HIGHEST",
-        help="the order of a label's categories",
-    )
-    one.add_argument(
-        "--lower",
-        action="append",
-        default=[],
-        metavar="NAME,…",
-        help="metrics where lower is better, if no run declares it",
-    )
-    one.add_argument(
-        "--round",
-        type=whole,
-        default=2,
-        metavar="N",
-        help="decimals to round the scores of two answers to before comparing them (default: 2)",
-    )
+    one.add_argument("human", type=Path, metavar="HUMAN", help=human)
+    for option, metavar, text in (
+        ("metrics", "NAME,…", "only these, or families of them"),
+        ("label", "NAME,…", "only these labels"),
+        ("map", "FIELD=COLUMN", "HUMAN's column for a field"),
+        ("by", "COLUMN,…", "break down by these (default: group, mode, subject)"),
+        ("order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories"),
+        ("lower", "NAME,…", "metrics where lower is better, if no run declares it"),
+    ):
+        one.add_argument(f"--{option}", action="append", default=[], metavar=metavar, help=text)
+    decimals = "decimals to round the scores of two answers to before comparing them (default: 2)"
+    one.add_argument("--round", type=whole, default=2, metavar="N", help=decimals)
     one.add_argument("--alpha", type=float, default=0.05, metavar="P", help="of tests and intervals (default: 0.05)")
     one.add_argument("--seed", type=whole, default=0, metavar="N", help="of resampling (default: 0)")
     one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")

@@ -9,7 +9,7 @@ import pytest
 from tests.report.runs import manifest, row, write_run
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.join import NO_ANSWER, SEVERAL, join_choices, join_ratings
+from longmark.analysis.metaeval.labels import NO_ANSWER, SEVERAL, join
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import Example, Row, Signature
 from longmark.records.labels import read_labels
@@ -33,12 +33,12 @@ def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[
 
 def test_counts_and_reasons():
     marks = read_answers(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
-    found, join = join_ratings(read_labels(rated("e1", "e2", "e9")), marks, "rating")
-    assert [each.place for each in found] == [0, 1, None]
-    assert (join.in_human, join.joined, join.only_in_rows) == (3, 2, 1)
-    assert [(one.reason, one.count, one.names) for one in join.unmatched] == [(NO_ANSWER, 1, ("e9",))]
+    found, counts = join(read_labels(rated("e1", "e2", "e9")), marks, "rating")
+    assert [each.places for each in found] == [(0,), (1,), ()]
+    assert (counts.in_human, counts.joined, counts.only_in_rows) == (3, 2, 1)
+    assert [(one.reason, one.count, one.names) for one in counts.unmatched] == [(NO_ANSWER, 1, ("e9",))]
     whole = metaeval(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}), rated("e1", "e2", "e9"))
-    assert [(m.both, m.gaps) for m in whole.labels[0].metrics] == [(1, {"unparsable": 1})]
+    assert [(m.scored, m.unscored) for m in whole.labels[0].metrics] == [(1, {"unparsable": 1})]
 
 
 def test_nothing_joined_says_what_both_sides_hold():
@@ -51,12 +51,12 @@ def test_nothing_joined_says_what_both_sides_hold():
 def test_an_id_of_several_systems_needs_the_system():
     rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
     marks = read_answers(rows)
-    _, join = join_ratings(read_labels(rated("e1")), marks, "rating")
-    assert [one.reason for one in join.unmatched] == [SEVERAL]
-    found, _ = join_ratings(read_labels(rated("e1", system="y")), marks, "rating")
-    assert marks.scores["m"][found[0].place or 0] == 0.7
-    _, join = join_ratings(read_labels(rated("e1", system="z")), marks, "rating")
-    assert join.unmatched[0].reason == "the id is there, but of another system"
+    _, counts = join(read_labels(rated("e1")), marks, "rating")
+    assert [one.reason for one in counts.unmatched] == [SEVERAL]
+    found, _ = join(read_labels(rated("e1", system="y")), marks, "rating")
+    assert marks.scores["m"][found[0].places[0]] == 0.7
+    _, counts = join(read_labels(rated("e1", system="z")), marks, "rating")
+    assert counts.unmatched[0].reason == "the id belongs to an answer of another system"
 
 
 def test_the_same_answers_by_two_judges_are_two_metrics(tmp_path: Path):
@@ -98,7 +98,7 @@ def test_marks_of_several_judges_under_one_name_are_noticed():
     rows = [*marks_of({"e1": 0.5}), row("e2", "m", 0.5, signature=Signature("1", {"k": 3}))]
     assert read_answers(rows).mixed == ("m",)
     found = metaeval(rows, rated("e1", "e2"))
-    assert "not all made by the same models" in found.notices[0]
+    assert "made by different models" in found.notices[0]
 
 
 def pair(question: str | None, a: str, b: str, choice: str = "a", **more: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def two_systems() -> list[Row]:
 
 def test_a_and_b_name_systems_or_answers():
     marks = read_answers(two_systems())
-    pairs, join = join_choices(
+    pairs, counts = join(
         read_labels(
             [
                 pair("q1", "x", "y"),
@@ -125,19 +125,19 @@ def test_a_and_b_name_systems_or_answers():
         marks,
         "preference",
     )
-    assert [(p.a, p.b, p.question_id, len(p.said)) for p in pairs[:2]] == [(0, 1, "q1", 2), (2, 3, "q2", 1)]
-    assert [p.why for p in pairs[2:]] == [
+    assert [(p.places, p.question, len(p.choices)) for p in pairs[:2]] == [((0, 1), "q1", 2), ((2, 3), "q2", 1)]
+    assert [p.reason for p in pairs[2:]] == [
         "a and b are answers to different questions",
         "the example_id belongs to another question",
         NO_ANSWER,
     ]
-    assert (join.in_human, join.joined) == (5, 2)
+    assert (counts.in_human, counts.joined) == (5, 2)
 
 
 def test_a_pair_shown_both_ways_is_one_pair():
     human = read_labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
-    pairs, _ = join_choices(human, read_answers(two_systems()), "preference")
-    assert [p.said for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
+    pairs, _ = join(human, read_answers(two_systems()), "preference")
+    assert [p.choices for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
 
 
 def test_an_answer_is_in_one_group():
@@ -146,14 +146,12 @@ def test_an_answer_is_in_one_group():
         metaeval(marks_of({"e1": 0.5}), lines, by=["subject"])
     found = metaeval(marks_of({"e1": 0.5}), lines)
     assert found.by == ()
-    assert found.notices == (
-        "Nothing is broken down by the column subject: it differs between lines on the same answers.",
-    )
+    assert found.notices == ("No results by the column subject: it differs between lines on the same answers.",)
     many = [line for i in range(70) for line in rated(f"e{i}", subject=str(i))]
     with pytest.raises(UserError, match="subject has 70 different values"):
         metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), many, by=["subject"])
     found = metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), [{**line, "mode": "m"} for line in many])
     assert (found.by, found.notices) == (
         ("mode",),
-        ("Nothing is broken down by the column subject: it has 70 different values.",),
+        ("No results by the column subject: it has 70 different values.",),
     )

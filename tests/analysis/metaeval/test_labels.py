@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.analysis.metaeval.scale import BINARY, CATEGORIES, NUMERIC, ORDERED, class_of, majority, mean_of, scale_of
+from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, majority, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records.labels import Label, Labels, read_labels
 
@@ -112,16 +112,16 @@ def test_categories_in_an_order_are_numbers_from_0_to_1():
     said = ratings(["Partly", "right", "wrong"]).ratings
     scale = scale_of(said, ["wrong", "partly", "right"])
     assert scale.kind == ORDERED
-    assert [mean_of([rating], scale) for rating in said] == [0.5, 1, 0]
-    assert class_of("Partly", scale) == "partly"
-    assert mean_of(said, scale) == 0.5
+    assert [scale.mean_of([rating]) for rating in said] == [0.5, 1, 0]
+    assert scale.class_of("Partly") == "partly"
+    assert scale.mean_of(said) == 0.5
     numbers = ratings([1, 3, 5]).ratings
     scale = scale_of(numbers, ["1", "2", "3", "4", "5"])
-    assert [mean_of([rating], scale) for rating in numbers] == [0, 0.5, 1]
+    assert [scale.mean_of([rating]) for rating in numbers] == [0, 0.5, 1]
 
 
 def test_mixed_values_and_values_beyond_the_order_are_refused():
-    with pytest.raises(BadInput, match=r"'n/a' is no number, as 2 other ratings are"):
+    with pytest.raises(BadInput, match=r"'n/a' is not a number, but 2 other ratings are"):
         scale_of(ratings([1, "n/a", 3]).ratings)
     with pytest.raises(BadInput, match="'great' is not in the order bad, good"):
         scale_of(ratings(["good", "great"]).ratings, ["bad", "good"])

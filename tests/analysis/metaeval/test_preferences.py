@@ -13,10 +13,9 @@ from scipy import stats
 from tests.report.runs import manifest, row, write_run
 from tests.there import counted
 
-from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.people import PERSON, Vote, people
-from longmark.analysis.metaeval.preferences import LONGER, Accuracy
-from longmark.analysis.metaeval.result import ChoiceLabel
+from longmark.analysis.metaeval import Options, metaeval
+from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel, ChoiceMetric
 from longmark.records import Example, Row
 
 Values = list[tuple[float | None, float | None]]
@@ -43,8 +42,8 @@ def part_of(found: Any) -> ChoiceLabel:
     return part
 
 
-def accuracy(found: Any, name: str) -> Accuracy:
-    return next(a for a in part_of(found).preferences.accuracies if a.name == name)
+def accuracy(found: Any, name: str) -> ChoiceMetric:
+    return next(a for a in part_of(found).metrics if a.metric == name)
 
 
 def test_accuracy_with_and_without_ties_by_hand():
@@ -54,24 +53,24 @@ def test_accuracy_with_and_without_ties_by_hand():
     values: Values = [(0.9, 0.1), (0.501, 0.504), (0.2, 0.3), (0.5, 0.5), (0.6, 0.5), (0.9, None)]
     found = metaeval(rows_of("m", values), human(["a", "a", "b", "tie", "b", "a"]))
     m = accuracy(found, "m")
-    assert (m.all.value, m.all.n) == (0.6, 5)
+    assert (m.accuracy.value, m.accuracy.n) == (0.6, 5)
     assert (m.without_ties.value, m.without_ties.n) == (0.5, 4)
     assert m.decided.value == pytest.approx(2 / 3)
     assert m.decided.n == 3
     assert (counted(m.ties), counted(m.first), m.first.n, m.missing) == (2, 2, 3, 1)
-    assert part_of(found).metrics[0].gaps == {"unparsable": 1}
+    assert part_of(found).metrics[0].unscored == {"unparsable": 1}
     usual = accuracy(found, "always the most frequent choice (a)")
-    assert (usual.all.value, usual.all.n) == (0.5, 6)
+    assert (usual.accuracy.value, usual.accuracy.n) == (0.5, 6)
     fine = accuracy(metaeval(rows_of("m", values), human(["a", "a", "b", "tie", "b", "a"]), round=3), "m")
-    assert (counted(fine.ties), fine.all.value) == (1, 0.6)
+    assert (counted(fine.ties), fine.accuracy.value) == (1, 0.6)
 
 
 def test_lower_is_better_turns_the_choice(tmp_path: Path):
     rows = rows_of("rate", [(0.9, 0.1), (0.1, 0.9)])
     facts = {"rate": {"bounds": [0, 1], "higher_is_better": False}}
     run = write_run(tmp_path / "run", [], rows, {**manifest(), "metrics": facts})
-    assert part_of(metaeval(run, human(["b", "a"]))).preferences.chosen["rate"] == ("b", "a")
-    assert part_of(metaeval(rows, human(["b", "a"]))).preferences.chosen["rate"] == ("a", "b")
+    assert accuracy(metaeval(run, human(["b", "a"])), "rate").choices == ("b", "a")
+    assert accuracy(metaeval(rows, human(["b", "a"])), "rate").choices == ("a", "b")
 
 
 def test_the_longer_answer_is_a_baseline_where_answers_are_known(tmp_path: Path):
@@ -80,9 +79,9 @@ def test_the_longer_answer_is_a_baseline_where_answers_are_known(tmp_path: Path)
     rows = rows_of("m", [(1, 0), (1, 0), (1, 0)])
     run = write_run(tmp_path / "run", examples, rows, manifest())
     found = metaeval(run, human(["a", "tie", "a"]))
-    assert part_of(found).preferences.chosen[LONGER] == ("a", "tie", "b")
-    assert accuracy(found, LONGER).all.value == pytest.approx(2 / 3)
-    assert LONGER not in part_of(metaeval(rows, human(["a", "tie", "a"]))).preferences.chosen
+    assert accuracy(found, LONGER).choices == ("a", "tie", "b")
+    assert accuracy(found, LONGER).accuracy.value == pytest.approx(2 / 3)
+    assert LONGER not in [a.metric for a in part_of(metaeval(rows, human(["a", "tie", "a"]))).metrics]
 
 
 def test_the_difference_of_two_metrics_is_tested_by_mcnemar():
@@ -90,13 +89,14 @@ def test_the_difference_of_two_metrics_is_tested_by_mcnemar():
     m: Values = [*[(1.0, 0.0)] * 12, *[(0.0, 1.0)] * 3, *[(1.0, 0.0)] * 5]
     k: Values = [*[(0.0, 1.0)] * 12, *[(1.0, 0.0)] * 8]
     found = part_of(metaeval(rows_of("k", k) + rows_of("m", m), human(["a"] * 20)))
-    (difference,) = found.preferences.differences
-    assert (difference.first, difference.second) == ("m", "k")
+    (pair,) = found.differences
+    assert (pair.first, pair.second) == ("m", "k")
+    difference = pair.result
     assert (difference.only_first, difference.only_second, difference.n) == (12, 3, 20)
     assert difference.value == pytest.approx(9 / 20)
     assert difference.p == pytest.approx(stats.binomtest(3, 15).pvalue)
-    (same,) = found.preferences.same
-    assert (counted(same.share), same.share.n) == (5, 20)
+    (same,) = found.same
+    assert (counted(same.result), same.result.n) == (5, 20)
 
 
 def test_several_pairs_of_a_question_are_resampled_together():
@@ -107,9 +107,9 @@ def test_several_pairs_of_a_question_are_resampled_together():
         for a, b in (("x", "y"), ("y", "z"), ("x", "z"))
     ]
     m = accuracy(metaeval(rows, said), "m")
-    assert (m.all.value, m.all.n, m.all.method) == (0.5, 18, "BCa over 6 questions")
-    assert m.all.low is not None
-    assert m.all.low < 0.25  # eighteen independent pairs would give .29
+    assert (m.accuracy.value, m.accuracy.n, m.accuracy.method) == (0.5, 18, "BCa over 6 questions")
+    assert m.accuracy.low is not None
+    assert m.accuracy.low < 0.25  # eighteen independent pairs would give .29
 
 
 def test_raters_and_the_order_they_saw():
@@ -122,20 +122,20 @@ def test_raters_and_the_order_they_saw():
         {"question_id": "q1", "a": "x", "b": "y", "choice": "tie", "rater": "s"},
     ]
     found = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), said))
-    whole, r, s = found.preferences.positions
-    assert [(p.rater, counted(p.first), p.first.n, p.both_orders, counted(p.same)) for p in (whole, r, s)] == [
+    whole, r, s = found.positions
+    assert [(p.rater, counted(p.first), p.first.n, p.same.n, counted(p.same)) for p in (whole, r, s)] == [
         ("all raters", 3, 4, 2, 1),
         ("r", 3, 4, 2, 1),
         ("s", 0, 0, 0, 0),
     ]
     # One voice each: r says x on q0, and a tie on q1, where s ties too.
-    assert found.preferences.gold.counts == {"a": 1, "tie": 1}
+    assert found.human == {"a": 1, "tie": 1}
 
 
 def test_pairs_without_a_majority_are_left_out_and_counted():
     said = human(["a", "a"]) + human(["b", "a"], rater="s")
     found = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), said))
-    assert (found.preferences.gold.undecided, found.preferences.accuracies[0].all.n) == (1, 1)
+    assert (found.undecided, found.metrics[0].accuracy.n) == (1, 1)
 
 
 @settings(max_examples=40)
@@ -150,7 +150,12 @@ def test_turning_all_pairs_round_changes_no_accuracy(items: list[tuple[int, int,
     said = human([choice for _, _, choice in items])
     other = [{**line, "a": line["b"], "b": line["a"], "choice": turned[line["choice"]]} for line in said]
     one, two = accuracy(metaeval(rows, said), "m"), accuracy(metaeval(rows, other), "m")
-    assert (one.all, one.without_ties, one.decided, one.ties) == (two.all, two.without_ties, two.decided, two.ties)
+    assert (one.accuracy, one.without_ties, one.decided, one.ties) == (
+        two.accuracy,
+        two.without_ties,
+        two.decided,
+        two.ties,
+    )
     assert counted(one.first) == two.first.n - counted(two.first)
 
 
@@ -159,10 +164,10 @@ def test_a_person_against_the_others_by_hand():
     # against {1, 1}: wrong. The next six are right: 6 of 7. The fourth item has one vote and no others.
     votes = [[1, 1, 0], [0, 0, 0], [1, 1, 1], [1]]
     items = [[Vote(str(i), str(v), float(v)) for i, v in enumerate(each)] for each in votes]
-    found = people(items, "interval", {"m": np.array([0.5, 0.1, 0.9, 0.9])}, {}, 0.95, 0)
+    found = agreement(RatedItems(items, numeric=True), {"m": np.array([0.5, 0.1, 0.9, 0.9])}, {}, Options())
     assert (found.raters, found.items, found.rated_twice) == (3, 4, 3)
     person, metric = found.ceilings
-    assert person.name == PERSON
+    assert person.name == RATER
     assert person.agrees is not None
     assert person.agrees.value == pytest.approx(6 / 7)
     own, others = [1, 1, 0, 0, 0, 0, 1, 1, 1], [0.5, 0.5, 1, 0, 0, 0, 1, 1, 1]
@@ -175,12 +180,12 @@ def test_a_person_against_the_others_by_hand():
     assert metric.pearson.value == pytest.approx(stats.pearsonr(marks, others).statistic)
     assert (metric.agrees, metric.ratings, metric.items) == (None, 9, 3)
     # Pairs that agree: 1/3, 1, 1.
-    assert found.agreement[0].value == pytest.approx(7 / 9)
+    assert found.coefficients[0].value == pytest.approx(7 / 9)
     assert [(r.name, r.ratings, r.with_others) for r in found.by_rater] == [("0", 4, 2), ("1", 3, 2), ("2", 3, 3)]
 
 
 def test_one_rater_has_no_ceiling():
-    found = people([[Vote("x", "a", None)]] * 5, "nominal", {}, {}, 0.95, 0)
-    assert (found.reason, found.ceilings, found.agreement) == ("there is one rater only", (), ())
-    apart = people([[Vote(str(i), "a", None)] for i in range(5)], "nominal", {}, {}, 0.95, 0)
+    found = agreement(RatedItems([[Vote("x", "a", None)]] * 5), {}, {}, Options())
+    assert (found.reason, found.ceilings, found.coefficients) == ("there is one rater only", (), ())
+    apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, Options())
     assert apart.reason == "no answer was rated by two people"

@@ -11,8 +11,9 @@ import pytest
 from tests.report.runs import row
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.binary import auc, auc_differences
-from longmark.analysis.metaeval.result import ChoiceLabel, RatingLabel
+from longmark.analysis.metaeval.binary import auc, auc_difference
+from longmark.analysis.metaeval.choices import ChoiceLabel
+from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import sections
 from longmark.stats.student import t_quantile
 
@@ -45,13 +46,20 @@ def test_copies_of_an_answer_tell_no_more():
     one, six = ratings(values, said, 1), ratings(values, said, 6)
     assert (one.clustered, six.clustered) == (False, True)
     for kind, nearly in (("pearson", 1e-9), ("spearman", 0.06), ("kendall", 0.06)):
-        a, b = one.correlations[0].by_kind[kind], six.correlations[0].by_kind[kind]
+        a, b = getattr(one.metrics[0], kind), getattr(six.metrics[0], kind)
         assert (a.n, a.clusters, b.n, b.clusters) == (60, None, 360, 60)
         assert width(b.low, b.high) == pytest.approx(width(a.low, a.high), rel=nearly)
-    assert width(six.aucs[0].low, six.aucs[0].high) == pytest.approx(width(one.aucs[0].low, one.aucs[0].high), rel=0.03)
-    for narrow, wide in zip(one.classes[0].classes, six.classes[0].classes, strict=True):
+    (x,), (y,) = one.metrics, six.metrics
+    assert x.auc is not None
+    assert y.auc is not None
+    assert x.classes is not None
+    assert y.classes is not None
+    assert x.calibration is not None
+    assert y.calibration is not None
+    assert width(y.auc.low, y.auc.high) == pytest.approx(width(x.auc.low, x.auc.high), rel=0.03)
+    for narrow, wide in zip(x.classes.classes, y.classes.classes, strict=True):
         assert width(wide.mean.low, wide.mean.high) == pytest.approx(width(narrow.mean.low, narrow.mean.high), rel=0.1)
-    for few, many in zip(one.calibrations[0].bins, six.calibrations[0].bins, strict=True):
+    for few, many in zip(x.calibration.bins, y.calibration.bins, strict=True):
         assert (many.questions, many.yes.n) == (few.yes.n, 6 * few.yes.n)
         if few.yes.n > 1:
             assert width(many.yes.low, many.yes.high) >= 0.99 * width(few.yes.low, few.yes.high)
@@ -93,7 +101,7 @@ def test_delongs_variance_over_questions_is_obuchowskis():
     s11 = groups / (groups - 1) * (up * down).sum()
     variance = s10 / m + s01 / n + 2 * s11 / (m * n)
     half = t_quantile(0.95, groups - 1) * math.sqrt(variance) / (value * (1 - value))
-    found = auc("m", marks, yes, 0.95, names.tolist())
+    found = auc(marks, yes, 0.95, names.tolist())
     assert found.value == pytest.approx(value)
     assert found.clusters == groups
     centre = math.log(value / (1 - value))
@@ -103,7 +111,7 @@ def test_delongs_variance_over_questions_is_obuchowskis():
 
 def test_an_auc_without_enough_questions_says_so():
     yes = np.array([1.0, 0] * 6)
-    found = auc("m", np.arange(12.0), yes, 0.95, ["a"] * 6 + ["b"] * 6)
+    found = auc(np.arange(12.0), yes, 0.95, ["a"] * 6 + ["b"] * 6)
     assert found.low is None
     assert found.reason == "an interval needs answers to at least 5 questions, with yes and with no to two of them each"
 
@@ -119,9 +127,9 @@ def test_the_test_of_two_aucs_keeps_its_level_where_answers_hang_together():
         effect = rng.multivariate_normal(np.zeros(3), between, (50, 1))
         own = rng.multivariate_normal(np.zeros(3), within, (50, 8))
         people, a, b = ((effect + own) / math.sqrt(2)).reshape(-1, 3).T
-        columns, yes = {"a": a, "b": b}, (people > 0).astype(float)
+        yes = (people > 0).astype(float)
         for clusters in (names, None):
-            (found,) = auc_differences(columns, yes, 0.05, clusters)
+            found = auc_difference(a, b, yes, 0.95, clusters)
             assert found.p is not None
             false += clusters is not None and found.p <= 0.05
             plain += clusters is None and found.p <= 0.05
@@ -140,11 +148,11 @@ def test_shares_of_pairs_of_one_question_are_wider():
             said.append({"question_id": f"q{question}", "a": a, "b": b, "choice": "a" if question % 2 else "b"})
     part = metaeval(rows, said).labels[0]
     assert isinstance(part, ChoiceLabel)
-    ties = part.preferences.accuracies[0].ties
+    ties = part.metrics[0].ties
     assert (ties.value, ties.n) == (0.5, 60)
     z = NormalDist().inv_cdf(0.975)
     assert width(ties.low, ties.high) > 2 * z * math.sqrt(0.25 / 14)
-    position = part.preferences.positions[0]
+    position = part.positions[0]
     assert width(position.first.low, position.first.high) == pytest.approx(width(ties.low, ties.high))
 
 
@@ -159,7 +167,7 @@ def test_a_label_of_two_values_has_one_alpha():
             for rater in "xyz"
         ]
         part = metaeval(rows, said).labels[0]
-        return [a.scale for a in part.people.agreement if a.coefficient == "Krippendorff's alpha" and a.scale]
+        return [a.scale for a in part.agreement.coefficients if a.coefficient == "Krippendorff's alpha" and a.scale]
 
     assert scales(2) == ["nominal"]
     assert scales(4) == ["nominal", "ordinal", "interval"]

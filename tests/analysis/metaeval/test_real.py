@@ -14,13 +14,13 @@ from tests.report.runs import manifest, row, write_run
 from tests.there import counted
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.preferences import LONGER
-from longmark.analysis.metaeval.result import ChoiceLabel, RatingLabel
+from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
+from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.records import Example
 from longmark.stats.bootstrap import bootstrap
 from longmark.stats.results import Estimate
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 def needs(name: str) -> pytest.MarkDecorator:
@@ -57,16 +57,16 @@ def test_the_longer_answer_on_six_hundred_expert_preferences(tmp_path: Path):
         by_hand.append((choice, "tie" if a == b else "a" if a > b else "b", item["compare_type"]))
     run = write_run(tmp_path / "run", examples, rows, manifest())
     found = choices(metaeval(run, said))
-    longer = next(a for a in found.preferences.accuracies if a.name == LONGER)
+    longer = next(a for a in found.metrics if a.metric == LONGER)
     right = [gold == chosen for gold, chosen, _ in by_hand]
     decided = [gold == chosen for gold, chosen, _ in by_hand if gold != "tie"]
-    assert (longer.all.value, longer.all.n) == (sum(right) / 600, 600)
+    assert (longer.accuracy.value, longer.accuracy.n) == (sum(right) / 600, 600)
     assert (longer.without_ties.value, longer.without_ties.n) == (sum(decided) / 551, 551)
-    assert found.preferences.gold.counts == {"a": 300, "b": 251, "tie": 49}
-    for group in found.preferences.groups:
-        if group.name == LONGER:
+    assert found.human == {"a": 300, "b": 251, "tie": 49}
+    for group in found.groups:
+        if group.metric == LONGER:
             here = [gold == chosen for gold, chosen, mode in by_hand if mode == group.group]
-            assert group.all.value == pytest.approx(sum(here) / len(here))
+            assert group.estimate.value == pytest.approx(sum(here) / len(here))
     # What makes answers longer does not make them better here: no better than a coin where experts decided.
     assert longer.without_ties.low is not None
     assert longer.without_ties.high is not None
@@ -103,11 +103,11 @@ def test_a_judge_of_llmbar_as_a_metric_and_as_a_rater_in_both_orders():
             {"question_id": name, "a": "2", "b": "1", "choice": "a" if second == "2" else "b", "rater": "judge"}
         )
     found = choices(metaeval(rows, gold))
-    assert [a.all.value for a in found.preferences.accuracies[:2]] == [0.84, 0.84]
-    (same,) = found.preferences.same
-    assert counted(same.share) == 78
-    position = choices(metaeval(rows, shown)).preferences.positions[0]
-    assert (position.both_orders, counted(position.same)) == (100, 78)
+    assert [a.accuracy.value for a in found.metrics[:2]] == [0.84, 0.84]
+    (same,) = found.same
+    assert counted(same.result) == 78
+    position = choices(metaeval(rows, shown)).positions[0]
+    assert (position.same.n, counted(position.same)) == (100, 78)
 
 
 @needs("wikicontradict")
@@ -126,7 +126,7 @@ def test_the_published_match_rate_is_the_share_nearest_to_peoples_class():
             rows += [row(name, f"level.{model}", level), row(name, f"score.{model}", score)]
     order = {"coverage": ["Incorrect", "Partially correct", "Correct"]}
     part = ratings(metaeval(rows, said, order=order))
-    right = {each.metric: each.right for each in part.classes}
+    right = {each.metric: each.classes.right for each in part.metrics if each.classes}
     assert right["level.gpt-oss-120b"] == pytest.approx(0.755833, abs=1e-6)
     assert right["level.gpt-oss-20b"] == pytest.approx(np.mean([item["match:gpt-oss-20b"] == "1" for item in items]))
     (scores,) = [d for d in part.differences if {d.first, d.second} == {"score.gpt-oss-20b", "score.gpt-oss-120b"}]
@@ -146,13 +146,13 @@ def test_people_and_judge_of_wildfiregpt_as_two_raters():
         for rater in ("human", "judge")
     ]
     found = metaeval(rows, said)
-    agree = {part.label: part.people.agreement[0].value for part in found.labels}
+    agree = {part.label: part.agreement.coefficients[0].value for part in found.labels}
     assert {name: round(value or 0, 3) for name, value in agree.items()} == {
         "relevance": 0.639,
         "accessibility": 0.667,
         "entailment": 0.739,
     }
-    assert {a.coefficient for a in found.labels[0].people.agreement} >= {"Cohen's kappa", "Gwet's AC1"}
+    assert {a.coefficient for a in found.labels[0].agreement.coefficients} >= {"Cohen's kappa", "Gwet's AC1"}
 
 
 @needs("summeval")
@@ -168,22 +168,25 @@ def test_words_of_a_summary_and_its_experts(tmp_path: Path):
             rows.append(row(example, "words", words[-1], question_id=document["doc"], system=name))
             said.append({"example_id": example, "label": "relevance", "value": relevance[-1]})
     part = ratings(metaeval(rows, said))
-    found = part.correlations[0].by_kind
-    assert found["spearman"].value == pytest.approx(stats.spearmanr(words, relevance).statistic)
-    assert found["kendall"].value == pytest.approx(stats.kendalltau(words, relevance).statistic)
+    (found,) = part.metrics
+    assert found.spearman is not None
+    assert found.kendall is not None
+    assert found.within is not None
+    assert found.systems is not None
+    assert found.spearman.value == pytest.approx(stats.spearmanr(words, relevance).statistic)
+    assert found.kendall.value == pytest.approx(stats.kendalltau(words, relevance).statistic)
     names = sorted(set(system))
     means = [
         [np.mean([v for v, s in zip(column, system, strict=True) if s == name]) for name in names]
         for column in (words, relevance)
     ]
-    (levels,) = part.grouping
-    assert (levels.questions, levels.systems.n) == (100, 16)
-    assert levels.systems.value == pytest.approx(stats.spearmanr(*means).statistic)
+    assert (found.within.n, found.systems.n) == (100, 16)
+    assert found.systems.value == pytest.approx(stats.spearmanr(*means).statistic)
     within = [
         stats.spearmanr(words[start : start + 16], relevance[start : start + 16]).statistic
         for start in range(0, 1600, 16)
     ]
-    assert levels.within.value == pytest.approx(np.mean(within))
+    assert found.within.value == pytest.approx(np.mean(within))
 
 
 @needs("summeval")
@@ -222,7 +225,8 @@ def test_intervals_of_sixteen_summaries_a_document_are_those_of_resampled_docume
     how: dict[str, Any] = {"clusters": documents, "resamples": 400, "method": "percentile"}
     for place, label in enumerate(("relevance", "coherence")):
         part = ratings(found, place)
-        recall = part.correlations[0].by_kind["spearman"]
+        recall = part.metrics[0].spearman
+        assert recall is not None
         assert (part.label, recall.n, recall.clusters) == (label, 1600, 100)
         same(recall.low, recall.high, bootstrap([columns["recall"], columns[label]], rho, **how))
     (difference,) = ratings(found).differences

@@ -30,7 +30,7 @@ from longmark.records import Signature, Usage
 from longmark.report.tables import Table, as_csv, as_text
 from longmark.stats.hypotheses import Hypothesis
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 NAN = float("nan")
 UNIT = {"bounds": [0, 1], "higher_is_better": True}
 

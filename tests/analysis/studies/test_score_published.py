@@ -21,7 +21,7 @@ from longmark.metrics.score._labels import Label
 from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
 from longmark.records import Example
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "score" / "specificity_labels.jsonl"
+DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_labels.jsonl"
 LABELS: dict[object, Label] = {1: "yes", 0: "no", "n/a": "n/a"}
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason=f"the published labels are not here: {DATA}")

@@ -1,41 +1,50 @@
-"""A meta-evaluation as sections (tables, figures, sentences), and the page that they make."""
+"""A meta-evaluation as a page: a summary, then for each label what was joined, its results, agreement among raters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from types import SimpleNamespace as Line
+from typing import Any
 
-from longmark.analysis.metaeval.people import PERSON
-from longmark.analysis.metaeval.preferences import ALWAYS, LONGER, Accuracy
-from longmark.analysis.metaeval.result import ChoiceLabel, Metaeval, RatingLabel
-from longmark.analysis.metaeval.sections_choices import choice_sections
-from longmark.analysis.metaeval.sections_people import join_section, people_section
-from longmark.analysis.metaeval.sections_ratings import rating_sections
-from longmark.analysis.metaeval.words import Naming, between
+from longmark.analysis.metaeval.agreement import RATER, Agreement
+from longmark.analysis.metaeval.choices import BASELINE, ChoiceLabel
+from longmark.analysis.metaeval.common import by_name
+from longmark.analysis.metaeval.evaluate import Metaeval
+from longmark.analysis.metaeval.label_sections import Naming, choice_sections, rating_sections
+from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section
-from longmark.report.format import counted
-from longmark.report.tables import Column, Table, middle
+from longmark.report.format import counted, fixed
+from longmark.report.tables import Column, Table
 from longmark.stats.results import Estimate
 
+_RATERS_SHOWN = 50
 
-def sections(found: Metaeval) -> tuple[Section, ...]:
-    """A summary, then the sections of each label; with several labels titles and tables have the label's name."""
-    made: list[Section] = []
-    summaries, says = [], []
-    several = len(found.labels) > 1
-    taken: set[str] = set()
-    for part in found.labels:
-        rated = isinstance(part, RatingLabel)
-        prefix = _prefix(part.label, taken) if several else ""
-        naming = Naming(f"{part.label}: " if several else "", prefix, found.alpha, "answer" if rated else "pair")
-        summaries.append(_summary(part, naming))
-        says.append(_says(part, naming))
-        made.append(join_section(part, naming))
-        if part.join.joined:
-            made += rating_sections(part, naming) if isinstance(part, RatingLabel) else choice_sections(part, naming)
-        made.append(people_section(part.people, naming))
-    return (Section("Summary", " ".join(says), summaries), *made)
+
+def document(found: Metaeval) -> Document:
+    """The page of a meta-evaluation."""
+    joined = sum(part.join.joined for part in found.labels)
+    rated = all(isinstance(part, RatingLabel) for part in found.labels)
+    options = found.options
+    return Document(
+        kind="meta-evaluation",
+        title="Metrics against human ratings",
+        lede=f"{counted(len(found.metrics), 'metric')}, {counted(len(found.labels), 'label')}, "
+        f"{counted(joined, 'rated answer' if rated else 'compared pair')}; rows of {', '.join(found.sources)}; "
+        f"human ratings from {found.human}",
+        sections=sections(found),
+        notices=found.notices,
+        settings={
+            "rows": list(found.sources),
+            "human": found.human,
+            "metrics": dict(found.metrics),
+            "groups": list(found.by),
+            "order of categories": {name: ", ".join(words) for name, words in options.order.items()},
+            "scores rounded to": options.round,
+            "alpha": options.alpha,
+            "seed": options.seed,
+        },
+    )
 
 
 def brief(page: Document) -> Document:
@@ -44,15 +53,27 @@ def brief(page: Document) -> Document:
     return replace(page, sections=[replace(page.sections[0], note=note)])
 
 
-class _Line(NamedTuple):
-    """A metric on a label. estimate: Spearman's rho, or the accuracy of its choices; auc: for yes or no, else None."""
+def sections(found: Metaeval) -> tuple[Section, ...]:
+    """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
+    made: list[Section] = []
+    summaries, says, prefixes = [], [], set[str]()
+    several = len(found.labels) > 1
+    for part in found.labels:
+        rated = isinstance(part, RatingLabel)
+        prefix = _prefix(part.label, prefixes) if several else ""
+        naming = Naming(
+            f"{part.label}: " if several else "", prefix, found.options.level, "answer" if rated else "pair"
+        )
+        summaries.append(_summary(part, naming))
+        says.append(_ceiling_in_words(part, naming))
+        made.append(_joined(part, naming))
+        if part.join.joined:
+            made += rating_sections(part, naming) if isinstance(part, RatingLabel) else choice_sections(part, naming)
+        made.append(_raters(part.agreement, naming))
+    return (Section("Summary", " ".join(says), summaries), *made)
 
-    metric: str
-    direction: str
-    estimate: Any
-    missing: int
-    conclusion: str
-    auc: Any = None
+
+# Summary ------------------------------------------------------------------------------------------------------------
 
 
 def _correlates(r: Estimate) -> str:
@@ -63,78 +84,134 @@ def _correlates(r: Estimate) -> str:
     return "correlates with human ratings" if r.value > 0 else "correlates negatively with human ratings"
 
 
-def _chooses(one: Accuracy, baselines: Sequence[Accuracy]) -> str:
-    if one in baselines:
-        return "baseline"
-    if one.all.value is None:
-        return f"no accuracy: {one.all.reason}"
-    above = all((one.all.low or 0.0) > (base.all.value or 0.0) for base in baselines)
-    return "above the baselines" if above else "not above the baselines"
-
-
 def _summary(part: RatingLabel | ChoiceLabel, naming: Naming) -> Table:
     columns = [Column("metric"), Column("direction")]
+    lines = []
     if isinstance(part, RatingLabel):
-        aucs = {one.metric: one for one in part.aucs}
-        lines = [
-            _Line(one.metric, one.direction, r, r.missing, _correlates(r), aucs.get(one.metric))
-            for one in part.correlations
-            for r in [one.by_kind["spearman"]]
-        ]
+        for one in part.metrics if part.scale.numeric else ():
+            assert one.spearman is not None
+            conclusion = _correlates(one.spearman)
+            lines.append(Line(**_names(one), estimate=one.spearman, auc=one.auc, conclusion=conclusion))
         columns += naming.estimate("Spearman", "estimate")
-        columns += naming.estimate("AUC", "auc") if aucs else ()
+        columns += naming.estimate("AUC", "auc") if any(line.auc for line in lines) else ()
     else:
-        found = part.preferences.accuracies
-        bases = [a for a in found if a.name == LONGER or a.name.startswith(ALWAYS)]
-        lines = [_Line(a.name, a.direction, a.all, a.missing, _chooses(a, bases)) for a in found]
+        best = max((m.accuracy.value or 0.0 for m in part.metrics if m.direction == BASELINE), default=0.0)
+        for each in part.metrics:
+            conclusion = "above the baselines" if (each.accuracy.low or 0.0) > best else "not above the baselines"
+            if each.direction == BASELINE:
+                conclusion = BASELINE
+            elif each.accuracy.value is None:
+                conclusion = f"no accuracy: {each.accuracy.reason}"
+            missing = {**_names(each), "missing": each.missing}
+            lines.append(Line(**missing, estimate=each.accuracy, conclusion=conclusion))
         columns += naming.estimate("accuracy", "estimate")
     columns += [Column("n", "estimate.n"), Column("missing"), Column("conclusion")]
     return naming.table("summary", f"{naming.heading}Metrics against human ratings", columns, lines)
 
 
-def _says(part: RatingLabel | ChoiceLabel, naming: Naming) -> str:
-    """How many items, and the human ceiling."""
+def _names(one: Any) -> dict[str, Any]:
+    return {"metric": one.metric, "direction": one.direction, "missing": sum(one.unscored.values())}
+
+
+def _ceiling_in_words(part: RatingLabel | ChoiceLabel, naming: Naming) -> str:
     says = f"{naming.heading}{counted(part.join.joined, naming.what)} with human ratings and rows."
-    person = next((one for one in part.people.ceilings if one.name == PERSON), None)
-    found = None if person is None else person.spearman or person.agrees
-    if found is None or found.low is None:
-        return f"{says} No human ceiling{f': {part.people.reason}' if part.people.reason else ''}."
-    what = "Spearman" if person and person.spearman else "share of choices"
-    return f"{says} Human ceiling (leave one rater out): {what} {between(middle(found), found.low, found.high)}."
+    rater = next((one for one in part.agreement.ceilings if one.name == RATER), None)
+    found = None if rater is None else rater.spearman or rater.agrees
+    if rater is None or found is None or found.low is None:
+        return f"{says} No human ceiling{f': {part.agreement.reason}' if part.agreement.reason else ''}."
+    what = "Spearman" if rater.spearman else "share of choices"
+    interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
+    return f"{says} Human ceiling (leave one rater out): {what} {interval}."
 
 
 def _prefix(label: str, taken: set[str]) -> str:
     """A name for a label's files, no two alike."""
     plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in label.casefold()).split())[:40]
-    name = plain or "label"
-    number = 2
+    name, number = plain or "label", 2
     while name in taken:
-        name = f"{plain or 'label'}_{number}"
-        number += 1
+        name, number = f"{plain or 'label'}_{number}", number + 1
     taken.add(name)
     return f"{name}_"
 
 
-def document(found: Metaeval) -> Document:
-    """The page of a meta-evaluation."""
-    joined = sum(part.join.joined for part in found.labels)
-    rated = all(isinstance(part, RatingLabel) for part in found.labels)
-    what = "rated answer" if rated else "compared pair"
-    return Document(
-        kind="meta-evaluation",
-        title="Metrics against human ratings",
-        lede=f"{counted(len(found.metrics), 'metric')}, {counted(len(found.labels), 'label')}, "
-        f"{counted(joined, what)}; rows of {', '.join(found.sources)}; human ratings from {found.human}",
-        sections=sections(found),
-        notices=found.notices,
-        settings={
-            "rows": list(found.sources),
-            "human": found.human,
-            "metrics": dict(found.metrics),
-            "broken down by": list(found.by),
-            "order of categories": {name: ", ".join(words) for name, words in found.order.items()},
-            "scores rounded to": found.round,
-            "alpha": found.alpha,
-            "seed": found.seed,
-        },
+# Human labels -------------------------------------------------------------------------------------------------------
+
+
+def _joined(part: RatingLabel | ChoiceLabel, naming: Naming) -> Section:
+    """How many items have both labels and scores, and why others have not."""
+    join, what = part.join, naming.what
+    counts = [
+        Column(f"{what}s in the human file", "join.in_human", key="in_human"),
+        Column("with rows", "join.joined", key="joined"),
+        Column("without a majority", "undecided", key="undecided"),
+        Column("answers in the rows only", "join.only_in_rows", key="only_in_rows"),
+    ]
+    if isinstance(part, ChoiceLabel):
+        counts += [Column(f"choice: {name}", _choice(name), key=name) for name in ("a", "b", "tie")]
+    columns = (
+        *(Column("metric"), Column("scored")),
+        Column("unscored", lambda metric: sum(metric.unscored.values())),
+        Column("reason", lambda metric: by_name(metric.unscored) or None),
     )
+    metrics = [one for one in part.metrics if one.direction != BASELINE]
+    tables = [
+        naming.table("counts", f"{what.capitalize()}s", counts, [part]),
+        naming.table("join", f"Rated {what}s with a score of each metric", columns, metrics),
+    ]
+    if join.unmatched:
+        first = Column("first of them", lambda one: ", ".join(one.names), key="first")
+        lost = (Column("reason"), Column(f"{what}s", "count"), first)
+        tables.append(naming.table("unmatched", f"Rated {what}s without rows", lost, join.unmatched))
+    return naming.section("Joined data", f"Which {what}s have human ratings and scores, and why others do not.", tables)
+
+
+def _choice(name: str) -> Callable[[ChoiceLabel], int]:
+    return lambda part: part.human.get(name, 0)
+
+
+def _raters(found: Agreement, naming: Naming) -> Section:
+    """Agreement, the human ceiling, and each rater."""
+    most, what = len(found.by_rater), naming.what
+    raters = naming.table(
+        "raters",
+        "Raters",
+        (
+            *(Column("rater", "name"), Column("ratings"), Column("mean", places=3), Column("with others")),
+            Column("agreement with majority", "agrees", 3, key="agrees"),
+        ),
+        found.by_rater[:_RATERS_SHOWN],
+        "agreement with majority: share of a rater's ratings equal to the majority of the others. Ratings without a "
+        "majority of the others are excluded."
+        + (f" The {_RATERS_SHOWN} of {most:,} raters with the most ratings." if most > _RATERS_SHOWN else ""),
+    )
+    title = "Agreement among raters"
+    if found.reason:
+        says = f"No agreement: {found.reason}. Without a human ceiling, a low correlation can be due to the rater."
+        return naming.section(title, says, (raters,))
+    units = "questions" if found.clustered else f"{what}s"
+    sample = f", a sample of {found.sampled:,}" if found.sampled < found.rated_twice else ""
+    coefficients = naming.table(
+        "agreement",
+        "Coefficients of agreement",
+        (
+            Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
+            *naming.estimate("value", lambda a: a),
+            *(Column(f"{what}s", "n", key="items"), Column("left out", "missing")),
+            Column("reason", lambda a: a.reason if a.value is None else None),
+        ),
+        found.coefficients,
+        f"Over the {found.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of agreeing pairs "
+        f"of raters. The others correct for chance; 1 is perfect agreement. Intervals resample {units}.",
+    )
+    columns = [Column("rater or metric", "name", key="name")]
+    for name in ("Pearson", "Spearman", "agrees"):
+        if any(getattr(one, name.lower()) is not None for one in found.ceilings):
+            columns += naming.estimate(name, name.lower())
+    columns += [Column("ratings"), Column(f"{what}s", "items", key="items")]
+    note = (
+        f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so is "
+        f"the metric. Intervals resample {units}."
+    )
+    ceiling = naming.table("ceiling", "Human ceiling (leave one rater out)", columns, found.ceilings, note)
+    says = "How well raters agree with each other, and the metrics with single raters."
+    return naming.section(title, says, (coefficients, ceiling, raters))

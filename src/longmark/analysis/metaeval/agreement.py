@@ -1,0 +1,249 @@
+"""Agreement among raters: coefficients, each rater, and the human ceiling (leave one rater out).
+
+The ceiling is how well a rater agrees with the others; a metric can exceed it if single raters are noisy. Each rating
+is compared with the mean (or the majority) of the other raters on that item, and so is the metric, on the same
+ratings. Intervals resample items with all their ratings, or questions if a question has several items.
+
+Only Cohen's kappa, given for two raters, depends on who gave which rating. Of more than 5,000 items with two ratings or
+more (500 on a scale with more than 50 values) a seeded sample is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from longmark.analysis.metaeval import Options
+from longmark.analysis.metaeval.labels import majority
+from longmark.stats import agreement as coefficients
+from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats
+from longmark.stats.sums import bootstrap_of_sums
+
+RATER = "a rater"
+_MOST, _MOST_OF_MANY = 5_000, 500
+_MANY = 50
+_RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One rating of an item: the class as text, and its number if classes have one."""
+
+    rater: str
+    name: str
+    number: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RatedItems:
+    """The votes on each item. questions: of each item, if intervals are to resample them; numeric: votes have numbers;
+    classes: whether two votes can be equal (a continuous scale has no classes)."""
+
+    votes: Sequence[Sequence[Vote]]
+    questions: Sequence[str] | None = None
+    numeric: bool = False
+    classes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """A rater. mean: of the ratings; with_others: ratings on items with a majority of other raters; agrees: the share
+    of these that equals it."""
+
+    name: str
+    ratings: int
+    mean: float | None
+    with_others: int
+    agrees: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """A rater, or a metric, against the others on the same ratings.
+
+    pearson, spearman: with the others' mean, None if classes are no numbers; agrees: the share that is the others'
+    majority, None for a metric that gives no class. ratings, items: how many.
+    """
+
+    name: str
+    pearson: Estimate | None
+    spearman: Estimate | None
+    agrees: Estimate | None
+    ratings: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """rated_twice: items with two ratings or more; sampled: those used. reason: why there are no coefficients and no
+    ceilings. clustered: whether intervals resample questions."""
+
+    raters: int
+    items: int
+    rated_twice: int
+    sampled: int
+    coefficients: tuple[coefficients.Agreement, ...]
+    ceilings: tuple[Ceiling, ...]
+    by_rater: tuple[Rater, ...]
+    reason: str | None = None
+    clustered: bool = False
+
+
+def agreement(
+    rated: RatedItems,
+    scores: Mapping[str, Floats],
+    chosen: Mapping[str, Sequence[str | None]],
+    options: Options,
+) -> Agreement:
+    """scores: of each metric on each item (NaN: none), higher is better; chosen: the class that a metric gives each
+    item, for metrics that give one."""
+    items = rated.votes
+    raters = tuple(dict.fromkeys(vote.rater for item in items for vote in item))
+    several = [place for place, item in enumerate(items) if len(item) >= 2]
+    by_rater = _raters(rated)
+    if not several:
+        reason = "there is one rater only" if len(raters) == 1 else "no answer was rated by two people"
+        return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
+    used, most = several, _MOST
+    if len({vote.name for item in items for vote in item}) > _MANY:
+        most = _MOST_OF_MANY
+    if len(several) > most:
+        used = sorted(np.random.default_rng(options.seed).choice(several, most, replace=False).tolist())
+    return Agreement(
+        raters=len(raters),
+        items=len(items),
+        rated_twice=len(several),
+        sampled=len(used),
+        coefficients=tuple(_coefficients(rated, used, raters, options)),
+        ceilings=_Ceilings(rated, used, options).of(scores, chosen),
+        by_rater=by_rater,
+        clustered=rated.questions is not None,
+    )
+
+
+def padded(items: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The items as a table with a place for each rating; None where an item has fewer."""
+    most = max(map(len, items))
+    return [[*item, *[None] * (most - len(item))] for item in items]
+
+
+def agreeing(labels: Iterable[str]) -> float | None:
+    """The share of pairs of labels that are equal; None if there is no pair."""
+    pairs = list(combinations(labels, 2))
+    return sum(a == b for a, b in pairs) / len(pairs) if pairs else None
+
+
+def _coefficients(
+    rated: RatedItems, used: Sequence[int], raters: Sequence[str], options: Options
+) -> list[coefficients.Agreement]:
+    items = [rated.votes[place] for place in used]
+    clusters = None if rated.questions is None else [rated.questions[place] for place in used]
+    how: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
+    names = padded([[vote.name for vote in item] for item in items])
+    numbers = padded([[vote.number for vote in item] for item in items])
+    alpha, found = coefficients.krippendorff_alpha, []
+    if rated.classes:
+        found += [one(names, **how) for one in (coefficients.percent_agreement, coefficients.gwet_ac1, alpha)]
+    if rated.numeric and (not rated.classes or len({vote.number for item in items for vote in item}) > 2):
+        if len({number for row in numbers for number in row}) <= _MANY:
+            found.append(alpha(numbers, "ordinal", **how))
+        found.append(alpha(numbers, "interval", **how))
+    if rated.classes and len({len(item) for item in items}) == 1:
+        found.append(coefficients.fleiss_kappa(names, **how))
+    if rated.classes and len(raters) == 2:
+        table = [[next((v.name for v in item if v.rater == rater), None) for rater in raters] for item in items]
+        found.append(coefficients.cohen_kappa(table, **how))
+    return found
+
+
+class _Ceilings:
+    """Every rating of the used items, beside the other raters' mean and majority."""
+
+    def __init__(self, rated: RatedItems, used: Sequence[int], options: Options) -> None:
+        self.numeric, self.options = rated.numeric, options
+        items = range(len(rated.votes)) if rated.questions is None else rated.questions
+        _, self.units = np.unique(items, return_inverse=True)
+        votes = [(place, vote) for place in used for vote in rated.votes[place]]
+        self.item = np.array([place for place, _ in votes])
+        self.names = [vote.name for _, vote in votes]
+        self.own = np.array([vote.number or 0.0 for _, vote in votes])
+        means: list[float] = []
+        self.most: list[str | None] = []
+        for place in used:
+            its = rated.votes[place]
+            total = sum(vote.number or 0.0 for vote in its)
+            means += [(total - (vote.number or 0.0)) / (len(its) - 1) for vote in its]
+            self.most += [_most_of_others(its, number) if rated.classes else None for number in range(len(its))]
+        self.others = np.array(means)
+
+    def of(self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]) -> tuple[Ceiling, ...]:
+        found = [self._ceiling(RATER, self.own, self.names)]
+        for name in dict.fromkeys((*scores, *chosen)):
+            given = [chosen[name][place] if name in chosen else None for place in self.item]
+            found.append(self._ceiling(name, scores[name][self.item] if name in scores else None, given))
+        return tuple(found)
+
+    def _ceiling(self, name: str, values: Floats | None, given: Sequence[str | None]) -> Ceiling:
+        pairs = list(zip(given, self.most, strict=True))
+        decided = np.array([None not in pair for pair in pairs])
+        agrees = None
+        if decided.any():
+            right = np.array([a == b for a, b in pairs], dtype=float)[decided]
+            how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": _RESAMPLES}
+            agrees = bootstrap_mean(right, clusters=self.units[self.item[decided]].tolist(), **how)
+        if not self.numeric or values is None:
+            return Ceiling(name, None, None, agrees, int(decided.sum()), len(set(self.item[decided].tolist())))
+        there = ~np.isnan(values)
+        x, y, of = values[there], self.others[there], self.item[there]
+        pearson = self._correlation(x, y, of)
+        spearman = self._correlation(rankdata(x), rankdata(y), of) if len(x) else pearson
+        return Ceiling(name, pearson, spearman, agrees, len(x), len(set(of.tolist())))
+
+    def _correlation(self, x: Floats, y: Floats, item: np.ndarray) -> Estimate:
+        """Pearson's correlation over ratings, by sums over the units (items, or questions) that are resampled."""
+        _, place = np.unique(self.units[item], return_inverse=True)
+        x, y = _standard(x), _standard(y)
+        parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
+        features = np.column_stack([np.bincount(place, part) for part in parts]) if len(x) else np.zeros((0, 6))
+
+        def formula(sums: Floats) -> Floats:
+            n, sx, sy, sxx, syy, sxy = sums.T
+            spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
+            return np.asarray((n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan)))
+
+        how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": _RESAMPLES}
+        return bootstrap_of_sums(features, formula, **how)
+
+
+def _standard(column: Floats) -> Floats:
+    spread = float(np.ptp(column)) if len(column) else 0.0
+    return np.asarray((column - column.mean()) / spread) if spread else np.zeros(len(column))
+
+
+def _most_of_others(votes: Sequence[Vote], place: int) -> str | None:
+    return majority(vote.name for i, vote in enumerate(votes) if i != place)
+
+
+def _raters(rated: RatedItems) -> tuple[Rater, ...]:
+    """Those with the most ratings first."""
+    numbers: dict[str, list[float]] = {}
+    agrees: dict[str, list[bool]] = {}
+    for votes in rated.votes:
+        for place, vote in enumerate(votes):
+            numbers.setdefault(vote.rater, []).append(vote.number or 0.0)
+            of_rater = agrees.setdefault(vote.rater, [])
+            if rated.classes and (most := _most_of_others(votes, place)) is not None:
+                of_rater.append(vote.name == most)
+    found = []
+    for name, its in numbers.items():
+        mean = sum(its) / len(its) if rated.numeric else None
+        share = sum(agrees[name]) / len(agrees[name]) if agrees[name] else None
+        found.append(Rater(name, len(its), mean, len(agrees[name]), share))
+    return tuple(sorted(found, key=lambda rater: (-rater.ratings, rater.name)))

@@ -1,0 +1,269 @@
+"""Metrics against human choices between two answers: accuracy on a, b or tie, with and without human ties.
+
+A metric prefers the answer with the better score; scores that are equal after rounding are a tie. The human choice is
+the one that most raters made (a pair on which two lead is left out, and counted). A rater who was shown a pair in both
+orders has one vote: a tie if the two choices differ.
+
+Baselines: the longer answer (characters of the text), and always the most frequent human choice. Chance is 1/3 with
+three choices, 1/2 with two. Intervals are Wilson's, or BCa over questions if questions have several pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from longmark.analysis.metaeval import Options
+from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.common import (
+    Comparison,
+    Difference,
+    GroupResult,
+    clusters_of,
+    compared,
+    direction,
+    groups_of,
+    resamples,
+    unscored,
+)
+from longmark.analysis.metaeval.labels import Item, Join, majority
+from longmark.records.labels import Labels
+from longmark.scores.answers import AnswerScores
+from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
+from longmark.stats.clustered_share import clustered_share
+from longmark.stats.permutation import paired_permutation
+from longmark.stats.proportion import share
+from longmark.stats.results import Estimate
+
+LONGER = "always the longer answer"
+ALWAYS = "always the most frequent choice"
+BASELINE = "baseline"
+TIE = "tie"
+
+Made = Sequence[str | None]
+"""The choice on each pair: a, b, tie or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceMetric:
+    """A metric, or a baseline (`direction`), on one label.
+
+    scored: pairs of which both answers have a score; unscored: status -> number of the others. accuracy: a tie is right
+    where raters tied; without_ties: on pairs on which raters decided, a tie is wrong; decided: where both decided.
+    ties: pairs that the metric ties; first: the share of a among its decisions. missing: pairs with a human choice and
+    none of the metric. choices: on each pair that has rows.
+    """
+
+    metric: str
+    direction: str
+    scored: int
+    unscored: Mapping[str, int]
+    accuracy: Estimate
+    without_ties: Estimate
+    decided: Estimate
+    ties: Estimate
+    first: Estimate
+    missing: int
+    choices: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Raters and the order of the two answers. first: the share of decisions for the answer shown first (.5 without
+    bias, if the order was random); same: of the pairs that a rater saw in both orders, those with the same choice."""
+
+    rater: str
+    first: Estimate
+    same: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceLabel:
+    """All results on one label on which people chose between two answers.
+
+    human: a, b, tie -> pairs; undecided: pairs without a majority; same: how often two metrics make the same choice;
+    places: decimals that scores are rounded to."""
+
+    label: str
+    join: Join
+    human: Mapping[str, int]
+    undecided: int
+    agreement: Agreement
+    metrics: tuple[ChoiceMetric, ...]
+    groups: tuple[GroupResult, ...]
+    differences: tuple[Comparison, ...]
+    same: tuple[Comparison, ...]
+    positions: tuple[Position, ...]
+    places: int
+
+
+def choice_label(
+    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: Options
+) -> ChoiceLabel:
+    """The results of a label. items: its pairs, with and without rows."""
+    pairs = [item for item in items if item.places]
+    gold = [majority(vote.name for vote in votes_of(pair)) for pair in pairs]
+    counts = Counter(choice for choice in gold if choice is not None)
+    chosen: dict[str, Made] = {name: _chosen(scores, name, pairs, options.round) for name in scores.metrics}
+    lengths = [[scores.answers[place].length for place in pair.places] for pair in pairs]
+    longer = [None if a is None or b is None else _better(a, b) for a, b in lengths]
+    if any(longer):
+        chosen[LONGER] = longer
+    every = dict(chosen)
+    if counts:
+        usual = min(counts, key=lambda choice: (-counts[choice], choice))
+        every[f"{ALWAYS} ({usual})"] = [usual] * len(pairs)
+    sample = _Sample(gold, [pair.question for pair in pairs], options)
+    metrics = []
+    for name, choices in every.items():
+        facts = scores.metrics.get(name)
+        missing = unscored(scores, name, [pair.places for pair in pairs]) if facts is not None else {}
+        how = BASELINE if facts is None else direction(facts)
+        metrics.append(sample.metric(name, how, missing, choices))
+    right = {name: sample.right(choices) for name, choices in chosen.items()}
+    return ChoiceLabel(
+        label=label,
+        join=its,
+        human=dict(counts),
+        undecided=gold.count(None),
+        agreement=_agreement(items, pairs, chosen, options),
+        metrics=tuple(metrics),
+        groups=tuple(sample.groups(pairs, human.by, chosen)),
+        differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
+        same=tuple(Comparison(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
+        positions=tuple(_positions(pairs, options.level)),
+        places=options.round,
+    )
+
+
+def votes_of(pair: Item) -> list[Vote]:
+    """One vote of each rater."""
+    given: dict[str, set[str]] = {}
+    for rater, choice, _ in pair.choices:
+        given.setdefault(rater, set()).add(choice)
+    return [Vote(rater, choices.pop() if len(choices) == 1 else TIE, None) for rater, choices in given.items()]
+
+
+def _agreement(items: Sequence[Item], pairs: Sequence[Item], chosen: Mapping[str, Made], options: Options) -> Agreement:
+    rows = {id(pair): row for row, pair in enumerate(pairs)}
+    every = {name: [its[rows[id(one)]] if id(one) in rows else None for one in items] for name, its in chosen.items()}
+    rated = RatedItems([votes_of(item) for item in items], clusters_of([item.question for item in items]))
+    return agreement(rated, {}, every, options)
+
+
+def _better(a: float, b: float) -> str:
+    return TIE if a == b else "a" if a > b else "b"
+
+
+def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int) -> list[str | None]:
+    known, sign = scores.scores[metric], -1 if scores.metrics[metric].higher_is_better is False else 1
+    both = [[known.get(place) for place in pair.places] for pair in pairs]
+    return [
+        None if a is None or b is None else _better(sign * round(a, places), sign * round(b, places)) for a, b in both
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The pairs: their human choices and questions."""
+
+    gold: Made
+    questions: Sequence[str]
+    options: Options
+
+    def rate(self, right: Sequence[float | None]) -> Estimate:
+        """The mean of 1, 0 and None (left out), by question if a question has several pairs."""
+        kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
+        values, questions = [value for value, _ in kept], [question for _, question in kept]
+        level, seed = self.options.level, self.options.seed
+        if len(set(questions)) == len(kept):
+            return share(int(sum(values)), len(kept), level)
+        made = bootstrap_mean(values, clusters=questions, level=level, resamples=resamples(len(kept)), seed=seed)
+        return replace(made, method=f"BCa over {made.clusters} questions")
+
+    def share(self, counted: Sequence[bool | None]) -> Estimate:
+        """Wilson's interval, on fewer pairs if those of a question are dependent."""
+        return clustered_share(counted, self.questions, self.options.level)
+
+    def right(self, choices: Made) -> list[float | None]:
+        return [None if g is None or c is None else float(g == c) for g, c in zip(self.gold, choices, strict=True)]
+
+    def without_ties(self, right: Sequence[float | None]) -> list[float | None]:
+        return [r if g != TIE else None for r, g in zip(right, self.gold, strict=True)]
+
+    def metric(self, name: str, how: str, missing: Mapping[str, int], choices: Made) -> ChoiceMetric:
+        right = self.right(choices)
+        without = self.without_ties(right)
+        usable = [None if r is None else choice for choice, r in zip(choices, right, strict=True)]
+        return ChoiceMetric(
+            metric=name,
+            direction=how,
+            scored=len(choices) - sum(missing.values()),
+            unscored=missing,
+            accuracy=self.rate(right),
+            without_ties=self.rate(without),
+            decided=self.rate([None if c == TIE else r for c, r in zip(choices, without, strict=True)]),
+            ties=self.share([None if choice is None else choice == TIE for choice in usable]),
+            first=self.share([None if choice in (None, TIE) else choice == "a" for choice in usable]),
+            missing=sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True)),
+            choices=tuple(choices),
+        )
+
+    def groups(self, pairs: Sequence[Item], by: Sequence[str], chosen: Mapping[str, Made]) -> Iterator[GroupResult]:
+        for column, group, rows in groups_of(pairs, by):
+            its = _Sample([self.gold[row] for row in rows], [self.questions[row] for row in rows], self.options)
+            for name, choices in chosen.items():
+                right = its.right([choices[row] for row in rows])
+                yield GroupResult(column, group, name, its.rate(right), its.rate(its.without_ties(right)))
+
+    def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> Difference:
+        """Of two accuracies: paired permutation of right and wrong (one pair per question: McNemar's exact test)."""
+        rows = zip(first, second, self.questions, strict=True)
+        both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
+        x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
+        how: dict[str, Any] = {"clusters": clusters_of(questions), "seed": self.options.seed}
+        test = paired_permutation(x, y, **how)
+        made = bootstrap_difference(x, y, level=self.options.level, resamples=resamples(len(x)), **how)
+        return Difference(
+            test.difference,
+            made.low,
+            made.high,
+            len(both),
+            made.level,
+            made.method,
+            test.reason or made.reason,
+            clusters=made.clusters,
+            p=test.p,
+            only_first=sum(a > b for a, b, _ in both),
+            only_second=sum(b > a for a, b, _ in both),
+        )
+
+    def same(self, one: Made, other: Made) -> Estimate:
+        return self.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])
+
+
+def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
+    """All raters together, and each of several, those with the most choices first."""
+    first: dict[str, list[tuple[bool, str]]] = {}  # of each rater, with the question
+    same: dict[str, list[tuple[bool, str]]] = {}
+    for pair in pairs:
+        seen: dict[str, list[str]] = {}
+        for rater, choice, swapped in pair.choices:
+            its = first.setdefault(rater, [])
+            seen.setdefault(rater, []).append(choice)
+            if choice != TIE:
+                its.append((choice == ("b" if swapped else "a"), pair.question))
+        for rater, both in seen.items():
+            same.setdefault(rater, []).extend([(both[0] == both[1], pair.question)] if len(both) == 2 else [])
+    raters = sorted(first, key=lambda rater: (-len(first[rater]), rater))
+
+    def share_of(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Estimate:
+        each = [one for rater in who for one in found[rater]]
+        return clustered_share([counted for counted, _ in each], [question for _, question in each], level)
+
+    yield Position("all raters", share_of(first, raters), share_of(same, raters))
+    for rater in raters if len(raters) > 1 else ():
+        yield Position(rater, share_of(first, [rater]), share_of(same, [rater]))

@@ -1,0 +1,147 @@
+"""What results on ratings and on choices share: metrics with a direction, pairs of metrics, groups, clusters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from longmark.analysis.metaeval.labels import Item
+from longmark.errors import UserError
+from longmark.records.labels import MOST_GROUPS
+from longmark.scores.answers import AnswerScores
+from longmark.scores.manifest import MetricFacts
+from longmark.stats.multiplicity import adjust
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats
+
+HIGHER, LOWER, NOT_DECLARED = "higher is better", "lower is better", "not declared"
+ROUNDING = 1e-12  # results this close are equal, and their metrics stay in the order given
+
+_USUAL, _FEWEST = 5_000, 500
+_MOST_INDICES = 50_000_000  # half a second
+
+Clusters = Sequence[str] | None
+"""The question of each answer; None if no question has two answers, and each answer counts by itself."""
+
+
+def clusters_of(questions: Sequence[str]) -> Clusters:
+    """None if all differ."""
+    return questions if len(set(questions)) < len(questions) else None
+
+
+def subset(clusters: Clusters, keep: Iterable[Any]) -> Clusters:
+    """The clusters of the rows whose flag is true."""
+    return None if clusters is None else [name for name, here in zip(clusters, keep, strict=True) if here]
+
+
+def resamples(n: int) -> int:
+    """How often n answers are resampled: 5,000 times up to 10,000 of them, 500 times from 100,000."""
+    return max(_FEWEST, min(_USUAL, _MOST_INDICES // max(1, n)))
+
+
+# Metrics ------------------------------------------------------------------------------------------------------------
+
+
+def direction(facts: MetricFacts) -> str:
+    """Which end is better. Results of metrics of which lower is better are of minus the scores."""
+    return {True: HIGHER, False: LOWER, None: NOT_DECLARED}[facts.higher_is_better]
+
+
+def oriented(scores: Floats, facts: MetricFacts) -> Floats:
+    """The scores, times -1 if lower is better."""
+    return -scores if facts.higher_is_better is False else scores
+
+
+def on_scale(scores: Floats, facts: MetricFacts, low: float, high: float) -> Floats | None:
+    """The scores if they are on the scale of a label with values from `low` to `high`, else None.
+
+    They are if the metric's bounds contain the label's values and are at most twice as far apart, or, without bounds,
+    if both lie between 0 and 1. A metric of which lower is better is reflected within its bounds.
+    """
+    seen = scores[~np.isnan(scores)]
+    lo, hi = (facts.lo or 0.0, facts.hi or 0.0) if facts.bounded else (0.0, 1.0)
+    if not len(seen) or not (lo <= low and high <= hi):
+        return None
+    fits = 2 * (high - low) >= hi - lo if facts.bounded else seen.min() >= 0 and seen.max() <= 1
+    if not fits:
+        return None
+    return lo + hi - scores if facts.higher_is_better is False else scores
+
+
+def unscored(scores: AnswerScores, metric: str, items: Sequence[Sequence[int]]) -> dict[str, int]:
+    """status -> how many items (places of answers) lack a score of the metric; `no row` if there is none."""
+    known, status = scores.scores[metric], scores.unscored[metric]
+    first = [next((place for place in places if place not in known), None) for places in items]
+    return dict(Counter(status.get(place, "no row") for place in first if place is not None).most_common())
+
+
+# Pairs of metrics, groups -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Estimate):
+    """The difference of two metrics. p: two-sided; only_first, only_second: pairs on which only that one is right."""
+
+    p: float | None = None
+    only_first: int = 0
+    only_second: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two metrics on the items that both score. result: an Estimate, with p if it is of a difference (first - second);
+    adjusted: p by Holm over all pairs of metrics."""
+
+    first: str
+    second: str
+    result: Any
+    adjusted: float | None = None
+
+
+def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float) -> tuple[Comparison, ...]:
+    """Every pair of metrics, the better one first. test: gives the difference of two."""
+    found = []
+    for first, second in combinations(names, 2):
+        result = test(first, second)
+        if result.value is not None and result.value < -ROUNDING:
+            first, second = second, first
+            result = test(first, second)
+        found.append((first, second, result))
+    adjusted = adjust([result.p for *_, result in found], alpha=alpha).adjusted
+    return tuple(Comparison(*each, p) for each, p in zip(found, adjusted, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult:
+    """A metric among the items of one group of a column. estimate: Spearman's rho, or accuracy; without_ties: accuracy
+    on the pairs on which raters decided."""
+
+    column: str
+    group: str
+    metric: str
+    estimate: Estimate
+    without_ties: Estimate | None = None
+
+
+def groups_of(items: Sequence[Item], by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
+    """(column, group, rows of its items); an empty cell is the group `(empty)`. UserError for too many groups."""
+    columns = [[item.groups[place] or "(empty)" for item in items] for place in range(len(by))]
+    for column, cells in zip(by, columns, strict=True):
+        if (count := len(set(cells))) > MOST_GROUPS:
+            raise UserError(
+                f"the column {column} has {count:,} different values, too many for groups (at most {MOST_GROUPS}); "
+                "name another with --by COLUMN"
+            )
+    for column, cells in zip(by, columns, strict=True):
+        for group in sorted(set(cells)):
+            yield column, group, [row for row, cell in enumerate(cells) if cell == group]
+
+
+def by_name(values: Mapping[str, Any]) -> str:
+    """`12 unparsable, 3 no row`."""
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in values.items())

@@ -1,0 +1,290 @@
+"""The labels of people: what kind of values they are, and which scored answers they belong to.
+
+    binary      numbers 0 and 1, yes and no, true and false, or two categories in a given order: 0 and 1
+    numeric     numbers
+    ordered     categories in a given order, from 0 to 1 in equal steps
+    categories  texts without an order: they have no mean
+
+The human label of an answer is the mean of its raters' numbers, and the class that most of them gave (none if two
+classes lead). The join guesses nothing: an id that belongs to several answers is left out, like one that belongs to
+none, and counted with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from longmark.errors import BadInput, UserError
+from longmark.records.labels import Choice, Label, Labels, first_few
+from longmark.scores.answers import AnswerScores
+
+BINARY, NUMERIC, ORDERED, CATEGORIES = "binary", "numeric", "ordered", "categories"
+NO_ANSWER = "no such answer in the rows"
+SEVERAL = "the id belongs to answers of several systems; add a column `system`"
+
+_BINARY_WORDS = ({"no": 0.0, "yes": 1.0}, {"false": 0.0, "true": 1.0})
+_SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
+_MOST_CLASSES = 12  # different numbers; more are not classes
+_MOST_CATEGORIES = 50
+_LISTED = 20  # wrong lines in an error
+
+
+# Scales -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """classes: the values in order, () if there are too many; number: of each value, empty for categories."""
+
+    kind: str
+    classes: tuple[str, ...]
+    number: Mapping[str, float]
+    low: float | None
+    high: float | None
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind != CATEGORIES
+
+    def class_of(self, value: float | str) -> str:
+        """The class of a value, spelled as in `classes`."""
+        text = text_of(value)
+        if text in self.classes or not self.number or not self.classes:
+            return text
+        return next(name for name in self.classes if self.number[name] == self.number[text])
+
+    def mean_of(self, ratings: Sequence[Label]) -> float | None:
+        """The mean of the ratings' numbers; None for categories."""
+        numbers = [self.number[text_of(rating.value)] for rating in ratings] if self.numeric else []
+        return sum(numbers) / len(numbers) if numbers else None
+
+    def names(self) -> dict[str, str]:
+        """class -> its name on a page: numbers with two decimals, or with as many as distinguish them."""
+        for places in range(2, 16) if self.kind == NUMERIC else ():
+            short = {name: text_of(round(self.number[name], places)) for name in self.classes}
+            is_zero = any(text == "0" and self.number[name] for name, text in short.items())
+            if len(set(short.values())) == len(short) and not is_zero:
+                return short
+        return {name: name for name in self.classes}
+
+
+def scale_of(ratings: Sequence[Label], order: Sequence[str] = (), file: str = "human") -> Scale:
+    """The scale of a label's ratings. order: categories from lowest to highest.
+
+    BadInput if numbers and texts are mixed, or a value is not in the order.
+    """
+    if order:
+        return _ordered(ratings, order, file)
+    words = {text_of(rating.value) for rating in ratings}
+    for meaning in _BINARY_WORDS:
+        if {word.casefold() for word in words} <= meaning.keys():
+            return Scale(BINARY, tuple(meaning), {word: meaning[word.casefold()] for word in (*words, *meaning)}, 0, 1)
+    texts = [rating for rating in ratings if isinstance(rating.value, str)]
+    label = ratings[0].label
+    if not texts:
+        number = {text_of(rating.value): float(rating.value) for rating in ratings}
+        if set(number.values()) <= {0.0, 1.0}:
+            return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1)
+        classes = tuple(sorted(number, key=number.__getitem__)) if len(number) <= _MOST_CLASSES else ()
+        return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()))
+    if len(texts) < len(ratings):
+        others = len(ratings) - len(texts)
+        mend = f"leave the cell empty if a rating is missing, or give the order: --order {label}=LOWEST,…,HIGHEST"
+        _refuse(texts, f"is not a number, but {others:,} other ratings are; {mend}", file)
+    if len(words) > _MOST_CATEGORIES:
+        raise UserError(
+            f"{file}: {label} has {len(words):,} different texts ({first_few(sorted(words), 3)}), too many for "
+            "categories; name the column with the ratings with --map value=COLUMN"
+        )
+    return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
+
+
+def _ordered(ratings: Sequence[Label], order: Sequence[str], file: str) -> Scale:
+    number = {word.casefold(): place / max(1, len(order) - 1) for place, word in enumerate(order)}
+    if len(order) < 2 or len(number) < len(order):
+        raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
+    unknown = [rating for rating in ratings if text_of(rating.value).casefold() not in number]
+    if unknown:
+        _refuse(unknown, f"is not in the order {', '.join(order)}", file)
+    words = (*(text_of(rating.value) for rating in ratings), *order)
+    kind = BINARY if len(order) == 2 else ORDERED
+    return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1)
+
+
+def _refuse(ratings: Sequence[Label], reason: str, file: str) -> None:
+    lines = [f"{file}:{one.line}: {one.label}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
+    raise BadInput(lines, len(ratings))
+
+
+def text_of(value: float | str) -> str:
+    """A value as the name of its class: 4.0 is `4`."""
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def majority(votes: Iterable[str]) -> str | None:
+    """The most frequent value; None if two lead, or there is none."""
+    ranked = Counter(votes).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+# Join ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An answer with its ratings on one label, or two answers to one question with the choices between them.
+
+    places: in `AnswerScores.answers`, of the answer, or of a and b; () without a row, with the reason. choices: (rater,
+    choice, swapped): a choice is of this item's a or b; swapped: b was shown first.
+    """
+
+    name: str
+    question: str
+    places: tuple[int, ...]
+    reason: str | None
+    groups: tuple[str | None, ...]
+    ratings: tuple[Label, ...] = ()
+    choices: tuple[tuple[str, str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A reason why answers (or pairs) of the human file have no row; names: the first of them."""
+
+    reason: str
+    count: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """How many answers (or pairs) of the human file have a row; only_in_rows: answers without a human label."""
+
+    in_human: int
+    joined: int
+    unmatched: tuple[Unmatched, ...]
+    only_in_rows: int
+
+
+Place = tuple[tuple[int, ...], str | None]
+"""Places in `AnswerScores.answers`; or (), and the reason."""
+
+
+def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], Join]:
+    """The items of a label. Two answers that were shown in both orders, or named in two ways, are one pair.
+
+    BadInput if lines of one item differ in a column to break down by.
+    """
+    together: dict[tuple[Hashable, ...], list[tuple[Label | Choice, Place]]] = {}
+    given: Sequence[Label | Choice] = human.choices or human.ratings
+    for one in given:
+        if one.label == label:
+            place = _rated(scores, one) if isinstance(one, Label) else _pair(scores, one)
+            key: tuple[Hashable, ...]
+            if isinstance(one, Label):
+                key = (one.example_id, one.system)
+            else:
+                key = tuple(sorted(place[0])) or (one.question_id, *sorted((one.a, one.b)))
+            together.setdefault(key, []).append((one, place))
+    _check_groups(human, [[one for one, _ in lines] for lines in together.values()])
+    items = [_item(scores, lines) for lines in together.values()]
+    names: dict[str, list[str]] = {}
+    for item in items:
+        if item.reason is not None:
+            names.setdefault(item.reason, []).append(item.name)
+    ranked = sorted(names.items(), key=lambda one: -len(one[1]))
+    joined = {item.places for item in items if item.places}
+    used = {place for places in joined for place in places}
+    unmatched = tuple(Unmatched(reason, len(its), tuple(its[:5])) for reason, its in ranked)
+    return items, Join(len(items), len(joined), unmatched, len(scores.answers) - len(used))
+
+
+def _item(scores: AnswerScores, lines: Sequence[tuple[Label | Choice, Place]]) -> Item:
+    """The item of lines that belong together; the first choice defines which answer is a."""
+    first, (places, reason) = lines[0]
+    question = scores.answers[places[0]].question_id if places else None
+    if isinstance(first, Label):
+        name = first.example_id if first.system is None else f"{first.example_id} ({first.system})"
+        ratings = tuple(one for one, _ in lines if isinstance(one, Label))
+        return Item(name, question or name, places, reason, first.groups, ratings)
+    name = f"{first.a} / {first.b}" if first.question_id is None else f"{first.question_id}: {first.a} / {first.b}"
+    choices = []
+    for one, (its, _) in lines:
+        assert isinstance(one, Choice)
+        swapped = its != places if its else one.a != first.a
+        choices.append((one.rater, _SWAPPED[one.choice] if swapped else one.choice, swapped))
+    return Item(name, question or first.question_id or name, places, reason, first.groups, choices=tuple(choices))
+
+
+def _rated(scores: AnswerScores, rating: Label) -> Place:
+    found = scores.by_id.get(rating.example_id, ())
+    if rating.system is not None:
+        same = tuple(place for place in found if scores.answers[place].system == rating.system)
+        if found and not same:
+            return (), "the id belongs to an answer of another system"
+        found = same
+    return (found, None) if len(found) == 1 else ((), SEVERAL if found else NO_ANSWER)
+
+
+def _pair(scores: AnswerScores, choice: Choice) -> Place:
+    (first, why_a), (second, why_b) = (_side(scores, choice.question_id, name) for name in (choice.a, choice.b))
+    if not first or not second:
+        return (), why_a or why_b
+    if first == second:
+        return (), "a and b are the same answer"
+    if scores.answers[first[0]].question_id != scores.answers[second[0]].question_id:
+        return (), "a and b are answers to different questions"
+    return first + second, None
+
+
+def _side(scores: AnswerScores, question: str | None, name: str) -> Place:
+    """The answer of a name: that of this system to the question, or the one with this id."""
+    found = scores.by_system.get((question, name), ()) if question is not None else ()
+    if len(found) > 1:
+        return (), "the system has several answers to the question; name answers by their example_id"
+    if not found:
+        found = scores.by_id.get(name, ())
+        same = tuple(place for place in found if question is None or scores.answers[place].question_id == question)
+        if found and not same:
+            return (), "the example_id belongs to another question"
+        found = same
+    if len(found) == 1:
+        return found, None
+    return (), "the example_id belongs to answers of several systems" if found else NO_ANSWER
+
+
+def _check_groups(human: Labels, together: Iterable[Sequence[Label | Choice]]) -> None:
+    bad = [
+        f"{human.name}:{other.line}: {column}: is {mine!r}, but {first!r} for the same answers in line {lines[0].line}"
+        for lines in together
+        for other in lines[1:]
+        for column, mine, first in zip(human.by, other.groups, lines[0].groups, strict=True)
+        if mine != first
+    ]
+    if bad:
+        raise BadInput(bad[:_LISTED], len(bad))
+
+
+def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> None:
+    """UserError with ids of both sides if nothing was joined."""
+    if any(one.joined for one in joins):
+        return
+    if human.choices:
+        theirs = [f"{one.question_id}: {one.a} / {one.b}" for one in human.choices]
+        ours = [f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers]
+        mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
+    else:
+        theirs = [one.example_id for one in human.ratings]
+        ours = [one.example_id for one in scores.answers]
+        mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
+    reasons = "; ".join(f"{each.count:,}: {each.reason}" for one in joins for each in one.unmatched)
+    raise UserError(
+        f"nothing in {human.name} belongs to an answer of {', '.join(scores.sources)} ({reasons}). "
+        f"The file has {first_few(dict.fromkeys(theirs), 3)}; the rows have {first_few(ours, 3)}. {mend}"
+    )

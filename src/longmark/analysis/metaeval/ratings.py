@@ -1,0 +1,331 @@
+"""Metrics against human ratings: correlation, AUC, calibration, error by class, differences, groups, PPI.
+
+Results are of the metric oriented so that higher is better: above 0 it agrees with people. If a question has several
+answers, intervals and tests leave out or resample whole questions.
+
+An answer's class is the majority of its raters. If classes are numbers and the metric is on their scale, `error` is the
+mean distance of the score from the class's number, and `nearest` counts the class whose number is nearest to the score
+(the lower one of two). The prediction-powered mean (`stats.ppi`) is over all scored answers, and over those of each
+system with a rating; it assumes that the rated answers are a random sample of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from longmark.analysis.metaeval import Options
+from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
+from longmark.analysis.metaeval.common import (
+    Clusters,
+    Comparison,
+    GroupResult,
+    clusters_of,
+    compared,
+    direction,
+    groups_of,
+    on_scale,
+    oriented,
+    resamples,
+    subset,
+    unscored,
+)
+from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
+from longmark.records.labels import Labels
+from longmark.scores.answers import AnswerScores
+from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.correlation import Kind, correlation, correlation_difference
+from longmark.stats.ppi import PpiMean, ppi_mean
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats
+
+ALL = "all"
+_MOST_DISTINCT = 1_000_000_000  # pairs of different values beyond which ranks of every pair of metrics take too long
+_MOST_QUESTIONS, _MOST_POINTS = 2_000, 2_000
+_FEWEST_SYSTEMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """A metric on the answers of one class. mean: in the metric's own units; auc: of this class and higher ones against
+    lower ones, or without an order against the others, None for the lowest; nearest: () without a scale."""
+
+    metric: str
+    name: str
+    n: int
+    missing: int
+    mean: Estimate
+    error: float | None
+    auc: float | None
+    nearest: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassErrors:
+    """A metric on all classes. error: over all answers; right: share of answers nearest to their class; reason: why the
+    two are None."""
+
+    classes: tuple[ClassResult, ...]
+    n: int
+    error: float | None
+    right: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RatedMetric:
+    """A metric on one label; None for what the label does not allow.
+
+    scored: rated answers with a score; unscored: status -> number of the others. within: mean over questions of
+    Spearman's rho between the systems' answers (missing: questions in which scores or ratings are all equal); systems:
+    between the systems' means. points: (mean rating, score) for a figure, at most 2,000.
+    """
+
+    metric: str
+    direction: str
+    scored: int
+    unscored: Mapping[str, int]
+    pearson: Estimate | None = None
+    spearman: Estimate | None = None
+    kendall: Estimate | None = None
+    within: Estimate | None = None
+    systems: Estimate | None = None
+    auc: Auc | None = None
+    calibration: Calibration | None = None
+    classes: ClassErrors | None = None
+    points: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoweredMean:
+    """A prediction-powered mean rating. system: `all` for every answer together."""
+
+    metric: str
+    system: str
+    mean: PpiMean
+
+
+@dataclass(frozen=True, slots=True)
+class RatingLabel:
+    """All results on one label that people rated answers on.
+
+    undecided: rated answers without a majority, which have no class. clustered: whether a question has several of the
+    answers, so that intervals and tests are over questions.
+    """
+
+    label: str
+    join: Join
+    scale: Scale
+    undecided: int
+    agreement: Agreement
+    metrics: tuple[RatedMetric, ...]
+    groups: tuple[GroupResult, ...]
+    differences: tuple[Comparison, ...]
+    auc_differences: tuple[Comparison, ...]
+    powered: tuple[PoweredMean, ...]
+    clustered: bool
+
+
+def rating_label(
+    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: Options
+) -> RatingLabel:
+    """The results of a label. items: its rated answers, with and without a row."""
+    ratings = [rating for item in items for rating in item.ratings]
+    scale = scale_of(ratings, tuple(options.order.get(label, ())), human.name)
+    sample = _Sample(scores, [item for item in items if item.places], scale, options)
+    binary, numeric = scale.kind == BINARY, scale.numeric
+    return RatingLabel(
+        label=label,
+        join=its,
+        scale=scale,
+        undecided=sample.classes.count(None),
+        agreement=_agreement(items, sample),
+        metrics=tuple(sample.metric(name) for name in scores.metrics),
+        groups=tuple(sample.groups(human.by)) if numeric else (),
+        differences=compared(scores.metrics, sample.rho_difference, options.alpha) if numeric else (),
+        auc_differences=compared(scores.metrics, sample.auc_difference, options.alpha) if binary else (),
+        powered=tuple(sample.powered()) if numeric else (),
+        clustered=sample.clusters is not None,
+    )
+
+
+class _Sample:
+    """The rated answers of a label that have a row. ratings: the mean of each (NaN for categories)."""
+
+    def __init__(self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: Options) -> None:
+        self.scores, self.items, self.scale, self.options = scores, items, scale, options
+        self.places = np.array([item.places[0] for item in items], dtype=np.int64)
+        means = [scale.mean_of(item.ratings) for item in items]
+        self.ratings = np.array([np.nan if mean is None else mean for mean in means], dtype=np.float64)
+        self.classes = [majority(scale.class_of(rating.value) for rating in item.ratings) for item in items]
+        self.clusters: Clusters = clusters_of([item.question for item in items])
+
+    def own(self, metric: str) -> Floats:
+        """The scores as the metric gave them."""
+        return self.scores.column(metric)[self.places]
+
+    def oriented(self, metric: str) -> Floats:
+        return oriented(self.own(metric), self.scores.metrics[metric])
+
+    def scaled(self, metric: str, low: float, high: float) -> Floats | None:
+        return on_scale(self.own(metric), self.scores.metrics[metric], low, high)
+
+    @cached_property
+    def yes(self) -> Floats:
+        return np.array([np.nan if name is None else self.scale.number[name] for name in self.classes])
+
+    def metric(self, name: str) -> RatedMetric:
+        missing = unscored(self.scores, name, [item.places for item in self.items])
+        found: dict[str, Any] = {}
+        if self.scale.numeric:
+            for kind in ("pearson", "spearman", "kendall"):
+                found[kind] = self._rho(self.oriented(name), self.ratings, kind, self.clusters)
+            found |= {**self._levels(name), "points": self._points(name)}
+        if self.scale.kind == BINARY:
+            how = (self.yes, self.options.level, self.clusters)
+            found["auc"] = auc(self.oriented(name), *how)
+            found["calibration"] = calibration(self.scaled(name, 0, 1), *how)
+        if self.scale.classes:
+            found["classes"] = self._classes(name)
+        scored = len(self.items) - sum(missing.values())
+        return RatedMetric(name, direction(self.scores.metrics[name]), scored, missing, **found)
+
+    def _rho(self, scores: Floats, ratings: Floats, kind: Kind = "spearman", clusters: Clusters = None) -> Estimate:
+        return correlation(ratings, scores, kind, clusters=clusters, level=self.options.level)
+
+    def rho_difference(self, first: str, second: str) -> Estimate:
+        """Of Spearman's rho; of Pearson's where the sample is too large for ranks."""
+        distinct = [_distinct(self.own(name)) * _distinct(self.ratings) for name in (first, second)]
+        kind: Kind = "pearson" if max(distinct) > _MOST_DISTINCT else "spearman"
+        columns = self.oriented(first), self.oriented(second), self.ratings
+        return correlation_difference(*columns, kind, clusters=self.clusters, level=self.options.level)
+
+    def auc_difference(self, first: str, second: str) -> Estimate:
+        return auc_difference(self.oriented(first), self.oriented(second), self.yes, self.options.level, self.clusters)
+
+    def groups(self, by: Sequence[str]) -> Iterator[GroupResult]:
+        for column, group, rows in groups_of(self.items, by):
+            here = np.isin(np.arange(len(self.items)), rows)
+            for name in self.scores.metrics:
+                clusters = subset(self.clusters, here)
+                rho = self._rho(self.oriented(name)[rows], self.ratings[rows], clusters=clusters)
+                yield GroupResult(column, group, name, rho)
+
+    def _points(self, name: str) -> tuple[tuple[float, float], ...]:
+        scores = self.own(name)
+        both = np.flatnonzero(~(np.isnan(self.ratings) | np.isnan(scores)))
+        if len(both) > _MOST_POINTS:
+            both = np.sort(np.random.default_rng(self.options.seed).choice(both, _MOST_POINTS, replace=False))
+        return tuple((float(self.ratings[row]), float(scores[row])) for row in both)
+
+    @cached_property
+    def _by_system(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The rows of each question with three answers or more (a sample of 2,000), and of each system."""
+        questions: dict[str, list[int]] = {}
+        systems: dict[str, list[int]] = {}
+        for row, item in enumerate(self.items):
+            questions.setdefault(item.question, []).append(row)
+            systems.setdefault(self.scores.answers[item.places[0]].system, []).append(row)
+        several = [np.array(rows) for rows in questions.values() if len(rows) >= _FEWEST_SYSTEMS]
+        if len(several) > _MOST_QUESTIONS:
+            random = np.random.default_rng(self.options.seed)
+            chosen = random.choice(len(several), _MOST_QUESTIONS, replace=False)
+            several = [several[place] for place in sorted(chosen)]
+        return several, [np.array(rows) for rows in systems.values()]
+
+    def _levels(self, name: str) -> dict[str, Estimate]:
+        """Correlation within questions and over systems; {} for fewer than three systems."""
+        questions, systems = self._by_system
+        if len(systems) < _FEWEST_SYSTEMS:
+            return {}
+        scores, ratings, level = self.oriented(name), self.ratings, self.options.level
+        rhos = [
+            correlation(ratings[rows], scores[rows], "spearman", level=level, method="fisher").value
+            for rows in questions
+        ]
+        within = bootstrap_mean(rhos, level=level, seed=self.options.seed, resamples=resamples(len(rhos)))
+        scored = [rows[~np.isnan(scores[rows])] for rows in systems]
+        means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
+        x, y = np.array(means).T
+        return {"within": within, "systems": correlation(x, y, "spearman", level=level)}
+
+    def _classes(self, name: str) -> ClassErrors:
+        scale, own = self.scale, self.own(name)
+        labels = np.array([label or "" for label in self.classes], dtype=object)
+        labelled = np.array([label is not None for label in self.classes], dtype=bool)
+        both = labelled & ~np.isnan(own)
+        bounded = scale.low is not None and scale.high is not None
+        scaled = self.scaled(name, scale.low or 0.0, scale.high or 0.0) if bounded else None
+        numbers = np.array([scale.number.get(each, np.nan) for each in scale.classes])
+        if scaled is not None:
+            distance = np.abs(np.nan_to_num(scaled)[:, None] - numbers[None, :])
+            nearest = np.asarray(np.argmin(np.round(distance, 9), axis=1))
+        results = []
+        for place, each in enumerate(scale.classes):
+            its = labelled & (labels == each)
+            here = its & both
+            n = int(here.sum())
+            how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": resamples(n)}
+            mean = bootstrap_mean(own[here], clusters=subset(self.clusters, here), **how)
+            error, counts = None, ()
+            if scaled is not None:
+                error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
+                counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
+            reached = [scale.number[one] >= numbers[place] if scale.number else one == each for one in labels[both]]
+            above = auc(self.oriented(name)[both], np.array(reached, dtype=np.float64), self.options.level).value
+            results.append(ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts))
+        n = int(both.sum())
+        if scaled is None or not n:
+            reason = "the metric is not on the label's scale" if scale.number else "the classes are no numbers"
+            return ClassErrors(tuple(results), n, None, None, reason if n else NO_PAIR)
+        error = float(np.abs(scaled[both] - np.array([scale.number[one] for one in labels[both]])).mean())
+        right = np.mean([scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)])
+        return ClassErrors(tuple(results), n, error, float(right), None)
+
+    def powered(self) -> Iterator[PoweredMean]:
+        answers, low, high = self.scores.answers, self.scale.low or 0.0, self.scale.high or 0.0
+        ratings = np.full(len(answers), np.nan)
+        ratings[self.places] = self.ratings
+        rated = ~np.isnan(ratings)
+        systems = np.array([answer.system for answer in answers], dtype=object)
+        questions = np.array([answer.question_id for answer in answers], dtype=object)
+        groups = {ALL: np.ones(len(answers), dtype=bool)}
+        if len(self.scores.systems) > 1:
+            groups |= {system: systems == system for system in self.scores.systems}
+        for metric, facts in self.scores.metrics.items():
+            scores = on_scale(self.scores.column(metric), facts, low, high)
+            for system, here in groups.items() if scores is not None else ():
+                assert scores is not None
+                if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
+                    clusters = clusters_of(questions[here].tolist())
+                    mean = ppi_mean(ratings[here], scores[here], clusters=clusters, level=self.options.level)
+                    yield PoweredMean(metric, system, mean)
+
+
+def _distinct(values: Floats) -> int:
+    return len(np.unique(values[~np.isnan(values)]))
+
+
+def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
+    """Of all rated answers, with and without a row; metrics are compared with raters on those they score."""
+    scale = sample.scale
+    votes = [
+        [
+            Vote(one.rater, scale.class_of(one.value), scale.number[text_of(one.value)] if scale.numeric else None)
+            for one in item.ratings
+        ]
+        for item in items
+    ]
+    scores: dict[str, Floats] = {}
+    rows = [row for row, item in enumerate(items) if item.places]
+    for name in sample.scores.metrics if scale.numeric else ():
+        scores[name] = np.full(len(items), np.nan)
+        scores[name][rows] = sample.oriented(name)
+    questions = clusters_of([item.question for item in items])
+    rated = RatedItems(votes, questions, numeric=scale.numeric, classes=bool(scale.classes))
+    return agreement(rated, scores, {}, sample.options)
