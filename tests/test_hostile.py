@@ -27,7 +27,7 @@ def test_the_answer_stands_whole_between_tags_it_does_not_contain(text: str):
         if "answer" not in prompt.inputs:
             continue
         inputs = {"answer": text, "context": CONTEXT, "reference": REFERENCE, "question": QUESTION}
-        user = PromptBook().fill(prompt, inputs, dict.fromkeys(prompt.fields, "1"))[1].content
+        user = PromptBook().fill(prompt, {**inputs, **dict.fromkeys(prompt.fields, "1")})[1].content
         opened = re.search(r"<(answer [0-9a-f]{8})>\n" + re.escape(text) + r"\n</\1>", user)
         assert opened is not None
         assert opened[1] not in text
@@ -53,7 +53,7 @@ BARE = {"bare number", "number with scale", "score 100", "verdict line", "newlin
 def test_a_judge_that_repeats_the_answer_gives_no_mark(name: str, text: str):
     """Only what is a verdict to the letter is one, wherever the judge has it from; anything else is unreadable."""
     if name in BARE or name == "thinking":  # these are verdicts to the letter
-        assert PERCENT.read(ChatReply(text))[0] == 100
+        assert PERCENT.read(ChatReply(text)) == 100
         return
     with pytest.raises(Unreadable):
         PERCENT.read(ChatReply(text))

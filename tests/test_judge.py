@@ -29,7 +29,7 @@ def scored(*judges: FakeChat) -> Score:
 
 
 def read(reader: judge.Reader[Any], text: str, **more: Any) -> Any:
-    return reader.read(ChatReply(text, **more))[0]
+    return reader.read(ChatReply(text, **more))
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,9 @@ def test_the_expected_value_of_yes_and_no():
         logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)}
     )
     verdict = asked(model, judge.YES_NO)
-    assert verdict.value == pytest.approx(0.8 / 0.9)
-    assert verdict.extra["mass"] == pytest.approx(0.9)
+    value, more = verdict.value
+    assert value == pytest.approx(0.8 / 0.9)
+    assert more["mass"] == pytest.approx(0.9)
     assert model.requests[0].max_tokens == 1
     assert model.requests[0].logprobs == 20
 
@@ -232,7 +233,7 @@ def test_the_expected_value_of_yes_and_no():
 def test_the_expected_digit():
     # p(9) = .5, p(6) = .3, p(0) = .2: (9 x .5 + 6 x .3 + 0 x .2) / 9 = 6.3 / 9 = .7
     model = FakeChat(logprobs={"9": math.log(0.5), "6": math.log(0.3), "0": math.log(0.2)})
-    assert asked(model, judge.DIGITS).value == pytest.approx(0.7)
+    assert asked(model, judge.DIGITS).value[0] == pytest.approx(0.7)
 
 
 @given(st.dictionaries(st.sampled_from("0123456789"), st.floats(-5, 0), min_size=1))

@@ -78,7 +78,7 @@ def test_ids_are_unique_and_every_prompt_is_valid():
 def test_fields_are_filled_and_hashed():
     prompt = Prompt("p", ("answer",), "Ask $n questions for $$5.")
     assert prompt.fields == {"n"}
-    assert PromptBook().fill(prompt, INPUTS, {"n": "3"})[1].content.endswith("Ask 3 questions for $5.")
+    assert PromptBook().fill(prompt, {**INPUTS, "n": "3"})[1].content.endswith("Ask 3 questions for $5.")
     assert prompt.hash != Prompt("p", ("answer",), "Ask $n questions.").hash
     assert prompt.hash != Prompt("p", ("answer", "context"), prompt.text).hash
 

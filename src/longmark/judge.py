@@ -1,9 +1,9 @@
 """Asks a judge and reads its verdict: fill a prompt, ask, parse strictly, ask once more, else raise `NoScore`.
 
-Nothing is guessed from a reply: a judge may quote the answer, and an answer may contain any verdict. A number or a
-label must be the whole reply, or be in its last line in the form that the reader describes. A truncated reply is not a
-verdict. After an unreadable reply the judge is asked once more, with the error; if the second reply is unreadable too,
-`NoScore` carries both raw texts as evidence.
+A judge may quote the answer, and an answer may contain any verdict. So a number or a label must be the complete reply,
+or be in its last line in the form that the reader describes. A truncated reply is not a verdict. After an unreadable
+reply the judge is asked once more, with the error. If the second reply is unreadable too, `NoScore` has both as
+evidence.
 
 `judged_metric` declares a metric whose score is one verdict: a number from 0 to 100, or an expected value over one
 token.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -29,6 +29,7 @@ from longmark.prompts import Prompt
 from longmark.records import Example
 
 T = TypeVar("T")
+U = TypeVar("U")
 Structure = TypeVar("Structure", bound=BaseModel)
 
 TEMPERATURE = 0.0  # of a prompt that is sent once
@@ -42,51 +43,52 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Generic[T]):
-    """value: what was read. model, prompt: the judge's name and the prompt's id. replies: raw texts, the one that was
-    read last. extra: more of what was read (a distribution, for example)."""
+    """value: what was read from the last of the replies. model, prompt: the judge's name and the prompt's id."""
 
     value: T
     model: str
     prompt: str
     replies: tuple[str, ...]
-    extra: dict[str, Any] = field(default_factory=dict)
 
     def evidence(self) -> dict[str, Any]:
         """The verdict in a row's evidence."""
-        shown: dict[str, Any] = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1], **self.extra}
-        if len(self.replies) > 1:
-            shown["unreadable_reply"] = self.replies[0]
-        return shown
+        shown = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1]}
+        return shown if len(self.replies) == 1 else {**shown, "unreadable_reply": self.replies[0]}
 
 
 @dataclass(frozen=True, slots=True)
 class Reader(Generic[T]):
-    """How a verdict is read from a reply. read raises `Unreadable`; the other fields are settings of the request."""
+    """How a verdict is read from a reply. read raises `Unreadable`. again reads the second reply, None: as the first.
+    The other fields are settings of the request."""
 
-    read: Callable[[ChatReply], tuple[T, dict[str, Any]]]
+    read: Callable[[ChatReply], T]
     max_tokens: int
     logprobs: int = 0
     schema: dict[str, Any] | None = None
+    again: Callable[[ChatReply], T] | None = None
+
+    def then(self, step: Callable[[T], U]) -> Reader[U]:
+        """This reader with another step, which may raise `Unreadable`."""
+        return Reader(lambda reply: step(self.read(reply)), self.max_tokens, self.logprobs, self.schema)
 
 
 async def ask(
     models: Models,
     judge: ChatHandle,
     prompt: Prompt,
-    inputs: Mapping[str, str],
+    texts: Mapping[str, str],
     reader: Reader[T],
     *,
-    fields: Mapping[str, str] | None = None,
     temperature: float = TEMPERATURE,
     sample: int = 0,
 ) -> Verdict[T]:
     """One verdict of one judge.
 
-    inputs, fields: as the prompt declares them. sample: the number of this request among several equal ones. Raises
-    NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
+    texts: one for each input and field of the prompt. sample: the number of this request among several equal ones.
+    Raises NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
     """
     request = ChatRequest(
-        messages=models.prompts.fill(prompt, inputs, fields),
+        messages=models.prompts.fill(prompt, texts),
         temperature=temperature,
         max_tokens=reader.max_tokens,
         sample=sample,
@@ -96,6 +98,7 @@ async def ask(
     if reader.logprobs and judge.model.capabilities.logprobs == 0:
         raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
     replies: list[str] = []
+    read = reader.read
     while True:
         reply = await judge.chat(request)
         replies.append(reply.text)
@@ -106,23 +109,19 @@ async def ask(
         if reader.logprobs and not reply.logprobs and reply.text:
             raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
         try:
-            value, extra = reader.read(reply)
+            return Verdict(read(reply), judge.name, prompt.id, tuple(replies))
         except Unreadable as error:
             if len(replies) == 2:
                 reason = f"Two replies of {judge.name} could not be read: {error}."
                 raise NoScore("unparsable", reason, shown) from None
-            request = _again(request, reply.text, str(error))
-        else:
-            return Verdict(value, judge.name, prompt.id, tuple(replies), extra)
-
-
-def _again(request: ChatRequest, text: str, error: str) -> ChatRequest:
-    """The request that asks once more. It names the error; the form of the reply is in the task above."""
-    more = (
-        Message("assistant", text or "(nothing)"),
-        Message("user", f"I could not use that reply: {error}. Reply again, only in the form that the task asks for."),
-    )
-    return replace(request, messages=request.messages + more)
+            more = (
+                Message("assistant", reply.text or "(nothing)"),
+                Message(
+                    "user",
+                    f"I could not use that reply: {error}. Reply again, only in the form that the task asks for.",
+                ),
+            )
+            request, read = replace(request, messages=request.messages + more), reader.again or reader.read
 
 
 # Readers ---------------------------------------------------------------------------------------------------------
@@ -135,8 +134,8 @@ _NAMED = re.compile(r"\A[*`\s]*label[*`\s]*[:=](.*)\Z", re.IGNORECASE)
 _MARKS, _QUOTES = " \t\r\n*`.", "\"'“”‘’"
 
 
-def _whole(reply: ChatReply) -> str:
-    """The text of a reply without its thinking. Unreadable where it was truncated, is empty or has only thinking."""
+def _text(reply: ChatReply) -> str:
+    """The text of a reply without its thinking. Unreadable if it was truncated, is empty or has only thinking."""
     if reply.finish == "length":
         raise Unreadable("it was cut off before its end")
     text = _THINKING.sub("", reply.text).strip()
@@ -154,62 +153,66 @@ def _last_line(text: str) -> str:
 
 
 def number(low: float, high: float) -> Reader[float]:
-    """Reads `N` as the whole reply, or `score: N` as its last line; both may end in `/100`."""
+    """Reads `N` as the complete reply, or `score: N` as its last line; both may end in `/100`."""
 
-    def read(reply: ChatReply) -> tuple[float, dict[str, Any]]:
-        text = _whole(reply)
+    def read(reply: ChatReply) -> float:
+        text = _text(reply)
         found = _ALONE.match(text) or _LABELLED.match(_last_line(text))
         if found is None:
             raise Unreadable("it is not a single number")
-        value = float(found[1])
-        if not low <= value <= high:
+        if not low <= float(found[1]) <= high:
             raise Unreadable(f"{found[1]} is not between {low:g} and {high:g}")
-        return value, {}
+        return float(found[1])
 
     return Reader(read, max_tokens=64)
 
 
 def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
-    """Reads one of the labels: as the whole reply, as the last line alone, or as `label: X` in the last line.
+    """Reads one of the labels: as the complete reply, as the last line alone, or as `label: X` in the last line.
 
     Case, and spaces, asterisks, backquotes and full stops around the label, are ignored. So are quotation marks, except
     in the last line of several, which may be a quotation. A label anywhere else is not read.
     """
     folded = {label.strip(_MARKS + _QUOTES).casefold(): label for label in labels}
 
-    def read(reply: ChatReply) -> tuple[str, dict[str, Any]]:
-        text = _whole(reply)
+    def read(reply: ChatReply) -> str:
+        text = _text(reply)
         last = _last_line(text)
         named = _NAMED.match(last)
         for found, around in ((text, _MARKS + _QUOTES), (last, _MARKS), (named[1] if named else "", _MARKS + _QUOTES)):
             label = folded.get(found.strip(around).casefold())
             if label is not None:
-                return label, {}
+                return label
         raise Unreadable(f"neither the whole of it nor its last line is one of {', '.join(labels)}")
 
-    return Reader(read, max_tokens=max_tokens)
+    return Reader(read, max_tokens)
 
 
-def structure(model: type[Structure], max_tokens: int = 1024) -> Reader[Structure]:
-    """Reads a JSON object of a pydantic type; a code fence around it is allowed, other text is not."""
+def structure(
+    model: type[Structure], max_tokens: int = 1024, schema: dict[str, Any] | None = None
+) -> Reader[Structure]:
+    """Reads a JSON object of a pydantic type; a code fence around it is allowed, other text is not.
 
-    def read(reply: ChatReply) -> tuple[Structure, dict[str, Any]]:
-        text = _whole(reply)
+    schema: the JSON schema of the request; None: that of the type.
+    """
+
+    def read(reply: ChatReply) -> Structure:
+        text = _text(reply)
         fenced = re.fullmatch(r"```(?:json)?\s*\n(.*)\n```", text, re.DOTALL)
         try:
-            return model.model_validate_json(_without_keys(fenced[1] if fenced else text)), {}
+            return model.model_validate_json(_without_keys(fenced[1] if fenced else text))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
             raise Unreadable(f"it is not the JSON that was asked for ({where}: {first['msg']})") from None
 
-    return Reader(read, max_tokens=max_tokens, schema=model.model_json_schema())
+    return Reader(read, max_tokens, schema=schema or model.model_json_schema())
 
 
 def _without_keys(text: str) -> str:
-    """JSON text whose strings hold no API key, not even one that it writes with escapes."""
+    """JSON text whose strings contain no API key, not even one written with escapes."""
     if "\\" not in text:
-        return text  # the client has looked already
+        return text  # the client has checked it already
     try:
         return redact_reply(orjson.dumps(orjson.loads(text))).decode()
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
@@ -221,14 +224,18 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def expected(values: Mapping[str, float]) -> Reader[float]:
+Graded = tuple[float, dict[str, Any]]
+"""A score in [0, 1], and more of what was read for the evidence."""
+
+
+def expected(values: Mapping[str, float]) -> Reader[Graded]:
     """Reads the expected value over the first token of the reply: sum p(token) value(token) / sum p(token), over the
     offered tokens among the most likely ones. Case and a space before a token are ignored.
 
-    Unreadable where the offered tokens have less than half of the probability.
+    Unreadable if the offered tokens have less than half of the probability.
     """
 
-    def read(reply: ChatReply) -> tuple[float, dict[str, Any]]:
+    def read(reply: ChatReply) -> Graded:
         if not reply.logprobs:
             raise Unreadable("it was empty")
         first = reply.logprobs[0]
@@ -250,6 +257,7 @@ def expected(values: Mapping[str, float]) -> Reader[float]:
 YES_NO = expected({"yes": 1.0, "no": 0.0})
 DIGITS = expected({str(digit): digit / 9 for digit in range(10)})
 PERCENT = number(0, 100)
+_HUNDREDTHS: Reader[Graded] = PERCENT.then(lambda percent: (percent / 100, {}))
 
 
 # Scores -----------------------------------------------------------------------------------------------------------
@@ -267,17 +275,13 @@ class ScorePrompts:
 
     text: Prompt
     expected: Prompt
-    token: Reader[float]
-
-    @property
-    def both(self) -> tuple[Prompt, Prompt]:
-        return (self.text, self.expected)
+    token: Reader[Graded]
 
 
 def score_prompts(
     name: str, inputs: tuple[str, ...], *, number: str, yes_no: str = "", digit: str = ""
 ) -> ScorePrompts:
-    """The prompts NAME and NAME.expected from a task in words for each; the form of the reply is added here.
+    """The prompts NAME and NAME.expected from the text of each task; the form of the reply is added here.
 
     number: the task for a number from 0 to 100. yes_no or digit, one of them: the task for the probability of yes, or
     for a digit from 0 to 9 (its expected value is divided by 9).
@@ -289,14 +293,14 @@ def score_prompts(
 
 
 async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[str, str]) -> Score:
-    """A judge's score in [0, 1]: the mean where there are several judges, with the verdict of each in the evidence.
+    """A judge's score in [0, 1]; of several judges the mean. The evidence has the verdict of each.
 
     With `text` scoring the number is divided by 100; with `expected` it is the expected value over one token. Raises
-    NoScore and ModelError. If one of several judges gives no score there is no score at all: the mean of the others
-    would be another metric.
+    NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
+    another metric.
     """
     by_text = models.scoring == "text"
-    prompt, reader = (prompts.text, PERCENT) if by_text else (prompts.expected, prompts.token)
+    prompt, reader = (prompts.text, _HUNDREDTHS) if by_text else (prompts.expected, prompts.token)
     scores: list[float] = []
     shown: list[dict[str, Any]] = []
     for judge in models.judges:
@@ -307,8 +311,9 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
             raise
         except Unsupported as error:
             raise NoScore("unsupported", str(error), {"judges": shown}) from None
-        scores.append(verdict.value / 100 if by_text else verdict.value)
-        shown.append({**verdict.evidence(), "score": scores[-1]})
+        score, more = verdict.value
+        scores.append(score)
+        shown.append({**verdict.evidence(), **more, "score": score})
     return Score(math.fsum(scores) / len(scores), {"judges": shown})
 
 
@@ -324,8 +329,9 @@ def judged_metric(
 ) -> Metric:
     """The declaration of a metric whose score is `judged_score`, in [0, 1].
 
-    It needs the fields of the example that its prompts show. If they show the reference, each reference is judged by
-    itself and the greatest score counts. Cost: one call for each judge, and each reference.
+    It needs the fields of the example that its prompts show. If they show the reference, each reference is judged
+    separately and the greatest score counts; of several references, the evidence names its reference. Cost: one call
+    for each judge and reference.
 
     empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
     metric's score from (the judge's score, example, reference, parameters).
@@ -339,15 +345,16 @@ def judged_metric(
             return empty_answer
         texts = {"answer": example.answer or "", "question": example.question or ""}
         texts["context"] = numbered(context.text for context in example.contexts)
-
-        async def against(reference: str) -> Score:
-            shown = {**texts, "reference": reference}
-            judged = await judged_score(models, prompts, {name: shown[name] for name in inputs})
-            return combine(judged, example, reference, params) if combine else judged
-
-        if "reference" not in inputs:
-            return await against("")
-        return best(example.references, [await against(reference) for reference in example.references])
+        scores: list[Score] = []
+        references = example.references if "reference" in inputs else ("",)
+        for reference in references:
+            judged = await judged_score(models, prompts, {**texts, "reference": reference})
+            scores.append(combine(judged, example, reference, params) if combine else judged)
+        if len(scores) == 1:
+            return scores[0]
+        best = max(range(len(scores)), key=lambda i: scores[i].value)  # the first of equal ones
+        compared = {"reference": references[best], "scores_by_reference": [score.value for score in scores]}
+        return Score(scores[best].value, {**compared, **scores[best].evidence})
 
     def calls(example: Example, _params: Any, judges: int) -> int:
         if is_empty(example):
@@ -359,7 +366,7 @@ def judged_metric(
         needs=tuple(field for name, field in _FIELDS.items() if name in inputs),
         bounds=(0, 1),
         models=("judge",),
-        prompts=prompts.both,
+        prompts=(prompts.text, prompts.expected),
         params=params,
         calls=calls,
         scorings=("text", "expected"),
@@ -374,12 +381,3 @@ def numbered(passages: Iterable[str]) -> str:
 def is_empty(example: Example) -> bool:
     """Whether the answer is missing, empty or blank."""
     return not (example.answer or "").strip()
-
-
-def best(references: Sequence[str], scores: Sequence[Score]) -> Score:
-    """The greatest of the scores, the first of equal ones; of several, the evidence names its reference."""
-    first = max(range(len(scores)), key=lambda i: scores[i].value)
-    if len(scores) == 1:
-        return scores[0]
-    compared = {"reference": references[first], "scores_by_reference": [score.value for score in scores]}
-    return Score(scores[first].value, {**compared, **scores[first].evidence})

@@ -80,19 +80,14 @@ class PromptBook:
         used = [self.get(prompt) for prompt in prompts]
         return {prompt.id: prompt.hash for prompt in ([self.get(SYSTEM), *used] if used else [])}
 
-    def fill(
-        self, prompt: Prompt, inputs: Mapping[str, str], fields: Mapping[str, str] | None = None
-    ) -> tuple[Message, ...]:
-        """The messages of a call. inputs: a text for each of the prompt's inputs; fields: a text for each field."""
+    def fill(self, prompt: Prompt, texts: Mapping[str, str]) -> tuple[Message, ...]:
+        """The messages of a call. texts: one for each input and each field of the prompt; others are not used."""
         prompt = self.get(prompt)
         order = [name for name in INPUT_ORDER if name in prompt.inputs]
         order += [name for name in prompt.inputs if name not in INPUT_ORDER]
-        shown = [fence(name, inputs[name]) for name in order]
-        task = Template(prompt.text).substitute(fields or {}).strip()
-        return (
-            Message("system", self.get(SYSTEM).text.strip()),
-            Message("user", "\n\n".join((*shown, task))),
-        )
+        task = Template(prompt.text).substitute(texts).strip()
+        shown = "\n\n".join((*(fence(name, texts[name]) for name in order), task))
+        return (Message("system", self.get(SYSTEM).text.strip()), Message("user", shown))
 
 
 def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:

@@ -168,7 +168,9 @@ def _prompts(rng: random.Random, folder: Path) -> object:
 
 
 def _filled(book: Any, prompt: Any) -> Sequence[Any]:
-    messages: Sequence[Any] = book.fill(prompt, dict.fromkeys(prompt.inputs, "a"), dict.fromkeys(prompt.fields, "1"))
+    messages: Sequence[Any] = book.fill(
+        prompt, {**dict.fromkeys(prompt.inputs, "a"), **dict.fromkeys(prompt.fields, "1")}
+    )
     orjson.dumps([(one.role, one.content) for one in messages])
     return messages
 

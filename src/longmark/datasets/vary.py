@@ -26,10 +26,9 @@ from longmark.concurrency import concurrently
 from longmark.datasets.perturb import NotMade, named, perturbed
 from longmark.domain import PARAPHRASE, Domain, Slot
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, UserError
-from longmark.judge import Reader, Unreadable, ask, structure
+from longmark.judge import Unreadable, ask, structure
 from longmark.models.budget import estimate_tokens
 from longmark.models.handles import Models
-from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.example import question_hash
@@ -191,19 +190,18 @@ async def paraphrased(example: Example, models: Models, domain: Domain, seed: in
     kept = list(named(question, example.profile or {}, domain))
     form = structure(_Paraphrase, max_tokens=128 + 2 * estimate_tokens(len(question.encode())))
 
-    def read(reply: ChatReply) -> tuple[str, dict[str, Any]]:
-        value, extra = form.read(reply)
-        again = " ".join(value.question.split())
+    def checked(given: _Paraphrase) -> str:
+        again = " ".join(given.question.split())
         if wrong := list(_faults(question, again, kept)):
             raise Unreadable("; ".join(wrong))
-        return again, extra
+        return again
 
     verdict = await ask(
         models,
         models.generator,
         PROMPT,
         {"question": question, "keep": "\n".join(value for _, value in kept) or "(nothing)"},
-        Reader(read, max_tokens=form.max_tokens, schema=form.schema),
+        form.then(checked),
         temperature=TEMPERATURE,
         sample=seed,
     )

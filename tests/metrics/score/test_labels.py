@@ -25,8 +25,11 @@ def labelled(judge: FakeChat, passages: str = "", temperature: float = 0, sample
     )
 
 
-def read(reply: Any, in_part: bool = False) -> dict[str, ClaimLabel]:
-    return label_reader(NAMES, in_part).read(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))[0]
+def read(reply: Any, second: bool = False) -> dict[str, ClaimLabel]:
+    reader = label_reader(NAMES)
+    how = reader.again if second else reader.read
+    assert how is not None
+    return how(ChatReply(reply if isinstance(reply, str) else json.dumps(reply)))
 
 
 def test_details_are_asked_of_the_whole_list():
@@ -114,9 +117,9 @@ def test_a_reason_that_is_no_text_does_not_cost_the_label():
     }
 
 
-def test_in_part_what_is_no_label_is_left_out_with_what_was_said():
+def test_in_a_second_reply_what_is_no_label_is_left_out_with_what_was_said():
     reply = {"hazard": {"label": "maybe", "reason": "r"}, "location": ["yes"], "timeline": True, "intensity": "No"}
-    assert read(reply, in_part=True) == {
+    assert read(reply, second=True) == {
         "hazard": ClaimLabel(None, "r", "maybe"),
         "location": ClaimLabel(None, "", '["yes"]'),
         "timeline": ClaimLabel(None, "", "true"),
@@ -124,7 +127,7 @@ def test_in_part_what_is_no_label_is_left_out_with_what_was_said():
     }
     for without in ({"hazard": "maybe"}, {}, "yes", '{"hazard": "yes"'):
         with pytest.raises(Unreadable):
-            read(without, in_part=True)
+            read(without, second=True)
 
 
 CLAIM = "Ice storms broke 30,000 poles in Cook County, IL, in early 2009."

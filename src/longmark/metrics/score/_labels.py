@@ -16,7 +16,6 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from longmark.judge import Reader, Unreadable, object_schema, structure
-from longmark.models.protocols import ChatReply
 
 Label = Literal["yes", "no", "n/a"]
 LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
@@ -52,35 +51,36 @@ class ClaimLabel:
 def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
     """Reads the details of each dimension, each once. Unreadable without one of the dimensions."""
     fields: dict[str, Any] = {f"d{i}": (list[str], Field(alias=name)) for i, name in enumerate(names)}
-    form = structure(create_model("Details", **fields), max_tokens=1024)
-
-    def read(reply: ChatReply) -> tuple[dict[str, list[str]], dict[str, Any]]:
-        given, extra = form.read(reply)
-        return {name: list(dict.fromkeys(some)) for name, some in given.model_dump(by_alias=True).items()}, extra
-
-    return Reader(read, form.max_tokens, schema=object_schema(dict.fromkeys(names, _LIST)))
+    form = structure(create_model("Details", **fields), 1024, object_schema(dict.fromkeys(names, _LIST)))
+    return form.then(
+        lambda given: {name: list(dict.fromkeys(some)) for name, some in given.model_dump(by_alias=True).items()}
+    )
 
 
 @lru_cache  # making the pydantic model takes longer than reading a reply
-def label_reader(names: tuple[str, ...], in_part: bool = False) -> Reader[dict[str, ClaimLabel]]:
-    """Reads a label for each dimension. The judge is asked for all of them; one that it leaves out is None.
+def label_reader(names: tuple[str, ...]) -> Reader[dict[str, ClaimLabel]]:
+    """Reads a label for each dimension; one that the judge left out is None.
 
-    in_part: reads the labels of a reply that also has something that is not a label; otherwise it is unreadable.
+    A reply with something that is not a label is unreadable; of the second reply, the labels are read.
     """
     fields: dict[str, Any] = {f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)}
-    form = structure(create_model("Marks", **fields), max_tokens=_TOKENS_A_DIMENSION * len(names))
+    most = _TOKENS_A_DIMENSION * len(names)
+    form = structure(create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, _LABEL)))
 
-    def read(reply: ChatReply) -> tuple[dict[str, ClaimLabel], dict[str, Any]]:
-        given, extra = form.read(reply)
+    def lenient(given: Any) -> dict[str, ClaimLabel]:
         labels = {name: _label(getattr(given, f"d{i}")) for i, name in enumerate(names)}
-        odd = next((name for name, one in labels.items() if one.said is not None), None)
-        if odd is not None and not in_part:
-            raise Unreadable(f"it is not the JSON that was asked for ({odd}: a label is one of {', '.join(LABELS)})")
         if all(one.label is None for one in labels.values()):
             raise Unreadable(f"it has no label for any of {', '.join(names)}")
-        return labels, extra
+        return labels
 
-    return Reader(read, form.max_tokens, schema=object_schema(dict.fromkeys(names, _LABEL)))
+    def strict(given: Any) -> dict[str, ClaimLabel]:
+        for i, name in enumerate(names):
+            if _label(getattr(given, f"d{i}")).said is not None:
+                why = f"{name}: a label is one of {', '.join(LABELS)}"
+                raise Unreadable(f"it is not the JSON that was asked for ({why})")
+        return lenient(given)
+
+    return replace(form.then(strict), again=form.then(lenient).read)
 
 
 def _label(given: Any) -> ClaimLabel:

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 from longmark.domain import Domain, Mask
 from longmark.judge import Reader, Unreadable, object_schema, structure
-from longmark.models.protocols import ChatReply
 from longmark.text.pieces import utf8_size
 
 _MOST_TOKENS = 1024  # of a reply
@@ -77,10 +76,12 @@ def maskable(profile: Mapping[str, Any] | None, domain: Domain) -> bool:
 def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
     """Reads the phrases named for a piece of the answer. Unreadable where they would hide most of it."""
     masks = {mask.slot: mask for mask in domain.masks}
-    form = structure(_Phrases, min(_MOST_TOKENS, 192 + utf8_size(piece) // 3))
+    size = utf8_size(piece)
+    one = object_schema({"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(masks)}})
+    some = {"type": "array", "items": one, "maxItems": _LEAST_PHRASES + size // _BYTES_A_PHRASE}
+    form = structure(_Phrases, min(_MOST_TOKENS, 192 + size // 3), object_schema({"phrases": some}))
 
-    def read(reply: ChatReply) -> tuple[list[Named], dict[str, Any]]:
-        given, extra = form.read(reply)
+    def checked(given: _Phrases) -> list[Named]:
         if (odd := next((one.kind for one in given.phrases if one.kind not in masks), None)) is not None:
             raise Unreadable(f"it has a kind that is none of {', '.join(masks)}: {odd}")
         named = _once((one.phrase, masks[one.kind]) for one in given.phrases)
@@ -89,11 +90,9 @@ def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
             text = text.replace(mask.placeholder, "")
         if _solid(text) < (1 - _MOST_HIDDEN) * _solid(piece):
             raise Unreadable("what it names is more than half of the answer, and not the words and phrases of a kind")
-        return named, extra
+        return named
 
-    return Reader(
-        read, form.max_tokens, schema=_schema(tuple(masks), _LEAST_PHRASES + utf8_size(piece) // _BYTES_A_PHRASE)
-    )
+    return form.then(checked)
 
 
 def _values(profile: Mapping[str, Any], domain: Domain) -> list[Named]:
@@ -139,12 +138,6 @@ def _once(named: Iterable[Named]) -> list[Named]:
         if any(map(str.isalpha, words)):
             first.setdefault(words.casefold(), (words, mask))
     return list(first.values())
-
-
-def _schema(kinds: tuple[str, ...], most: int) -> dict[str, Any]:
-    """The JSON schema of a list of at most `most` phrases."""
-    one = object_schema({"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}})
-    return object_schema({"phrases": {"type": "array", "items": one, "maxItems": most}})
 
 
 def _solid(text: str) -> int:

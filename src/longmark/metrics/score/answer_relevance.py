@@ -41,7 +41,6 @@ from longmark.metric import Metric, Score, ScoreSpec
 from longmark.metrics.score._masking import Masked, Named, maskable, masked, phrase_reader
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
-from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.text.pieces import pieces
@@ -151,7 +150,7 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
 
     async def of_piece(piece: str) -> list[Named]:
         reader = phrase_reader(piece, domain)
-        return (await ask(models, models.judges[0], MASKING, {"answer": piece}, reader, fields=fields)).value
+        return (await ask(models, models.judges[0], MASKING, {"answer": piece, **fields}, reader)).value
 
     named = await concurrently(of_piece, pieces(answer, MASKED_PIECE))
     return masked(answer, [one for some in named for one in some], profile, domain)
@@ -159,8 +158,8 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
 
 async def _relevance(question: str, answer: str, models: Models, params: Params) -> Score:
     async def of_piece(piece: str) -> list[str]:
-        reader, fields = _reader(params.questions), {"n": str(params.questions)}
-        return (await ask(models, models.judges[0], QUESTIONS, {"answer": piece}, reader, fields=fields)).value
+        texts = {"answer": piece, "n": str(params.questions)}
+        return (await ask(models, models.judges[0], QUESTIONS, texts, _reader(params.questions))).value
 
     generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
     asked, *others = await embed_whole(models, [question, *generated])
@@ -171,16 +170,14 @@ async def _relevance(question: str, answer: str, models: Models, params: Params)
 
 def _reader(n: int) -> Reader[list[str]]:
     """Reads n questions; further ones are left out."""
-    form = structure(_Questions, max_tokens=_TOKENS_A_QUESTION * n + 64)
 
-    def read(reply: ChatReply) -> tuple[list[str], dict[str, Any]]:
-        given, extra = form.read(reply)
+    def checked(given: _Questions) -> list[str]:
         questions = [" ".join(question.split()) for question in given.questions if question.strip()]
         if len(questions) < n:
             raise Unreadable(f"it has {len(questions)} questions in place of {n}")
-        return questions[:n], extra
+        return questions[:n]
 
-    return Reader(read, form.max_tokens, schema=form.schema)
+    return structure(_Questions, _TOKENS_A_QUESTION * n + 64).then(checked)
 
 
 def _calls(example: Example, _params: Params, _judges: int) -> int:

@@ -35,7 +35,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.concurrency import concurrently
@@ -45,7 +45,6 @@ from longmark.judge import TEMPERATURE, ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec
 from longmark.metrics.score._labels import ClaimLabel, Label, checked, details_reader, label_reader, occurs
 from longmark.models.handles import ChatHandle, Models
-from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, PIECE, claim_calls, claims
@@ -184,9 +183,8 @@ async def list_details(models: Models, batch: Sequence[str]) -> dict[str, list[s
     """Dimension -> the details that the claims state on it, by the first judge. NoScore and ModelError as `ask`."""
     names = tuple(models.domain.weights)
     form = {name: ["detail", "detail"] for name in names}
-    inputs = {"claims": "\n".join(f"- {claim}" for claim in batch)}
-    fields = _fields(models.domain, form)
-    return (await ask(models, models.judges[0], DETAILS, inputs, details_reader(names), fields=fields)).value
+    texts = {"claims": "\n".join(f"- {claim}" for claim in batch), **_fields(models.domain, form)}
+    return (await ask(models, models.judges[0], DETAILS, texts, details_reader(names))).value
 
 
 async def label_claim(
@@ -202,26 +200,12 @@ async def label_claim(
     form = {name: {"in_claim": "...", "in_context": "...", "label": "yes, no or n/a"} for name in names}
     own = {name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()}
     shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
-    first, second = label_reader(names), label_reader(names, in_part=True)
-    replies = 0
-
-    def read(reply: ChatReply) -> tuple[dict[str, ClaimLabel], dict[str, Any]]:
-        nonlocal replies
-        replies += 1
-        labels, extra = (first if replies == 1 else second).read(reply)
-        return {name: checked(one, claim, passages) for name, one in labels.items()}, extra
-
+    texts = {"context": passages, "details": shown, "claim": claim, **_fields(models.domain, form)}
+    reader = label_reader(names)
     verdict = await ask(
-        models,
-        juror.judge,
-        LABELLING,
-        {"context": passages, "details": shown, "claim": claim},
-        replace(first, read=read),
-        fields=_fields(models.domain, form),
-        temperature=juror.temperature,
-        sample=juror.sample,
+        models, juror.judge, LABELLING, texts, reader, temperature=juror.temperature, sample=juror.sample
     )
-    return verdict.value
+    return {name: checked(one, claim, passages) for name, one in verdict.value.items()}
 
 
 def _fields(domain: Domain, form: Any) -> dict[str, str]:
