@@ -1,9 +1,9 @@
 """The claims of an answer and the facts of passages, which several metrics judge one by one.
 
-A claim is one statement that is understood by itself (SCORE, appendix B.1); a fact is one that a passage states (SCORE,
-section 3.4). The first judge finds both, in the language of the text. It gets a long text in pieces. Statements of two
-pieces are merged where their wording is the same except for case and spacing; within one piece the judge is asked to
-name each fact once. Several passages may share a call, so the source of a fact is known only in part (`Fact`).
+A claim is one statement that is understood by itself (SCORE, appendix B.1); a fact is a statement of a passage (SCORE,
+section 3.4). The first judge lists both, in the language of the text. A long text is sent in pieces. Statements of two
+pieces are merged if only case and spacing differ. Several passages can share a call, so the source of a fact is known
+only in part (`Fact`).
 """
 
 from __future__ import annotations
@@ -72,60 +72,53 @@ class _Facts(BaseModel):
 
 
 async def claims(models: Models, text: str) -> list[str]:
-    """The claims of an answer in their order, each once; an empty list where it makes none.
+    """The claims of an answer in their order, each once; an empty list if it makes none.
 
-    Raises NoScore (`unparsable`, `refused`) where the judge's list cannot be read, and ModelError.
+    Raises NoScore (`unparsable`, `refused`) if the judge's list cannot be read, and ModelError.
     """
-
-    async def of_piece(piece: str) -> list[str]:
-        reader = structure(_Claims, _room(piece))
-        return (await ask(models, models.judges[0], CLAIMS, {"answer": piece}, reader)).value.claims
-
-    found = await concurrently(of_piece, pieces(text, PIECE))
-    return _each_once(claim for some in found for claim in some)
+    found = await _listed(models, CLAIMS, _Claims, pieces(text, PIECE))
+    return list(_each_once(claim for some in found for claim in some).values())
 
 
 async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
     """The facts of passages in their order, each once. Short passages share a call, long ones take several.
 
-    Raises NoScore (`unparsable`, `refused`) where the judge's list cannot be read, and ModelError.
+    Raises NoScore (`unparsable`, `refused`) if the judge's list cannot be read, and ModelError.
     """
-    text, shown = _joined(passages), _Shown(passages)
-
-    async def of_piece(piece: str) -> list[str]:
-        reader = structure(_Facts, _room(piece))
-        return (await ask(models, models.judges[0], FACTS, {"context": piece}, reader)).value.facts
-
+    text = _joined(passages)
     cut = pieces(text, PIECE)
-    found = await concurrently(of_piece, cut)
+    found = await _listed(models, FACTS, _Facts, cut)
+    spans: list[tuple[int, int]] = []  # of the passages in the text
+    for passage in passages:
+        start = spans[-1][1] + len(_BETWEEN) if spans else 0
+        spans.append((start, start + len(passage.strip())))
+    sentences_of = [{_folded(sentence) for sentence in sentences(passage)} for passage in passages]
     sources: dict[str, set[int]] = {}
-    position = 0
+    end = 0
     for piece, some in zip(cut, found, strict=True):
-        start = text.index(piece, position)  # pieces stand in order, with nothing but white space between them
-        position = start + len(piece)
-        for fact in some:
-            sources.setdefault(_folded(fact), set()).update(shown.sources(fact, start, position))
+        start = text.index(piece, end)  # pieces are in order, with nothing but white space between them
+        end = start + len(piece)
+        shown = [i for i, span in enumerate(spans) if max(start, span[0]) < min(end, span[1])]
+        for fact in map(_folded, some):
+            word_for_word = [i for i in shown if fact in sentences_of[i]]
+            sources.setdefault(fact, set()).update(i + 1 for i in word_for_word or shown)
     once = _each_once(fact for some in found for fact in some)
-    return [Fact(fact, tuple(sorted(sources[_folded(fact)]))) for fact in once]
+    return [Fact(fact, tuple(sorted(sources[folded]))) for folded, fact in once.items()]
 
 
-class _Shown:
-    """The position of each passage in the text of the prompt, and its sentences."""
+async def _listed(
+    models: Models, prompt: Prompt, form: type[_Claims] | type[_Facts], texts: Sequence[str]
+) -> list[list[str]]:
+    """The statements that the first judge lists for each text."""
 
-    def __init__(self, passages: Sequence[str]) -> None:
-        self._spans: list[tuple[int, int]] = []
-        start = 0
-        for passage in passages:
-            end = start + len(passage.strip())
-            self._spans.append((start, end))
-            start = end + len(_BETWEEN)
-        self._sentences = [{_folded(sentence) for sentence in sentences(passage)} for passage in passages]
+    async def of_text(text: str) -> list[str]:
+        # tokens: a few times those of the text, so that a judge that repeats itself ends soon
+        reader = structure(form, min(_MOST_TOKENS, 256 + utf8_size(text)))
+        verdict = await ask(models, models.judges[0], prompt, {prompt.inputs[0]: text}, reader)
+        (statements,) = verdict.value.model_dump().values()
+        return list(statements)
 
-    def sources(self, fact: str, start: int, end: int) -> list[int]:
-        """The passages that a fact found in this part of the text can come from."""
-        there = [i for i, span in enumerate(self._spans) if max(start, span[0]) < min(end, span[1])]
-        word_for_word = [i for i in there if _folded(fact) in self._sentences[i]]
-        return [i + 1 for i in word_for_word or there]
+    return await concurrently(of_text, texts)
 
 
 _BETWEEN = "\n\n"  # passages
@@ -145,19 +138,13 @@ def fact_calls(passages: Sequence[str]) -> int:
     return len(pieces(_joined(passages), PIECE))
 
 
-def _room(piece: str) -> int:
-    """Tokens for a list of a text's statements: a few times its own, so that a judge that repeats itself ends soon."""
-    return min(_MOST_TOKENS, 256 + utf8_size(piece))
-
-
-def _each_once(statements: Iterable[str]) -> list[str]:
-    """The statements without empty ones and repetitions."""
+def _each_once(statements: Iterable[str]) -> dict[str, str]:
+    """Folded wording -> statement, without empty ones and repetitions."""
     first: dict[str, str] = {}
     for statement in statements:
-        spaced = " ".join(statement.split())
-        if spaced:
+        if spaced := " ".join(statement.split()):
             first.setdefault(_folded(spaced), spaced)
-    return list(first.values())
+    return first
 
 
 def _folded(statement: str) -> str:

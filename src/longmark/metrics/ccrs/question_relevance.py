@@ -2,7 +2,7 @@
 
 QR(r, q) = judge(r, q) / 100. Range [0, 1], higher is better. The judge sees the question and the answer, not the
 passages (appendix B). An empty answer scores 0. Cost: 1 call for each judge.
-With `--scoring expected` the score is the judge's probability of "yes". That is another prompt: do not pool the two.
+With `--scoring expected` the score is the judge's probability of "yes". Do not pool scores of the two prompts.
 Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
 """
 

@@ -1,26 +1,26 @@
 """Answer relevance: does the answer fit the question that was asked? (SCORE, section 3.3, equation 2)
 
-The first judge writes n questions that the answer would answer. The score is their mean similarity to the real
-question:
+The first judge writes n questions that the answer would answer. The score is their mean similarity to the question
+that was asked:
 
     relevance = 1/n sum cosine(question, generated question)
 
-`masked` is the paper's own. Before the questions are written, words of the domain's masked slots (hazards: hazard,
-profession, concern, infrastructure) are replaced by placeholders such as [HAZARD] in the answer, but not in the
-question, so that shared words alone do not raise the score. The judge names the phrases; code replaces them everywhere,
-and the profile's values too. The evidence has the phrases, the number of placeholders for each of the two, and the
-number of phrases that do not occur in the answer. A judge may name nothing; one that names more than half of the answer
-is asked again. `plain` has no masking. Both: range [-1, 1], higher is better. The evidence has each generated question
-with its cosine.
-Unscored: an empty answer (`undefined`); `masked` without a profile that names a masked slot (`missing_input`), since
-the masking could not be checked.
+Two scores, both in [-1, 1], higher is better. `masked` is the paper's: before the questions are written, words of the
+domain's masked slots (hazards: hazard, profession, concern, infrastructure) are replaced by placeholders such as
+[HAZARD] in the answer, so that words shared with the question do not raise the score. The question is not masked. The
+judge names the phrases; code replaces them and the values of the profile. A judge may name no phrase; if its phrases
+cover more than half of the answer, it is asked again. `plain` has no masking.
+The evidence has each generated question with its cosine, and for `masked` the phrases, the number of placeholders for
+phrases and for profile values, and the number of phrases that do not occur in the answer.
+Unscored: an empty answer (`undefined`); `masked` without a profile that has a masked slot (`missing_input`), since the
+masking could not be checked.
 Cost: 1 call for masking, 2 for questions, 2 batches of the embedder. An answer of more than 4,000 bytes is masked in
 pieces. For one of more than 12,000 bytes the questions are written in pieces too, and the mean is over all of them.
 
 Parameters: questions: n.
-Deviations: the prompts are ours. In the paper the model rewrites the answer with placeholders in it, which is not
-checked (section 3.3, appendix E.3). Here it names phrases and code replaces them: nothing else can change, the reply is
-short, and a small judge can do it (design/small-judges.md).
+Deviations: the prompts are ours. In the paper the model rewrites the answer with placeholders, which is not checked
+(section 3.3, appendix E.3). Here it names phrases and code replaces them: nothing else can change, the reply is short,
+and a small judge can do it (design/small-judges.md).
 """
 
 from __future__ import annotations

@@ -2,23 +2,23 @@
 
     f(q, C)   = exp(mean over the answer's tokens of log p(token | q, C, the tokens before it))
     delta_i   = f(q, C) - f(q, C without fact i)
-    absolute  = mean of delta_i                 (-1, 1), higher: the answer needs its passages more
+    absolute  = mean of delta_i                 (-1, 1), higher: the answer depends more on its passages
     relative  = mean of delta_i / f(q, C)       (-inf, 1), likewise
 
-f is equation 4; appendix B.2 discusses proxies. C are the unique facts that the first judge finds in the passages. The
-proxy (`--lm`) gets the question and the facts, and its probabilities of the given answer are read: the same tokens
-every time, whatever it would have written itself. The evidence has every fact with its delta, the most needed one (the
-greatest delta above 0), the most distracting one (the least below 0), and the passages that it can come from (numbers
-from 1; `text.claims` describes how they are found: a single number is certain). A second measure of confidence, the
-mean entropy of the proxy's distribution over the answer's positions (nats, lower is more confident), is in the evidence
-where the proxy gives it: `hf:` does, llama.cpp and vLLM do not.
-Unscored (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough:
-without it the question alone is left. Cost: the calls that find the facts, and n + 1 likelihoods for n facts. They are
-evaluated in an order that evaluates their common beginnings once (design/leave-one-out.md); each is cached by itself.
-Parameters: chat, whether the proxy's chat template is used (false: plain text, for a model without one); max_claims;
-documents, whether the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood).
-With the embedded judge as proxy f varies from run to run: deltas below 2 % of f are noise there (docs/models.md).
-The same weights gave f up to 2.6 % apart under llama.cpp and through `hf:`: compare within one (docs/models.md).
+f is equation 4; appendix B.2 discusses proxy models. C is the set of facts that the first judge finds in the passages.
+The proxy (`--lm`) gets the question and the facts; the score uses its probabilities of the given answer.
+The evidence has each fact with its delta and the passages that it can come from (numbers from 1; a single number is
+certain, see `text.claims`), the most needed fact (greatest delta above 0) and the most distracting one (least delta
+below 0). It also has the mean entropy of the proxy's distribution over the answer's positions (nats, lower is more
+confident) if the proxy gives it: `hf:` does, llama.cpp and vLLM do not.
+Unscored (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough.
+Cost: the calls that find the facts, and n + 1 likelihoods for n facts, each cached separately. Their order lets the
+proxy evaluate common beginnings once (design/leave-one-out.md).
+
+Parameters: chat: use the proxy's chat template (false: plain text, for a model without one). max_claims. documents:
+the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood).
+With the embedded judge as proxy f varies from run to run: deltas below 2 % of f are noise. With the same weights f
+differs by up to 2.6 % between llama.cpp and `hf:`: compare values of one of them only (docs/models.md).
 Deviations: the prompts are ours.
 """
 

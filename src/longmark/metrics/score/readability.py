@@ -3,11 +3,11 @@
     reading_ease = 206.835 - 1.015 words/sentences - 84.6 syllables/words      (-inf, 121.22], higher is easier
     grade_level  = 0.39 words/sentences + 11.8 syllables/words - 15.59         [-3.40, inf), US school years
 
-The limits are those of sentences of one syllable. No direction is declared: the paper asks whether the level suits the
-reader, and an answer for an expert may be hard to read. The evidence names the paper's band. Words, sentences and
-syllables are counted for English (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows
-are sentences. Unscored (`undefined`): no words, or more than half of the letters from another script. Other languages
-in Latin letters are not detected: their scores mean nothing. Calls: none, works offline.
+The bounds are the values of sentences of one syllable. Neither direction is better: the paper asks whether the level
+suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
+(`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
+(`undefined`): no words, or more than half of the letters in another script. Other languages in Latin script are not
+detected; their scores are meaningless. Cost: no calls.
 Deviations: syllables are counted by rule, not looked up in a dictionary of pronunciations. Against the CMU dictionary
 the total of running text is 0.2 % low, and the reading ease of 219 expert answers differs by 1.0 on average, without
 bias (design/readability-syllables.md).

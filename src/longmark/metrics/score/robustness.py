@@ -2,17 +2,17 @@
 
     robustness = cosine of the embeddings of the two answers
 
-It runs on variants, lines with `variant_of`, `variant` and `base_answer`; each gives one row. `paraphrase` (the same
+It scores variants: examples with `variant_of`, `variant` and `base_answer`. Each gives one row. `paraphrase` (the same
 question in other words): [-1, 1], higher is better, since the answer should not change. `perturbation` (any other kind:
-another hazard, place, profession): [-1, 1], lower is better, since the answer should follow the change. Unscored
-(`undefined`): one of the answers is empty. Cost: 1 batch of the embedder.
+another hazard, place, profession): [-1, 1], lower is better, since the answer should change with the question.
+Unscored (`undefined`): one of the answers is empty. Cost: 1 batch of the embedder.
 An answer of more than 256 tokens, the limit of all-MiniLM-L6-v2, is embedded in chunks. The evidence has the number of
-tokens, whether the embedder counted them or they are estimated, and the chunks.
+tokens, whether the embedder counted or longmark estimated them, and the chunks.
 
-Parameters: long_answers: `mean` of the chunks' embeddings, weighted by their tokens, or `cut`: only the beginning that
-the embedder reads, as when MiniLM is given the complete answer.
-Deviations: the mean over chunks. The passages of the variant's answer were chosen when it was made: retrieved anew, as
-in the paper's figure 2, or for a paraphrase the original ones, as in the authors' code.
+Parameters: long_answers: `mean` of the chunks' embeddings, weighted by their tokens, or `cut`: only the first 256
+tokens, as when MiniLM is given the complete answer.
+Deviations: the mean over chunks. The passages of the variant's answer were chosen when it was made: new retrieval, as
+in the paper's figure 2, or for a paraphrase the original's passages, as in the authors' code.
 """
 
 from __future__ import annotations

@@ -2,20 +2,20 @@
 
     relevance      R(q, a)                                  (-inf, inf), higher is better
     delta_i        R(q, a) - R(q, a without point i)        in the evidence of both
-    order_changed  1 where sorting the points by descending delta changes their order, else 0
+    order_changed  1 if sorting the points by descending delta changes their order, else 0
 
-R is the reranker's raw score (no sigmoid) of the question and the answer's intro and points. A closing part (for
-example a statement of confidence) is not scored, and comes back at the end of the rewritten answer; the intro stays
-first (`metrics/score/_segments.py` defines the parts). Raw scores of different rerankers are not comparable. No
+R is the reranker's raw score (no sigmoid) of the question and the answer's intro and points. A closing part (a
+statement of confidence, for example) is not scored. In the rewritten answer the intro stays first and the closing part
+last (`metrics/score/_segments.py` defines the parts). Raw scores of different rerankers are not comparable. Neither
 direction of `order_changed` is better: the paper reports how often it is 1. Deltas that differ by less than 1e-6 are
-equal, and equal ones keep their order. The evidence names the points without any effect: a reranker truncates what it
-reads (bge-reranker-base at 512 tokens), and points behind that have none.
+equal, and equal ones keep their order. The evidence lists the points without any effect: a reranker truncates what it
+reads (bge-reranker-base at 512 tokens), and later points have none.
 Unscored (`undefined`): an empty answer; the order of an answer of one point, or of more than `max_points`.
 Cost: 1 reranker call with n + 1 documents for n points.
+
 Parameters: max_points, the most points that are left out one by one.
 Deviations: the published counts of changed orders (1,393 and 1,397 of 1,412) also count the closing part, which the
-authors' code drops from the rewritten answer; ours compares points with points. There an answer of one point counts as
-unchanged.
+authors' code drops from the rewritten answer, and count an answer of one point as unchanged. Ours compares points only.
 """
 
 from __future__ import annotations

@@ -1,32 +1,32 @@
 """Specificity: does the answer state specific details, and do the passages support them? (SCORE, 3.1, equation 1)
 
-The first judge divides the answer into claims, then lists the details that all claims state on the domain's dimensions
-(hazards: hazard, location, timeline, intensity). Each of K judges then labels every claim on every dimension: yes
-(stated and supported by the passages), no (stated and not supported), n/a (not stated). The judge copies the words that
-it relies on, and code searches for them. If the claim does not contain the words copied from it, the label is n/a; if
-the passages do not contain theirs, a yes becomes a no. The vote is the most frequent label. A tie that includes n/a is
-n/a; a tie of yes and no is no.
-
-    mean of a dimension  = claims voted yes / claims voted yes or no
+    mean of a dimension  = claims with yes / claims with yes or no
     specificity          = sum(weight x mean) / sum(weight), over the dimensions that have a mean
 
-Range [0, 1], higher is better. Scores: `score.specificity`, and one under that name for each dimension of the domain
-(`--domain`). Unscored (`undefined`): an answer without claims; a dimension that is n/a in all claims, and the overall
-score where all dimensions are. A label that a judge leaves out counts as n/a in the vote. A label that is not one of
-the three, or a reply without any label, is asked for once more. After that such a label counts as left out, and a
-reply without any label leaves the example unscored (`unparsable`). The evidence counts the labels left out
-(`labels_left_out`), those that code changed (`labels_set_by_words`), and the texts given instead of a label
-(`said_for_a_label`).
-Several judges are asked once each, at temperature 0; a single judge is asked `samples` times.
-Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists
-are processed in pieces of that size, and a claim is judged with the details of its own piece.
+1. The first judge splits the answer into claims, and lists the details that they state on each dimension of the domain
+   (hazards: hazard, location, timeline, intensity).
+2. Each of K judges labels every claim on every dimension: yes (stated and supported by the passages), no (stated and
+   not supported), n/a (not stated). For each label it copies the words that it relies on.
+3. Code searches for these words. If the claim does not contain them, the label becomes n/a. If the passages do not
+   contain them, a yes becomes a no.
+4. The most frequent of the K labels counts. A tie that includes n/a is n/a; a tie of yes and no is no.
 
-Parameters: samples, temperature: of a single judge. all_na: `zero` scores 0 where all dimensions of all claims are n/a,
-as the authors do (63 of their 1,412 answers); the dimensions stay unscored.
-Deviations: the prompts are ours. Our judge copies words before it labels, and code checks them; the paper's judge gives
-an explanation, which is not checked (design/small-judges.md shows the effect with a small judge). The rule for ties is
-ours for K other than 3: the paper has none, and with three judges a tie is always of all three labels, for which the
-authors' data has n/a. Sampling a single judge is ours too; the paper has three models.
+Range [0, 1], higher is better. Scores: `score.specificity`, and one under that name for each dimension of the domain
+(`--domain`). Unscored (`undefined`): an answer without claims; a dimension that is n/a in all claims; the overall score
+if all dimensions are. A missing label counts as n/a. An invalid label, or a reply without any label, is requested once
+more. If it fails again, an invalid label counts as missing, and a reply without any label leaves the example unscored
+(`unparsable`). The evidence counts missing labels (`labels_left_out`), labels changed in step 3
+(`labels_set_by_words`), and invalid labels (`said_for_a_label`).
+Several judges are asked once each, at temperature 0. A single judge is asked `samples` times.
+Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists of
+claims are processed in pieces of that size.
+
+Parameters: samples, temperature: of a single judge. all_na: `zero` scores 0 if all dimensions of all claims are n/a, as
+the authors do (63 of their 1,412 answers); the dimensions stay unscored.
+Deviations: the prompts are ours. In the paper the judge gives an explanation, which is not checked; here it copies
+words, which are (design/small-judges.md shows the effect with a small judge). The rule for ties is ours for K other
+than 3: with three judges a tie is always of all three labels, for which the authors' data has n/a. Sampling a single
+judge is ours; the paper has three models.
 """
 
 from __future__ import annotations
