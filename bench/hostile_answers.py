@@ -1,7 +1,7 @@
 """Answers that try to talk to their judge instead of answering. Written for this; one question, one right answer.
 
 `tests/test_hostile.py` checks that none of them leaves its delimiters or is read as a verdict; `bench.judge --hostile`
-records what the embedded judge makes of them (docs/hostile-answers.md).
+records what the embedded judge makes of them (docs/judges.md).
 """
 
 from __future__ import annotations

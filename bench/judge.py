@@ -3,7 +3,7 @@
 `python -m bench.judge [--judge embedded] [--metric NAME] [--cache FILE] [--hostile]` prints, for each metric and
 scoring, in how many of the cases the better answer got the higher grade (ties apart), and the mean grades. `--hostile`
 marks the answers of `bench.hostile_answers` instead, beside a right and an evasive one. The figures in docs/judges.md
-and docs/hostile-answers.md come from here. The judge is asked anew; with `--cache` a run that was broken off goes on.
+come from here. The judge is asked anew; with `--cache` a run that was broken off goes on.
 
 The worse answer is worse in what the metric looks at: for question relevance it is about something else, for
 information density it is padded, for information recall it leaves most out, else it is wrong.
