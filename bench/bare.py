@@ -8,7 +8,7 @@ chat call of about 1,500 characters, all different.
 
     streams  raw asyncio streams and orjson: a floor, no HTTP client
     aiohttp  ClientSession.post and orjson, nothing else: what section "figures" of the issue calls bare
-    chat     models.http_chat.HttpChat: request built, reply checked and read
+    chat     models.http_models.HttpChat: request built, reply checked and read
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import aiohttp
 import orjson
 
 from longmark.models.http import Endpoint
-from longmark.models.http_chat import HttpChat
+from longmark.models.http_models import HttpChat
 from longmark.models.protocols import ChatRequest, Message
 
 Ask = Callable[[int], Awaitable[str]]

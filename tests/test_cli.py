@@ -31,7 +31,7 @@ from tests.program import (
 from tests.wire import serve
 
 from longmark import cli
-from longmark.models.schemes import SCHEMES
+from longmark.models import SCHEMES
 
 Command = Callable[..., Done]
 KEY = "sk-verysecret-0123456789abcdef"

@@ -167,7 +167,7 @@ BAR = """
 import asyncio, sys
 from longmark.home import home
 from longmark.cli.terminal import plain_streams
-from longmark.engine.progress import Progress, shown
+from longmark.engine.worker import Progress
 from longmark.models.client import Client
 from longmark.models.cache import CallCache
 from rich.console import Console
@@ -175,7 +175,7 @@ HOSTILE = {hostile!r} + "\\x1b[35;8mhidden\\x1b]8;;http://evil\\x1b\\\\link"
 with plain_streams():
     async def draw():
         progress = Progress(2, 0, Client(CallCache(home() / "calls.sqlite")))
-        with shown(progress):
+        with progress.shown():
             print("told " + HOSTILE, file=sys.stderr)
             progress.done = 2
             progress.tell()

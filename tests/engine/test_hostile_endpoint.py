@@ -19,7 +19,7 @@ from tests.wire import Answer, serve
 
 import longmark
 from longmark.engine.session import RunResult
-from longmark.models import prices
+from longmark.models import budget as prices
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.protocols import Tokens

@@ -12,8 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from longmark.engine.session import Options, RunResult, dry_run, execute
-from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.engine.estimate import dry_run
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import Options, Settings, check, choose, parameters
 from longmark.errors import (
     BadInput,
     FolderInUse,
@@ -441,7 +442,7 @@ def test_variants_are_left_to_the_metrics_that_run_on_them(tmp_path: Path):
 
 def test_dollars_are_not_limited_where_no_price_is_known(tmp_path: Path):
     from longmark.models.http import Endpoint
-    from longmark.models.http_chat import HttpChat
+    from longmark.models.http_models import HttpChat
 
     judge = HttpChat(Endpoint("http://127.0.0.1:9/v1"), "m", "m@http://127.0.0.1:9/v1")
     with pytest.raises(UserError, match="no price is known"):

@@ -11,8 +11,8 @@ import pytest
 
 from longmark.domain import BUILT_IN, load
 from longmark.engine.folder import RunFolder
-from longmark.engine.session import Options, RunResult, execute
-from longmark.engine.settings import Settings, check, choose, parameters
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import Options, Settings, check, choose, parameters
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Backends

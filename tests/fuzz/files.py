@@ -15,8 +15,7 @@ from tests.fuzz.engine import Fuzzer
 from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
-from longmark.engine.profile_check import ProfileCheck
-from longmark.engine.source import reading
+from longmark.engine.source import ProfileCheck, reading
 from longmark.records import Example, Row
 from longmark.records.labels import read_labels
 from longmark.records.write import read_rows

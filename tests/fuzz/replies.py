@@ -21,16 +21,13 @@ from tests.fuzz.mutate import SECRET
 from tests.fuzz.wire import Loop, OddWire, Scene
 
 from longmark.engine import manifest, session
-from longmark.engine.options import RunOptions
 from longmark.engine.run import make_settings, open_cache
+from longmark.engine.settings import Options, RunOptions
 from longmark.errors import LongmarkError
 from longmark.metrics import docstring
 from longmark.models.budget import Budget
 from longmark.models.http import Endpoint
-from longmark.models.http_chat import HttpChat
-from longmark.models.http_embed import HttpEmbedder
-from longmark.models.http_likelihood import HttpLanguageModel
-from longmark.models.http_rerank import HttpReranker
+from longmark.models.http_models import HttpChat, HttpEmbedder, HttpLanguageModel, HttpReranker
 from longmark.models.keys import OPENAI_URL, Key
 from longmark.models.registry import Registry
 from longmark.records import Row
@@ -99,7 +96,7 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
                 judges=models[:1], embedder=models[1], reranker=models[2], lm=models[3], scoring=scoring
             )
             settings = make_settings([metric], Registry(calls), chosen)
-            options = session.Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
+            options = Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
             result = await session.execute(given, settings, folder / name, calls, options)
             return list(result.rows())
         finally:

@@ -14,7 +14,7 @@ from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
-from longmark.models.waiting import Stopped
+from longmark.models.sending import Stopped
 from longmark.records import Usage
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused
-from longmark.models.cross_encoder import CrossEncoderReranker
+from longmark.models.sentence import CrossEncoderReranker
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers"))
 

@@ -11,7 +11,7 @@ from tests.wire import Server, serve
 
 from longmark.errors import RequestRefused, ServerFault, TooLong, Unsupported
 from longmark.models.http import Endpoint, Known, Refusal, Remember
-from longmark.models.http_chat import HttpChat, _lesson
+from longmark.models.http_models import HttpChat
 from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogprobs, Tokens
 
 MESSAGES = (Message("system", "You mark answers."), Message("user", "Is it right, yes or no?"))
@@ -240,14 +240,13 @@ def test_replies_in_no_known_form(reply: Any) -> None:
 
 def test_too_many_log_probabilities_are_asked_for_again_with_fewer():
     said = "Requested sample logprobs of {n}, which is greater than max allowed: 5".lower()
+    known = {"top-logprobs:10", "top-logprobs:5"}
+    chat = HttpChat(Endpoint("http://127.0.0.1:9/v1", known=lambda _model, fact: fact in known), "m", "m")
     facts = []
     for wanted in (20, 10, 5):
         refusal = Refusal("too many", 400, "", said.format(n=wanted))
-        facts.append(_lesson(refusal, {"logprobs": True, "top_logprobs": wanted}))
+        facts.append(chat._lesson(refusal, {"logprobs": True, "top_logprobs": wanted}))
     assert facts == ["top-logprobs:10", "top-logprobs:5", "top-logprobs:2"]
-    known = {"top-logprobs:10", "top-logprobs:5"}
-    endpoint = Endpoint("http://127.0.0.1:9/v1", known=lambda _model, fact: fact in known)
-    chat = HttpChat(endpoint, "m", "m")
     assert chat._body(ChatRequest((), logprobs=20))["top_logprobs"] == 5
     plain = Refusal("no", 400, "", "this model does not support logprobs")
-    assert _lesson(plain, {"logprobs": True, "top_logprobs": 20}) == "no-logprobs"
+    assert chat._lesson(plain, {"logprobs": True, "top_logprobs": 20}) == "no-logprobs"

@@ -17,7 +17,7 @@ from tests.wire_replies import text_vector
 from longmark.errors import RequestRefused, ServerFault, TooLong
 from longmark.models.client import Client, UsageLog
 from longmark.models.http import Endpoint
-from longmark.models.http_embed import HttpEmbedder, _vector
+from longmark.models.http_models import HttpEmbedder, _vector
 
 TEXTS = ["the river rose", "the levee held", "nobody was hurt", "rain", "wind"]
 

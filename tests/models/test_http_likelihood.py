@@ -11,7 +11,7 @@ from tests.wire_replies import BOS, text_tokens, token_id, token_logprob
 
 from longmark.errors import ServerFault, Unsupported
 from longmark.models.http import Endpoint
-from longmark.models.http_likelihood import HttpLanguageModel
+from longmark.models.http_models import HttpLanguageModel
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Tokens
 
 

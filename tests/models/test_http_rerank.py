@@ -12,7 +12,7 @@ from tests.wire import Server, serve
 from longmark.errors import RequestRefused, ServerFault
 from longmark.models.client import UsageLog
 from longmark.models.http import Endpoint
-from longmark.models.http_rerank import HttpReranker
+from longmark.models.http_models import HttpReranker
 from longmark.models.protocols import RerankReply, Tokens
 
 QUERY = "when did the levee break"

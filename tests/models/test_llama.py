@@ -31,7 +31,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest, LikelihoodReply, LikelihoodRequest, Message, Tokens
-from longmark.models.waiting import Stopped
+from longmark.models.sending import Stopped
 
 T = TypeVar("T")
 VERDICT = {

@@ -21,7 +21,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.http import Endpoint
-from longmark.models.http_embed import HttpEmbedder
+from longmark.models.http_models import HttpEmbedder
 from longmark.models.protocols import (
     ChatReply,
     ChatRequest,

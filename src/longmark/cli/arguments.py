@@ -74,7 +74,7 @@ def split(given: Sequence[str]) -> list[str]:
 
 def model_names() -> str:
     """How models are named, for --help."""
-    from longmark.models.schemes import FORMS
+    from longmark.models import FORMS
 
     return f"{FORMS}; longmark models explains each form"
 

@@ -40,7 +40,7 @@ def questions(arguments: argparse.Namespace) -> int:
     """Samples questions of a domain."""
     from longmark.datasets import questions as sampled
     from longmark.domain import load
-    from longmark.engine.progress import counted
+    from longmark.progress import counted
 
     made = sampled.write(arguments.out, arguments.n, arguments.seed, load(arguments.domain))
     print(f"{counted(made, 'question')}: {arguments.out}")
@@ -51,10 +51,10 @@ def vary(arguments: argparse.Namespace) -> int:
     """Makes variants of questions."""
     from longmark.datasets import vary as variants
     from longmark.domain import load
-    from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
     from longmark.engine.settings import every_prompt
     from longmark.models.registry import ModelNames
+    from longmark.progress import counted
     from longmark.records.read import Reading
 
     domain = load(arguments.domain)

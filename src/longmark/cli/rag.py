@@ -102,9 +102,9 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
 
 def index(arguments: argparse.Namespace) -> int:
     """Makes an index of documents."""
-    from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
     from longmark.models.registry import ModelNames
+    from longmark.progress import counted
     from longmark.rag import index as rag_index
     from longmark.rag.chunk import Chunking
 
@@ -144,11 +144,11 @@ def index(arguments: argparse.Namespace) -> int:
 
 def answer(arguments: argparse.Namespace) -> int:
     """Answers questions from an index, and writes examples."""
-    from longmark.engine.progress import counted
     from longmark.engine.run import finish, open_cache
     from longmark.engine.settings import every_prompt
     from longmark.errors import UserError
     from longmark.models.registry import ModelNames
+    from longmark.progress import counted
     from longmark.rag import answer as rag_answer
     from longmark.rag import index as rag_index
     from longmark.rag.retrieve import Retriever
@@ -289,7 +289,7 @@ def _with_readers(
 
 
 def _tell_bad(reading: Reading) -> None:
-    from longmark.engine.progress import counted
+    from longmark.progress import counted
 
     if reading.bad:
         print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
@@ -297,7 +297,7 @@ def _tell_bad(reading: Reading) -> None:
 
 def _tell_lacks(answered: Answered, max_answer: int, whose: str = "") -> None:
     """Says on standard error which questions got no answer, and what answers lack."""
-    from longmark.engine.progress import counted
+    from longmark.progress import counted
 
     for left_out in answered.left_out:
         print(f"{whose}left out: {left_out}", file=sys.stderr)

@@ -100,9 +100,9 @@ def add_to(verbs: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Scores examples into a run folder."""
-    from longmark.engine.options import RunOptions
     from longmark.engine.run import finish, make_settings, open_cache
-    from longmark.engine.session import dry_run, execute
+    from longmark.engine.session import execute
+    from longmark.engine.settings import RunOptions
     from longmark.errors import UserError
     from longmark.models.registry import Registry
     from longmark.report.summary import parse_conditions
@@ -114,20 +114,21 @@ def run(arguments: argparse.Namespace) -> int:
         judges=arguments.judge,
         params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
         mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
+        tell=lambda notice: print(notice, file=sys.stderr),
+        handle_signals=True,
         **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
     )
     cache = open_cache(options.cache)
     try:
         registry = Registry(cache, options.timeout, options.max_reply_bytes)
         settings = make_settings(arguments.metrics, registry, options)
-        conditions = parse_conditions(
-            arguments.fail_under, [name for chosen in settings.selected for name in chosen.scores]
-        )
-        session = options.session(tell=lambda notice: print(notice, file=sys.stderr), handle_signals=True)
+        conditions = parse_conditions(arguments.fail_under, settings.scores)
         if arguments.dry_run:
-            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, session)))
+            from longmark.engine.estimate import dry_run
+
+            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
-        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, session))
+        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
     finally:
         cache.close()
     return _conclude(result, conditions, arguments)
@@ -185,7 +186,7 @@ def _unscored_metrics(result: RunResult, names: list[str]) -> bool:
 
 
 def _spent(result: RunResult) -> str:
-    from longmark.engine.progress import cost, counted
+    from longmark.progress import cost, counted
 
     counts = result.counts
     parts = [counted(counts.calls, "call"), f"{counts.from_cache} from the cache"]
@@ -202,7 +203,7 @@ def _spent(result: RunResult) -> str:
 
 
 def _print_estimate(estimate: Estimate) -> None:
-    from longmark.engine.progress import cost
+    from longmark.progress import cost
 
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
     lines = [

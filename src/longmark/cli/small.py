@@ -82,8 +82,7 @@ def prompts(arguments: argparse.Namespace) -> int:
 
 def models(arguments: argparse.Namespace) -> int:
     """Lists the embedded models, or installs some."""
-    from longmark.models import catalogue, install
-    from longmark.models.schemes import SCHEMES
+    from longmark.models import SCHEMES, catalogue, install
 
     if arguments.action == "install":
         install.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
@@ -103,9 +102,9 @@ def models(arguments: argparse.Namespace) -> int:
 
 def cache(arguments: argparse.Namespace) -> int:
     """Shows or clears the call cache."""
-    from longmark.engine.progress import counted
     from longmark.engine.run import open_cache
     from longmark.errors import UnknownName
+    from longmark.progress import counted
     from longmark.report.tables import one_line
 
     store = open_cache(arguments.cache)

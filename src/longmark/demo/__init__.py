@@ -12,9 +12,9 @@ from pathlib import Path
 from rich.console import Console
 
 from longmark import metrics
-from longmark.engine.options import RunOptions
 from longmark.engine.run import finish, make_settings, open_cache
-from longmark.engine.session import Options, execute
+from longmark.engine.session import execute
+from longmark.engine.settings import RunOptions
 from longmark.models.registry import ModelNames, Registry
 from longmark.report.html import write_report
 from longmark.report.summary import print_table, summarise
@@ -30,9 +30,11 @@ def run_demo(out: Path) -> int:
     """Scores the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
     cache = open_cache(None)
     try:
-        options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected")
+        options = RunOptions(
+            **vars(MODELS), params=PARAMS, scoring="expected", quiet=False, tell=print, handle_signals=True
+        )
         settings = make_settings(metrics.names(), Registry(cache), options)
-        finish(lambda: execute(EXAMPLES, settings, out / "run", cache, Options(tell=print, handle_signals=True)))
+        finish(lambda: execute(EXAMPLES, settings, out / "run", cache, options))
     finally:
         cache.close()
     print_table(summarise([out / "run"]), Console())

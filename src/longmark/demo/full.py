@@ -18,8 +18,8 @@ from longmark.analysis.studies.page import stage_table
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring
 from longmark.analysis.studies.study import Session, carry_out
 from longmark.demo import MODELS, PARAMS
-from longmark.engine.options import RunOptions
 from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.settings import RunOptions
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Backends, Models

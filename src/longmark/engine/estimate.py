@@ -1,4 +1,4 @@
-"""What a run would take, without a call: the answer to `--dry-run`.
+"""What a run would take, without a call: `--dry-run`.
 
 Each metric runs on each example with a client that sends nothing. Calls that the cache holds are answered. The first
 call that it does not hold is priced by its own prompt; the calls that the declaration allows after it are assumed to
@@ -7,12 +7,21 @@ be as long. For a metric with one call per example, every figure but the token c
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from longmark.engine.settings import Settings
+from longmark.engine.folder import RunFolder
+from longmark.engine.manifest import same_settings
+from longmark.engine.session import check_budget, disk_errors, tell_unsupported
+from longmark.engine.settings import Options, Settings
+from longmark.engine.source import ExampleSource, reading
 from longmark.engine.worker import Task, WorkerPool
-from longmark.models.client import WouldCall
+from longmark.models.cache import CallCache
+from longmark.models.client import Client, WouldCall
+from longmark.models.registry import price_of
 
 
 @dataclass(slots=True)
@@ -26,45 +35,70 @@ class MetricEstimate:
     completion_tokens: int = 0
     usd: float | None = 0.0
 
+    def add(self, other: MetricEstimate) -> None:
+        self.rows += other.rows
+        self.calls += other.calls
+        self.cached += other.cached
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+
 
 @dataclass(slots=True)
 class Estimate:
-    """What is still to do in a folder, by metric. rows_done: rows that are there already."""
+    """What is still to do in a folder, by metric. rows_done: rows that exist already."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
 
     @property
     def total(self) -> MetricEstimate:
-        whole = MetricEstimate()
+        total = MetricEstimate()
         for one in self.metrics.values():
-            whole.rows += one.rows
-            whole.calls += one.calls
-            whole.cached += one.cached
-            whole.prompt_tokens += one.prompt_tokens
-            whole.completion_tokens += one.completion_tokens
-            whole.usd = None if whole.usd is None or one.usd is None else whole.usd + one.usd
-        return whole
+            total.add(one)
+        return total
 
 
-async def estimate(work: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
-    """Goes through the tasks; `work` must stand behind the client that is dry."""
-    whole = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
+async def dry_run(
+    examples: ExampleSource, settings: Settings, out: Path | None, cache: CallCache, options: Options
+) -> Estimate:
+    """What `session.execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
+    check_budget(settings.backends, options.budget)
+    tell_unsupported(settings, options)
+    with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
+        copy = Path(scratch) / (out.name if out and out.name else "run")
+        if out is not None and (out / "manifest.json").exists():
+            copy.mkdir()
+            for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
+                if (out / name).exists():
+                    shutil.copyfile(out / name, copy / name)
+        with disk_errors(copy), RunFolder(copy, settings.scores) as folder:
+            manifest = folder.read_manifest()
+            if manifest is not None and out is not None:
+                same_settings(manifest, settings, out)
+            folder.stage(reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad))
+            folder.adopt()
+            client = Client(cache, price_of=price_of, dry=True)
+            workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
+            return await _estimate(workers, settings, workers.tasks(), folder.rows_done(options.retried))
+
+
+async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
+    found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
     judges = len(settings.backends.judges)
     for task in tasks:
-        one = whole.metrics[task.chosen.name]
-        one.rows += len(task.wanted)
+        one = MetricEstimate(rows=len(task.wanted))
         try:
-            rows = await work.mark(task)
+            rows = await workers.score(task)
         except WouldCall as call:
             params = settings.params[task.chosen.name]
             calls = max(1, task.chosen.metric.calls(task.example, params, judges) - call.answered)
-            one.cached += call.answered
-            one.calls += calls
-            one.prompt_tokens += calls * call.most.prompt
-            one.completion_tokens += calls * call.most.completion
+            one.cached, one.calls = call.answered, calls
+            one.prompt_tokens = calls * call.most.prompt
+            one.completion_tokens = calls * call.most.completion
             usd = call.price(call.most)
-            one.usd = None if one.usd is None or usd is None else one.usd + calls * usd
+            one.usd = None if usd is None else calls * usd
         else:
-            one.cached += rows[0].usage.calls
-    return whole
+            one.cached = rows[0].usage.calls
+        found.metrics[task.chosen.name].add(one)
+    return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +51,25 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
 
 def environment() -> dict[str, Any]:
     """Versions that a number may depend on, and the state of the git checkout the command was given in."""
-    packages = {}
-    for name in _PACKAGES:
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
+    system = (platform.system(), platform.release(), platform.machine(), "".join(platform.libc_ver()))
     return {
         "python": platform.python_version(),
-        "platform": platform.platform(terse=True),
-        "packages": packages,
+        "platform": "-".join(filter(None, system)),
+        "packages": _versions(),
         "git": git_state(Path.cwd()),
     }
+
+
+def _versions() -> dict[str, str]:
+    """The installed versions of `_PACKAGES`, by the names of their folders: importlib.metadata takes 40 ms for it."""
+    versions = {}
+    for folder in reversed(sys.path):
+        with suppress(OSError):
+            for name in os.listdir(folder or "."):
+                package, _, rest = name.partition("-")
+                if rest.endswith(".dist-info"):
+                    versions[package.replace("_", "-").lower()] = rest.removesuffix(".dist-info")
+    return {package: versions[package] for package in _PACKAGES if package in versions}
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
@@ -80,14 +89,8 @@ def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) 
     """SettingsChanged, with each difference on a line, where a folder was made with other settings."""
     found = list(differences("", earlier["fixed"], settings.fixed()))
     if found:
-        raise SettingsChanged(
-            "\n".join(
-                (
-                    f"{folder} holds a run with other settings; name another --out, or give the same settings:",
-                    *found,
-                )
-            )
-        )
+        first = f"{folder} holds a run with other settings; name another --out, or give the same settings:"
+        raise SettingsChanged("\n".join((first, *found)))
 
 
 def differences(path: str, before: Any, after: Any) -> Iterator[str]:

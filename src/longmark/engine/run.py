@@ -16,9 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from longmark.engine.options import RunOptions
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import Settings, check, choose, every_prompt, parameters
+from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters
 from longmark.engine.source import ExampleSource
 from longmark.home import home
 from longmark.models.cache import CallCache
@@ -42,7 +41,7 @@ def run(examples: ExampleSource, metrics: Sequence[str] | str, *, out: str | Pat
     try:
         registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes)
         settings = make_settings([metrics] if isinstance(metrics, str) else metrics, registry, chosen)
-        return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen.session()))
+        return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
     finally:
         call_cache.close()
 

@@ -3,22 +3,126 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from longmark import metrics
 from longmark.errors import UnknownName, UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
+from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
+from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook
+from longmark.records import STATUSES
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
 
 SCORINGS = ("text", "expected")
-RETRIED = frozenset({"model_error", "over_budget"})  # rows without a value that a resumed run always asks for again
+RETRIED = frozenset({"model_error", "over_budget"})  # unscored rows that a resumed run always requests again
+CONCURRENCY = 16  # calls at once to one model, where the user does not say
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can differ between two sessions of a run, because it changes no score.
+
+    limit: the first examples only. mapping: our field -> column of the file. skip_bad: leave bad records out instead of
+    stopping. concurrency: calls at once to one model, at most. retry: statuses to request again, beside `RETRIED`.
+    quiet: show no progress. tell: takes what the user should know, a sentence at a time. handle_signals: the first
+    Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do not fit
+    the domain.
+    """
+
+    limit: int | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    skip_bad: bool = False
+    concurrency: int = CONCURRENCY
+    budget: Budget = field(default_factory=Budget)
+    retry: Collection[str] = ()
+    quiet: bool = False
+    tell: Callable[[str], None] = lambda _notice: None
+    handle_signals: bool = False
+    check_profiles: bool = True
+
+    def __post_init__(self) -> None:
+        numbers = {
+            "limit": self.limit,
+            "concurrency": self.concurrency,
+            "max_calls": self.budget.max_calls,
+            "max_tokens": self.budget.max_tokens,
+        }
+        for name, value in numbers.items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise UserError(f"{name}: expected a whole number from 1, found {value!r}")
+        usd = self.budget.max_usd
+        if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
+            raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
+        if isinstance(self.retry, str):
+            raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
+
+    @property
+    def retried(self) -> frozenset[str]:
+        """Statuses of rows to request again. UnknownName for one that does not exist."""
+        for status in self.retry:
+            if status not in STATUSES or status == "ok":
+                known = [s for s in STATUSES if s != "ok"]
+                raise UnknownName("status in --retry", status, known, f"It is one of {', '.join(known)}.")
+        return RETRIED | frozenset(self.retry)
+
+
+@dataclass(frozen=True)
+class RunOptions(ModelNames, Options):
+    """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm) are names or
+    backends. UserError for a value of the wrong kind.
+
+    Fixed for the run's folder:
+      params           `METRIC.NAME` -> value
+      scoring          how a judge's score is read: `text` or `expected`
+      seed             of everything that samples
+      prompts          a folder with ID.txt files that replace prompts
+      domain           a YAML file; None: the built-in domain, hazards
+    May change between sessions, beside those of `Options`:
+      cache            the file of the call cache; None: calls.sqlite in longmark's home
+      timeout          seconds for one HTTP attempt; max_reply_bytes: of one reply
+      max_calls, max_tokens, max_usd   the budget of this session
+    """
+
+    params: Mapping[str, Any] = field(default_factory=dict)
+    scoring: str = "text"
+    seed: int = 0
+    prompts: str | Path | None = None
+    domain: str | Path | None = None
+    cache: str | Path | None = None
+    timeout: float | None = None
+    max_reply_bytes: int | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_usd: float | None = None
+    quiet: bool = True
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> RunOptions:
+        """The options of these names. UnknownName, with the nearest names, for one that does not exist."""
+        known = [one.name for one in dataclasses.fields(cls)]
+        for name in given:
+            if name not in known:
+                raise UnknownName(
+                    "option of longmark.run", name, known, "See: help(longmark.engine.settings.RunOptions)"
+                )
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
+            raise UserError(f"timeout: expected a number of seconds above 0, found {self.timeout!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise UserError(f"seed: expected a whole number, found {self.seed!r}")
+        object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
+        object.__setattr__(self, "mapping", self.mapping or {})
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -42,10 +146,15 @@ class Settings:
         """Whether a selected metric follows the domain."""
         return any(chosen.metric.by_domain for chosen in self.selected)
 
+    @property
+    def scores(self) -> list[str]:
+        """The full names of all scores, in their order."""
+        return [name for chosen in self.selected for name in chosen.scores]
+
     def fixed(self) -> dict[str, Any]:
         """As the manifest holds them and a resumed run compares them."""
         return {
-            "metrics": sorted(value for chosen in self.selected for value in chosen.scores),
+            "metrics": sorted(self.scores),
             "params": {c.name: given for c in self.selected if (given := dataclasses.asdict(self.params[c.name]))},
             "models": self.models_used(),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
@@ -115,39 +224,36 @@ def every_prompt() -> list[Prompt]:
 
 
 def check(settings: Settings) -> None:
-    """Whether the models can do what the metrics need, as far as it is known before a call.
-
-    UserError naming every lack at once: a role without a model, a scoring that a metric does not have.
-    """
+    """UserError naming everything that is missing at once: roles without a model, scorings that a metric lacks."""
     wrong: list[str] = []
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
     have = settings.backends.names()
-    lacking: dict[str, list[str]] = {}
+    missing: dict[str, list[str]] = {}
     for chosen in settings.selected:
         for role in chosen.metric.models:
             if role not in have:
-                lacking.setdefault(role, []).append(chosen.name)
+                missing.setdefault(role, []).append(chosen.name)
         if chosen.metric.scorings and settings.scoring not in chosen.metric.scorings:
             wrong.append(
                 f"{chosen.name} cannot be scored by {settings.scoring}: it has {', '.join(chosen.metric.scorings)}"
             )
     wrong += [
         f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
-        for role, names in lacking.items()
+        for role, names in missing.items()
     ]
     if wrong:
         raise UserError("\n".join(wrong))
 
 
 def unsupported(settings: Settings, chosen: Selected) -> str | None:
-    """Why a metric's calls cannot be made with these models, or None. Said before the run; in the rows the call itself
-    says it, so that an example which needs no call (an empty answer) has its value all the same."""
+    """Why a metric's calls cannot be made with these models, or None. An example that needs no call (an empty answer)
+    is scored all the same."""
     reads_tokens = settings.scoring == "expected" and "expected" in chosen.metric.scorings
     if reads_tokens or chosen.metric.logprobs:
-        lacking = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
-        if lacking and "judge" in chosen.metric.models:
-            return f"{', '.join(lacking)} cannot give log-probabilities, which {chosen.name} reads here."
+        unable = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
+        if unable and "judge" in chosen.metric.models:
+            return f"{', '.join(unable)} cannot give log-probabilities, which {chosen.name} reads here."
     lm = settings.backends.lm
     if "lm" in chosen.metric.models and lm is not None and lm.capabilities.prompt_logprobs is False:
         return f"{lm.name} cannot give the log-probabilities of a given text, which {chosen.name} needs."

@@ -1,13 +1,15 @@
-"""Marks examples: every metric on every example that still lacks a row, several at once, each to a row or a reason."""
+"""Scores examples: every metric on every example that has no row yet, several at once; and how far that is."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from longmark import __version__
+from longmark import __version__, progress
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import NoScore, UserError
@@ -16,16 +18,16 @@ from longmark.metric import Score
 from longmark.metrics import Selected
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
-from longmark.models.waiting import Stopped
+from longmark.models.sending import Stopped
 from longmark.records import Example, Row, Signature, Usage
 
-_NO_REPLY = RETRIED | {"too_long"}  # what these rows lack is a reply; those that the cache holds for them are sound
+_NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One computation: a metric on an example. wanted: the values that still need a row; refresh: ask anew what the
-    cache holds, since the reply that it holds is what could not be used."""
+    """One computation: a metric on an example. wanted: the scores that still need a row; refresh: request again what
+    the cache holds, since the reply that it holds could not be used."""
 
     n: int
     example: Example
@@ -75,7 +77,7 @@ class WorkerPool:
                 group.create_task(self._worker(tasks))
         if self._broken:
             bugs = [error for error in self._broken if not isinstance(error, UserError)]
-            raise ExceptionGroup("marking failed", bugs) if bugs else self._broken[0]
+            raise ExceptionGroup("scoring failed", bugs) if bugs else self._broken[0]
 
     def tasks(self) -> Iterator[Task]:
         """What still needs a row, in the order of the examples; read as it is asked for."""
@@ -92,7 +94,7 @@ class WorkerPool:
             for task in tasks:
                 if self._stop:
                     return
-                for row in await self.mark(task):
+                for row in await self.score(task):
                     self._folder.append(task.n, row)
                     self._on_row(row)
                 await asyncio.sleep(0)  # without a call nothing else lets a Ctrl-C be heard
@@ -102,8 +104,8 @@ class WorkerPool:
             self._broken.append(error)
             self.stop()
 
-    async def mark(self, task: Task) -> list[Row]:
-        """The rows of one computation, one for each value that is wanted."""
+    async def score(self, task: Task) -> list[Row]:
+        """The rows of one computation, one for each score that is wanted."""
         example, chosen = task.example, task.chosen
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh)
         settings = self._settings
@@ -117,23 +119,20 @@ class WorkerPool:
             settings.domain,
         )
         results = await chosen.score(example, models, settings.params[chosen.name], task.wanted)
-        return [
-            self._row(example, chosen, value, results[value], usage_log.usage if i == 0 else Usage())
-            for i, value in enumerate(task.wanted)
-        ]
+        usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
+        return [self._row(task, name, results[name], usage) for name, usage in zip(task.wanted, usages, strict=True)]
 
-    def _row(self, example: Example, chosen: Selected, value: str, result: Score | NoScore, usage: Usage) -> Row:
-        gap = result if isinstance(result, NoScore) else None
+    def _row(self, task: Task, name: str, result: Score | NoScore, usage: Usage) -> Row:
         return Row(
-            example_id=example.id,
-            question_id=example.question_id,
-            system=example.system or self._system,
-            metric=value,
+            example_id=task.example.id,
+            question_id=task.example.question_id,
+            system=task.example.system or self._system,
+            metric=name,
             score=float(result.value) if isinstance(result, Score) else None,
-            status=gap.status if gap else "ok",
-            reason=gap.reason if gap else None,
+            status="ok" if isinstance(result, Score) else result.status,
+            reason=None if isinstance(result, Score) else result.reason,
             evidence=result.evidence,
-            signature=self._signatures[chosen.name],
+            signature=self._signatures[task.chosen.name],
             usage=usage,
         )
 
@@ -150,3 +149,54 @@ class WorkerPool:
             prompts=settings.prompts.hashes(settings.prompts_of(chosen.metric)),
             seed=settings.seed,
         )
+
+
+class Progress:
+    """total: rows there will be when the run has ended; done: rows there are already. client: what the calls go
+    through."""
+
+    def __init__(self, total: int, done: int, client: Client) -> None:
+        self.total = total
+        self.done = done
+        self.written = self.unscored = 0
+        self._client = client
+        self._began = time.monotonic()
+        self.tell: Callable[[], None] = lambda: None
+
+    def row(self, row: Row) -> None:
+        """A row was written."""
+        self.done += 1
+        self.written += 1
+        self.unscored += row.score is None
+        self.tell()
+
+    def state(self) -> tuple[int, int, str]:
+        """Rows done, rows in all, and all figures in one line."""
+        counts, seconds = self._client.counts, max(time.monotonic() - self._began, 1e-9)
+        left = (self.total - self.done) / (self.written / seconds) if self.written else None
+        parts = [
+            f"{self.done}/{self.total} rows",
+            f"{progress.counted(counts.calls, 'call')} ({counts.calls / seconds:.1f}/s)",
+            f"{counts.from_cache} from cache",
+            progress.cost(counts.usd),
+        ]
+        parts += [f"{counts.retries} retries"] if counts.retries else []
+        parts += [f"{self.unscored} unscored"] if self.unscored else []
+        parts += [f"{progress.duration(left)} left"] if left is not None and self.done < self.total else []
+        parts += [f"waiting {why}"] if (why := self._client.waiting()) else []
+        return self.done, self.total, " · ".join(parts)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Shows it within a running event loop, also while nothing but waiting is done."""
+        with progress.shown(self.state) as self.tell:
+            ticks = asyncio.get_running_loop().create_task(self._tick())
+            try:
+                yield
+            finally:
+                ticks.cancel()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            self.tell()

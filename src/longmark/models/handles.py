@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from longmark.errors import NoScore
+from longmark.models import ROLES
 from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import (
+    Backend,
     Chat,
     ChatReply,
     ChatRequest,
@@ -19,7 +21,6 @@ from longmark.models.protocols import (
     Reranker,
     RerankReply,
 )
-from longmark.models.schemes import ROLES
 from longmark.prompts import PromptBook
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class Backends:
         single = {role: getattr(self, role) for role in ROLES[1:]}
         found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
         return found | {role: [model.name] for role, model in single.items() if model is not None}
+
+    def all(self) -> list[Backend]:
+        """Every model that was given, role by role."""
+        single = (self.generator, self.embedder, self.reranker, self.lm)
+        return [*self.judges, *(model for model in single if model is not None)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """An OpenAI-compatible endpoint: the connection pool, and what its failures mean.
 
-The backends on it are `http_chat`, `http_embed`, `http_rerank` and `http_likelihood`; several may share one
-Endpoint. One call of `post` is one attempt: nothing is retried here (that is the client's) and nothing follows
-a redirect, which could carry a key to another host. Errors: RateLimited for 429, ServerFault for 408, 5xx, a
-connection that fails, a timeout and a body that is no JSON, Refusal (a RequestRefused) for the other 3xx and
-4xx, for a 429 that says the quota is used up and for a body above the size limit; among them Overlong (a TooLong)
-for a 400, 413 or 422 that says in one of the ways known that a text is longer than the model reads. Messages hold at
-most 300 characters of the endpoint's own words, with keys taken out. An error says whether the attempt may have been
-billed: after a timeout, a connection that broke once the request was sent, and every reply with status 200.
+The backends are in `http_models`; several may share one Endpoint. One call of `post` is one attempt: nothing is retried
+here (that is the client's) and no redirect is followed, which could carry a key to another host. Errors: RateLimited
+for 429, ServerFault for 408, 5xx, a failed connection, a timeout and a body that is no JSON, Refusal (a RequestRefused)
+for the other 3xx and 4xx, for a 429 that says the quota is used up and for a body above the size limit; among them
+Overlong (a TooLong) for a 400, 413 or 422 that says in a known way that a text is longer than the model reads. Messages
+hold at most 300 characters of the endpoint's own words, with keys taken out. An error says whether the attempt may have
+been billed: after a timeout, a connection that broke once the request was sent, and every reply with status 200.
 """
 
 from __future__ import annotations

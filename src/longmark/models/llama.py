@@ -24,7 +24,8 @@ import aiohttp
 import orjson
 
 from longmark import errors
-from longmark.models import catalogue, filehash
+from longmark.home import sha256
+from longmark.models import catalogue
 from longmark.models.protocols import (
     Capabilities,
     ChatReply,
@@ -63,7 +64,7 @@ class LlamaCpp:
             raise errors.MissingExtra(f"the model {name}", "embedded")
         _check_gguf(path)
         self.name = name
-        self.identity = f"gguf:sha256:{filehash.sha256(path)}"
+        self.identity = f"gguf:sha256:{sha256(path)}"
         self.capabilities = Capabilities(json_schema=True, logprobs=TOP_LOGPROBS, prompt_logprobs=True)
         self.width: int | None = 1  # one slot, one prompt cache: design/embedded-models.md
         self._path = path

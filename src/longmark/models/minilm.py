@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark import errors
-from longmark.models import catalogue, filehash
-from longmark.models.protocols import Capabilities, EmbedReply, Tokens
+from longmark.home import sha256
+from longmark.models import catalogue
+from longmark.models.protocols import EmbedReply, Tokens
+from longmark.models.sentence import LazyModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,20 +55,16 @@ class _Weights:
     layers: tuple[_Layer, ...]
 
 
-class MiniLM:
-    """The embedder `embedded:embedder`. It loads at the first call; vectors have 384 values and length 1.
+class MiniLM(LazyModel):
+    """The embedder `embedded:embedder`. Vectors have 384 values and length 1.
 
     Construction raises `ModelNotInstalled` or `MissingExtra`.
     """
 
     def __init__(self) -> None:
-        self.name = "embedded:embedder"
+        super().__init__("embedded:embedder")
         self._path = catalogue.model_path("embedder")
-        self.identity = f"safetensors:sha256:{filehash.sha256(self._path)}"
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
-        self.width: int | None = 1  # one call uses every core
-        self._lock = threading.Lock()
-        self._loaded: tuple[_Weights, Any] | None = None
+        self.identity = f"safetensors:sha256:{sha256(self._path)}"
         try:
             import numpy  # noqa: F401
             import tokenizers  # noqa: F401
@@ -80,27 +77,19 @@ class MiniLM:
 
     def token_count(self, text: str) -> int:
         """Tokens of a text, the two markers included, before any cut; above `MAX_TOKENS` the text will be cut."""
-        _, tokenizer = self._load()
+        _, tokenizer = self._model()
         return len(tokenizer.encode(text).ids)
 
-    async def close(self) -> None:
-        """Let go of the weights; the next call loads them again."""
-        with self._lock:
-            self._loaded = None
-
     def _load(self) -> tuple[_Weights, Any]:
-        with self._lock:
-            if self._loaded is None:
-                from tokenizers import Tokenizer
+        from tokenizers import Tokenizer
 
-                tokenizer = Tokenizer.from_file(str(self._path.with_name("tokenizer.json")))
-                tokenizer.no_truncation()
-                tokenizer.no_padding()
-                self._loaded = (_read_weights(self._path), tokenizer)
-            return self._loaded
+        tokenizer = Tokenizer.from_file(str(self._path.with_name("tokenizer.json")))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return _read_weights(self._path), tokenizer
 
     def _embed(self, texts: list[str]) -> EmbedReply:
-        weights, tokenizer = self._load()
+        weights, tokenizer = self._model()
         encoded = [_cut(item.ids) for item in tokenizer.encode_batch(texts)]
         vectors: list[tuple[float, ...]] = [()] * len(texts)
         for batch in _batches(encoded):

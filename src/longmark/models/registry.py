@@ -1,4 +1,4 @@
-"""From a model's name on the command line to the backend that serves it. `schemes` lists every way to name a model.
+"""From a model's name on the command line to the backend that serves it (`models.SCHEMES` lists the ways to name one).
 
 Nothing is called and nothing is loaded here; a model's file must exist, an endpoint need not.
 """
@@ -13,24 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.models import catalogue, prices
+from longmark.models import FORMS, ROLES, SCHEMES, budget
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
-from longmark.models.schemes import FORMS, ROLES, SCHEMES, Scheme
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
 NO_SCHEME = "the base URL behind the @ begins with http:// or https://"
 
-
-Name = str | Backend  # Python code may hand over a backend of its own (a fake, say) in the place of a name
+Name = str | Backend  # Python code may pass a backend of its own (a fake, for example) instead of a name
 
 
 @dataclass(frozen=True)
 class ModelNames:
-    """The models that were named for a run, by role."""
+    """The models of a run, by role."""
 
     judges: Sequence[Name] | str = ()
     generator: Name | None = None
@@ -42,7 +40,7 @@ class ModelNames:
 class Registry:
     """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
 
-    cache: where what is learnt of endpoints is kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
+    cache: where facts about endpoints are kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
     reply; None: the default.
     """
 
@@ -56,8 +54,8 @@ class Registry:
         self._opened: dict[tuple[str, str], Any] = {}
 
     def backends(self, given: ModelNames, called: Collection[str] = ROLES) -> Backends:
-        """The models of a run: those of the roles that are called. UserError for a name that names nothing, or nothing
-        that can play the role."""
+        """The models of a run: those of the roles that are called. UserError for a name of no model, or of a model that
+        cannot have the role."""
 
         def one(role: str, name: Name | None) -> Any:
             return self.open(role, name) if name is not None and role in called else None
@@ -90,36 +88,34 @@ class Registry:
 
     def _make(self, role: str, name: str) -> Any:
         prefix, _, rest = name.partition(":")
-        if prefix in SCHEMES:
-            _check(role, name, SCHEMES[prefix], rest)
+        if (scheme := SCHEMES.get(prefix)) is not None:
+            if role not in scheme.roles:
+                raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, and not {role}")
+            if not rest and not scheme.form.startswith("embedded"):
+                raise UserError(f"--{role} {name}: expected {scheme.form}")
         if role == "reranker" and prefix in ("embedded", "gguf"):
             from longmark.models.rerank_embedded import LogOddsReranker
 
             return LogOddsReranker(self.open("judge", name))
         if prefix in _ON_THIS_MACHINE:
             return _ON_THIS_MACHINE[prefix](role, rest)
+        from longmark.models.keys import OPENAI_URL, check_base_url, key_for, openai_key
+
         if prefix == "openai":
-            return self._openai(role, rest)
+            return self._http(role, rest, name, OPENAI_URL, openai_key())
         endpoint = _AT_ENDPOINT.fullmatch(name)
         if endpoint is None:
+            from longmark.models import catalogue
+
             shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
             near = difflib.get_close_matches(name, ("embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1)
             maybe = f"did you mean {near[0]}? " if near else ""
             raise UserError(f"--{role} {shown}: {maybe}{NO_SCHEME if '@' in name else FORMS}")
-        return self._endpoint_model(role, endpoint["model"], endpoint["base_url"])
+        base_url = check_base_url(endpoint["base_url"])
+        return self._http(role, endpoint["model"], f"{endpoint['model']}@{base_url}", base_url, key_for(base_url))
 
-    def _openai(self, role: str, model: str) -> Any:
-        from longmark.models.keys import OPENAI_URL, openai_key
-
-        return self._http(role, model, f"openai:{model}", self._endpoint(OPENAI_URL, openai_key()))
-
-    def _endpoint_model(self, role: str, model: str, base_url: str) -> Any:
-        from longmark.models.keys import check_base_url, key_for
-
-        base_url = check_base_url(base_url)
-        return self._http(role, model, f"{model}@{base_url}", self._endpoint(base_url, key_for(base_url)))
-
-    def _endpoint(self, base_url: str, key: Any) -> Any:
+    def _http(self, role: str, model: str, name: str, base_url: str, key: Any) -> Any:
+        from longmark.models import http_models
         from longmark.models.http import MAX_REPLY_BYTES, TIMEOUT, Endpoint
 
         at = (base_url, key.variable if key else None)
@@ -132,24 +128,12 @@ class Registry:
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
             )
-        return self._endpoints[at]
-
-    def _http(self, role: str, model: str, name: str, endpoint: Any) -> Any:
-        if role == "embedder":
-            from longmark.models.http_embed import HttpEmbedder
-
-            return HttpEmbedder(endpoint, model, name)
-        if role == "reranker":
-            from longmark.models.http_rerank import HttpReranker
-
-            return HttpReranker(endpoint, model, name)
-        if role == "lm":
-            from longmark.models.http_likelihood import HttpLanguageModel
-
-            return HttpLanguageModel(endpoint, model, name)
-        from longmark.models.http_chat import HttpChat
-
-        return HttpChat(endpoint, model, name)
+        kinds: dict[str, Any] = {
+            "embedder": http_models.HttpEmbedder,
+            "reranker": http_models.HttpReranker,
+            "lm": http_models.HttpLanguageModel,
+        }
+        return kinds.get(role, http_models.HttpChat)(self._endpoints[at], model, name)
 
 
 def price_of(model: Backend) -> Price:
@@ -158,19 +142,13 @@ def price_of(model: Backend) -> Price:
 
     endpoint = getattr(model, "endpoint", None)
     if not isinstance(endpoint, Endpoint):
-        return prices.free
-    return prices.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
-
-
-def _check(role: str, name: str, scheme: Scheme, rest: str) -> None:
-    """UserError where a name is incomplete, or of a model that cannot play the role."""
-    if role not in scheme.roles:
-        raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, and not {role}")
-    if not rest and not scheme.form.startswith("embedded"):
-        raise UserError(f"--{role} {name}: expected {scheme.form}")
+        return budget.free
+    return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
 
 
 def _embedded(role: str, name: str) -> Any:
+    from longmark.models import catalogue
+
     name = name or EMBEDDED_FOR[role]
     entry = catalogue.entry(name)
     wanted = "embedder" if role == "embedder" else "chat"
@@ -194,13 +172,9 @@ def _gguf(role: str, path: str) -> Any:
 
 
 def _sentence_transformers(role: str, name: str) -> Any:
-    if role == "reranker":
-        from longmark.models.cross_encoder import CrossEncoderReranker
+    from longmark.models.sentence import CrossEncoderReranker, SentenceTransformerEmbedder
 
-        return CrossEncoderReranker(name)
-    from longmark.models.sentence import SentenceTransformerEmbedder
-
-    return SentenceTransformerEmbedder(name)
+    return CrossEncoderReranker(name) if role == "reranker" else SentenceTransformerEmbedder(name)
 
 
 def _transformers(_role: str, name: str) -> Any:

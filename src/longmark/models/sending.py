@@ -11,9 +11,9 @@ import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, UserError
+from longmark.errors import AskAgain, LongmarkError, ModelError, RateLimited, RequestRefused, UserError
 from longmark.models.budget import Budget, Price, Reservation
 from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, wait_before
 from longmark.models.protocols import (
@@ -25,7 +25,6 @@ from longmark.models.protocols import (
     Tokens,
     total_tokens,
 )
-from longmark.models.waiting import Stopped, UnlessStopped
 
 Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
 
@@ -53,6 +52,54 @@ class Counts:
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+
+
+class Stopped(LongmarkError):
+    """The run was asked to stop: no new call is sent, and none to a model on this machine is waited for."""
+
+
+class UnlessStopped:
+    """Calls that a stop cancels: a model on this machine may take minutes, and the call costs only time when it is made
+    again."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._under_way: set[asyncio.Future[Any]] = set()
+
+    def stop(self) -> None:
+        """Cancels what is under way."""
+        self._stopped = True
+        for call in self._under_way:
+            call.cancel()
+
+    async def reply(self, send: Callable[[], Awaitable[list[Reply]]]) -> list[Reply]:
+        """The reply; Stopped where a stop comes first."""
+        call = asyncio.ensure_future(send())
+        self._under_way.add(call)
+        try:
+            return await call
+        except asyncio.CancelledError:
+            if not self._stopped or _we_are_cancelled():
+                raise
+            raise Stopped("The run was stopped while this call was under way.") from None
+        finally:
+            self._under_way.discard(call)
+
+
+@contextmanager
+def unless_given_up(flight: asyncio.Future[Any]) -> Iterator[None]:
+    """Around waiting for a call that another task asked for. Where that task was cancelled, and its call with it, the
+    wait ends without a reply; a cancellation of our own is raised."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not flight.cancelled() or _we_are_cancelled():
+            raise
+
+
+def _we_are_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class Sender:

@@ -1,7 +1,6 @@
-"""Any sentence-transformers model as an embedder: `st:NAME`, where NAME is a hub name or a folder.
+"""Any model of sentence-transformers, `st:NAME` (a hub name or a folder): embedders, and cross-encoders as rerankers.
 
-The library loads the model itself (and downloads it, where NAME is a hub name that is not in its cache yet). Texts are
-cut at the model's own limit: `token_count` and `max_tokens` tell where. Needs the extra `transformers`.
+The library loads the model itself, and downloads a hub name that it does not have. Needs the extra `transformers`.
 """
 
 from __future__ import annotations
@@ -9,79 +8,57 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from longmark import errors
-from longmark.models import filehash
-from longmark.models.protocols import Capabilities, EmbedReply, Tokens
+from longmark.home import sha256
+from longmark.models.protocols import Capabilities, EmbedReply, RerankReply, Tokens
 
-_BATCH = 32
+T = TypeVar("T")
+
+_BATCH = 16
 
 
-class SentenceTransformerEmbedder:
-    """The embedder `st:NAME`. It loads at the first call; vectors are as the model's own pipeline gives them.
+class LazyModel:
+    """A model on this machine that loads at the first call, in a thread. One call uses every core."""
 
-    identity: a folder's files by their hashes; a hub name by the name, which is all that is known before loading.
-    Construction raises `MissingExtra` where the library is not installed.
-    """
+    capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
+    width: int | None = 1
 
     def __init__(self, name: str) -> None:
-        if importlib.util.find_spec("sentence_transformers") is None:
-            raise errors.MissingExtra(f"the embedder st:{name}", "transformers")
-        self.name = f"st:{name}"
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
-        self.width: int | None = 1  # one call uses every core
-        folder = Path(name).expanduser()
-        self._source = str(folder) if folder.is_dir() else name
-        self.identity = folder_identity(folder) if folder.is_dir() else self.name
-        self._lock = threading.Lock()
-        self._model: Any = None
-
-    async def embed(self, texts: Sequence[str]) -> EmbedReply:
-        """Vectors of the texts, in their order; tokens counts what the model read, after its cut."""
-        return await asyncio.to_thread(self._embed, list(texts))
-
-    def token_count(self, text: str) -> int:
-        """Tokens of a text, markers included, before any cut; above `max_tokens` the text will be cut."""
-        return len(self._load().tokenizer.encode(text, truncation=False, verbose=False))
-
-    def max_tokens(self) -> int | None:
-        """The model's limit in tokens, markers included; None where it has none."""
-        limit = self._load().max_seq_length
-        return None if limit is None else int(limit)
-
-    async def close(self) -> None:
-        """Let go of the model; the next call loads it again."""
-        with self._lock:
-            self._model = None
+        self.name = name
+        self._lock = threading.RLock()
+        self._loaded: Any = None
 
     def _load(self) -> Any:
+        raise NotImplementedError
+
+    def _model(self) -> Any:
         with self._lock:
-            if self._model is None:
-                from sentence_transformers import SentenceTransformer
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
 
-                try:
-                    self._model = SentenceTransformer(self._source)
-                except Exception as error:  # the library raises errors of several others: the model cannot be had
-                    reason = (str(error) or type(error).__name__).splitlines()[0]
-                    raise errors.RequestRefused(
-                        f"sentence-transformers cannot load {self._source} ({reason[:300]}); give a folder that "
-                        "holds the model, or a hub name that can be reached"
-                    ) from error
-            return self._model
+    async def close(self) -> None:
+        """Releases the model; the next call loads it again."""
+        await asyncio.to_thread(self._unload)
 
-    def _embed(self, texts: list[str]) -> EmbedReply:
-        if not texts:
-            return EmbedReply(())
-        model = self._load()
-        rows = model.encode(texts, batch_size=_BATCH, convert_to_numpy=True, show_progress_bar=False)
-        limit = self.max_tokens()
-        counts = [self.token_count(text) for text in texts]
-        read = sum(count if limit is None else min(count, limit) for count in counts)
-        return EmbedReply(tuple(tuple(map(float, row)) for row in rows), Tokens(prompt=read))
+    def _unload(self) -> None:
+        with self._lock:
+            self._loaded = None
+
+
+def load_by(library: str, what: str, remedy: str, load: Callable[[], T]) -> T:
+    """What a library loads. RequestRefused, with the reason and the remedy, for whatever it raises."""
+    try:
+        return load()
+    except Exception as error:  # libraries raise errors of several others
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise errors.RequestRefused(f"{library} cannot load {what} ({reason[:300]}); give {remedy}") from error
 
 
 def folder_identity(folder: Path) -> str:
@@ -89,5 +66,96 @@ def folder_identity(folder: Path) -> str:
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            found.update(f"{path.relative_to(folder).as_posix()}\0{filehash.sha256(path)}\n".encode())
+            found.update(f"{path.relative_to(folder).as_posix()}\0{sha256(path)}\n".encode())
     return f"st:sha256:{found.hexdigest()}"
+
+
+class _SentenceTransformer(LazyModel):
+    """identity: a folder's files by their hashes; a hub name by the name, which is all that is known before loading.
+    Construction raises `MissingExtra` where the library is not installed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"st:{name}")
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise errors.MissingExtra(f"the model {self.name}", "transformers")
+        folder = Path(name).expanduser()
+        self._source = str(folder) if folder.is_dir() else name
+        self.identity = folder_identity(folder) if folder.is_dir() else self.name
+
+
+class SentenceTransformerEmbedder(_SentenceTransformer):
+    """The embedder `st:NAME`. Vectors are as the model's own pipeline gives them. Texts are cut at the model's own
+    limit: `token_count` and `max_tokens` tell where."""
+
+    async def embed(self, texts: Sequence[str]) -> EmbedReply:
+        """Vectors of the texts, in their order; tokens counts what the model read, after its cut."""
+        return await asyncio.to_thread(self._embed, list(texts)) if texts else EmbedReply(())
+
+    def token_count(self, text: str) -> int:
+        """Tokens of a text, markers included, before any cut; above `max_tokens` the text will be cut."""
+        return len(self._model().tokenizer.encode(text, truncation=False, verbose=False))
+
+    def max_tokens(self) -> int | None:
+        """The model's limit in tokens, markers included; None where it has none."""
+        limit = self._model().max_seq_length
+        return None if limit is None else int(limit)
+
+    def _load(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        remedy = "a folder that holds the model, or a hub name that can be reached"
+        return load_by("sentence-transformers", self._source, remedy, lambda: SentenceTransformer(self._source))
+
+    def _embed(self, texts: list[str]) -> EmbedReply:
+        rows = self._model().encode(texts, batch_size=2 * _BATCH, convert_to_numpy=True, show_progress_bar=False)
+        limit = self.max_tokens()
+        counts = [self.token_count(text) for text in texts]
+        read = sum(count if limit is None else min(count, limit) for count in counts)
+        return EmbedReply(tuple(tuple(map(float, row)) for row in rows), Tokens(prompt=read))
+
+
+class CrossEncoderReranker(_SentenceTransformer):
+    """The reranker `st:NAME`.
+
+    Scores are the model's raw outputs, without the sigmoid that the library applies to a model with one output. A model
+    with several outputs is no reranker and is refused. Question and document are cut together at the model's own limit
+    (512 tokens for BAAI/bge-reranker-base).
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.identity = f"cross-encoder:{name if self.identity == self.name else self.identity}"
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
+        """One raw score a document, in their order; tokens counts what the model read, after its cut."""
+        return await asyncio.to_thread(self._rerank, query, list(documents)) if documents else RerankReply(())
+
+    def _load(self) -> Any:
+        from sentence_transformers import CrossEncoder
+
+        remedy = "a folder that holds one, or a hub name that can be reached"
+        what = f"the cross-encoder {self._source}"
+        return load_by("sentence-transformers", what, remedy, lambda: CrossEncoder(self._source))
+
+    def _rerank(self, query: str, documents: list[str]) -> RerankReply:
+        import torch
+
+        with self._lock:
+            model = self._model()
+            rows = model.predict(
+                [(query, document) for document in documents],
+                batch_size=_BATCH,
+                activation_fn=torch.nn.Identity(),
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+            limit = model.max_seq_length if hasattr(model, "max_seq_length") else model.max_length
+            read = model.tokenizer([query] * len(documents), documents, truncation=True, max_length=limit)
+        if len(rows.shape) != 1:
+            raise errors.RequestRefused(
+                f"{self.name} gives {rows.shape[1]} scores for a document; a reranker gives one: choose another model"
+            )
+        scores = tuple(float(row) for row in rows)
+        if not all(map(math.isfinite, scores)):
+            raise errors.RequestRefused(f"{self.name} gave a score that is no number")
+        return RerankReply(scores, Tokens(prompt=sum(map(len, read["input_ids"]))))

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from longmark import errors
-from longmark.models import filehash
+from longmark.home import sha256
 from longmark.models.leave_one_out import Branch, Plan, plan
 from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens
-from longmark.models.sentence import folder_identity
+from longmark.models.sentence import LazyModel, folder_identity, load_by
 
 _CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
 _GROUP = 2048  # tokens of packed sequences before their states are dropped
@@ -49,30 +49,28 @@ class _Cancelled(Exception):
     """Nobody waits for the values any more."""
 
 
-class TransformersLM:
-    """The language model `hf:NAME`. It loads at the first call, in a thread.
+class TransformersLM(LazyModel):
+    """The language model `hf:NAME`.
 
     identity: the files by their hashes; a hub name by the name, which is all that is known before loading. Construction
     raises `MissingExtra` where the library is not installed.
     """
 
+    capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=True, entropy=True)
+
     def __init__(self, source: str) -> None:
         if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
-        self.name = f"hf:{source}"
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=True, entropy=True)
-        self.width: int | None = 1  # one call uses every core
+        super().__init__(f"hf:{source}")
         path = Path(source).expanduser()
         self._arguments: dict[str, Any] = {}
         if path.is_file():
             self._source, self._arguments["gguf_file"] = str(path.parent), path.name
-            self.identity = f"hf:gguf:sha256:{filehash.sha256(path)}"
+            self.identity = f"hf:gguf:sha256:{sha256(path)}"
         elif path.is_dir():
             self._source, self.identity = str(path), f"hf:{folder_identity(path)}"
         else:
             self._source, self.identity = source, self.name
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         """Natural-log probability of each token of the text, and the entropies."""
@@ -86,41 +84,29 @@ class TransformersLM:
         finally:
             stop.set()  # where the call was cancelled, the thread ends after its present pass
 
-    async def close(self) -> None:
-        """Let go of the model; the next call loads it again."""
-        await asyncio.to_thread(self._unload)
-
-    def _unload(self) -> None:
-        with self._lock:
-            self._loaded = None
-
     def _likelihoods(self, requests: list[LikelihoodRequest], stop: threading.Event) -> list[LikelihoodReply]:
         with self._lock:
-            model, tokenizer = self._load()
+            model, tokenizer = self._model()
             found = [self._sequence(model, tokenizer, request) for request in requests]
             asked = [sequence for sequence in found if sequence.text]
             values = iter(_evaluate(model, asked, stop))
             return [self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ()) for s in found]
 
     def _load(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
-            try:
-                with _no_progress_bar():
-                    tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
-                    model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
-            except Exception as error:  # the library raises errors of several others: the model cannot be had
-                reason = (str(error) or type(error).__name__).splitlines()[0]
-                raise errors.RequestRefused(
-                    f"transformers cannot load {self.name} ({reason[:300]}); give a folder that holds a causal "
-                    "language model, a GGUF file (needs the packages gguf and accelerate), or a hub name that can be "
-                    "reached"
-                ) from error
-            model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
-            self._loaded = (model, tokenizer)
-        return self._loaded
+        def load() -> tuple[Any, Any]:
+            with _no_progress_bar():
+                tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
+                model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
+                return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+        remedy = (
+            "a folder that holds a causal language model, a GGUF file (needs the packages gguf and accelerate), or a "
+            "hub name that can be reached"
+        )
+        return load_by("transformers", self.name, remedy, load)
 
     def _sequence(self, model: Any, tokenizer: Any, request: LikelihoodRequest) -> _Sequence:
         text = _ids(tokenizer, request.text)

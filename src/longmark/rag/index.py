@@ -23,7 +23,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from longmark.errors import BadInput, FolderInUse, LongmarkError, UserError
-from longmark.models import filehash
+from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
 from longmark.rag import dense, words
@@ -128,7 +128,7 @@ def load(path: str | Path) -> Index:
     for name, told in manifest["files"].items():
         file = path / name
         try:
-            same = file.is_file() and file.stat().st_size == told["size"] and filehash.digest(file) == told["sha256"]
+            same = file.is_file() and file.stat().st_size == told["size"] and digest(file) == told["sha256"]
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
         if not same:
@@ -140,7 +140,7 @@ def load(path: str | Path) -> Index:
             approximate = dense.Approximate(path / dense.APPROXIMATE, vectors)
         return Index(
             path,
-            filehash.digest(path / MANIFEST)[:16],
+            digest(path / MANIFEST)[:16],
             Passages(path),
             Bm25.load(path / "bm25"),
             manifest["embedder"],
@@ -329,8 +329,7 @@ def _write_manifest(folder: Path, built: Built, chunking: Chunking, embedder: di
         "tokenizer": chunking.tokenizer.name if chunking.tokenizer else None,
         "embedder": embedder,
         "files": {
-            path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": filehash.digest(path)}
-            for path in files
+            path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)} for path in files
         },
     }
     with (folder / MANIFEST).open("wb") as file:

@@ -23,16 +23,17 @@ import orjson
 from filelock import FileLock, Timeout
 
 from longmark import __version__
+from longmark.engine.estimate import dry_run
 from longmark.engine.manifest import differences, environment, now
-from longmark.engine.progress import counted
 from longmark.engine.run import finish
-from longmark.engine.session import CONCURRENCY, Options, dry_run, execute
-from longmark.engine.settings import RETRIED, Settings
+from longmark.engine.session import execute
+from longmark.engine.settings import CONCURRENCY, RETRIED, Options, Settings
 from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts
 from longmark.models.registry import Registry
+from longmark.progress import counted
 from longmark.records import Example
 from longmark.records.json_data import read_object
 from longmark.records.write import replacing, write_examples

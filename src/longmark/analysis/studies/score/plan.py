@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from longmark.domain import Domain, load
-from longmark.engine.options import RunOptions
 from longmark.engine.run import make_settings
-from longmark.engine.settings import Settings, choose, parameters
+from longmark.engine.settings import RunOptions, Settings, choose, parameters
 from longmark.errors import UserError
 from longmark.models.registry import ModelNames, Name, Registry
 from longmark.rag.answer import check_variant_context, with_new_names

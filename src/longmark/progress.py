@@ -1,0 +1,113 @@
+"""How far a command is, on standard error: a bar in a terminal, elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+LINES_EVERY = 10.0  # seconds between lines where there is no terminal
+_DRAWN_EVERY = 0.2  # seconds between two pictures of the bar
+
+
+def counted(n: int, thing: str) -> str:
+    """`1 call`, `1,200 calls`."""
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+def cost(usd: float | None) -> str:
+    """Dollars; an unknown price is `cost unknown`."""
+    if usd is None:
+        return "cost unknown"
+    return f"${usd:.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `3 min 05 s`, `2 h 07 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+State = Callable[[], tuple[int, int, str]]
+
+
+@contextmanager
+def shown(state: State, stream: TextIO | None = None) -> Iterator[Callable[[], None]]:
+    """Shows how far a command is for as long as the context lasts, and its last state at the end.
+
+    state: gives (done, total, a line of text). Yields a function to call whenever the state may have changed. Where the
+    stream is closed meanwhile (a terminal, a pipe into a program that ended) the command goes on without it.
+    """
+    stream = cast(TextIO, _Optional(stream or sys.stderr))
+    with _bar(state, stream) if stream.isatty() else _lines(state, stream) as tell:
+        yield tell
+
+
+class _Optional:
+    """A stream that may be gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _lines(state: State, stream: TextIO) -> Iterator[Callable[[], None]]:
+    last, told = time.monotonic(), -1
+
+    def tell() -> None:
+        nonlocal last, told
+        if time.monotonic() - last >= LINES_EVERY:
+            last, (told, _, line) = time.monotonic(), state()
+            print(line, file=stream, flush=True)
+
+    try:
+        yield tell
+    finally:
+        done, _, line = state()
+        if told != done:
+            print(line, file=stream, flush=True)
+
+
+@contextmanager
+def _bar(state: State, stream: TextIO) -> Iterator[Callable[[], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    bars = Progress(
+        BarColumn(bar_width=24),
+        TextColumn("{task.description}", markup=False),
+        console=Console(file=stream),
+        auto_refresh=False,
+    )
+    task = bars.add_task("")
+    last = 0.0
+
+    def tell(final: bool = False) -> None:
+        nonlocal last
+        if final or time.monotonic() - last >= _DRAWN_EVERY:
+            last, (done, total, line) = time.monotonic(), state()
+            bars.update(task, completed=done, total=total, description=line)
+            bars.refresh()
+
+    with bars:
+        tell()
+        try:
+            yield tell
+        finally:
+            tell(final=True)
