@@ -68,7 +68,7 @@ def _publish(outcome: Outcome) -> None:
     """Prints and writes the tables; while there is nothing to show, prints the stages."""
     from rich.console import Console
 
-    from longmark.analysis.studies.page import stage_table
+    from longmark.analysis.studies.study import stage_table
     from longmark.report.document import publish
     from longmark.report.tables import print_table
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from rich.console import Console
 
 from longmark import metrics
-from longmark.analysis.studies.page import stage_table
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring
-from longmark.analysis.studies.study import Session, carry_out
+from longmark.analysis.studies.study import Session, carry_out, stage_table
 from longmark.demo import MODELS, PARAMS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions

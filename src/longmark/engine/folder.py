@@ -46,6 +46,27 @@ class Changes:
     kept_rows: int
 
 
+def locked(path: Path, state: str) -> FileLock:
+    """Makes a folder and locks it, until the lock is released.
+
+    UserError if it cannot be made, or if it holds other files but not the file `state`; FolderInUse if another process
+    has locked it.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {path}: the folder cannot be made ({error.strerror})") from None
+    lock = FileLock(path / ".lock")
+    try:
+        stray = [p.name for p in path.iterdir() if not p.name.startswith(".")]
+        if stray and not (path / state).exists():
+            raise UserError(f"--out {path}: the folder holds other files ({stray[0]}); name a new folder")
+        lock.acquire(timeout=0)
+    except (Timeout, FileNotFoundError):  # gone: another process that had just made it takes it away again
+        raise FolderInUse(f"{path} is in use by another process; wait for it or name another --out") from None
+    return lock
+
+
 class RunFolder:
     """A run's folder, locked. Use it as a context manager. values: full names of the metric values, in their order."""
 
@@ -62,18 +83,7 @@ class RunFolder:
         self._rows_end = 0
 
     def __enter__(self) -> RunFolder:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
-        self._lock = FileLock(self.path / ".lock")
-        try:
-            stray = [p.name for p in self.path.iterdir() if not p.name.startswith(".")]
-            if stray and not self.manifest_path.exists():
-                raise UserError(f"--out {self.path}: the folder holds other files ({stray[0]}); name a new folder")
-            self._lock.acquire(timeout=0)
-        except (Timeout, FileNotFoundError):  # gone: another process that had just made it takes it away again
-            raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
+        self._lock = locked(self.path, self.manifest_path.name)
         try:
             self._db = self._new_index()
         except BaseException:

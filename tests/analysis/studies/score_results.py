@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from longmark.analysis.studies.score.results import AnswerScore, Confidence, Intervals, Results
+from tests.report.runs import row
+
+from longmark.analysis.studies.score.results import AnswerScore, Intervals, Results
 
 FAST = Intervals(resamples=500)
 WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
 
 
-def score(question: str, value: float | None, **more: Any) -> AnswerScore:
-    """The score of the answer `a-QUESTION`; `undefined` where it is None."""
+def score(question: str, value: float | None, variant: str = "", **evidence: Any) -> AnswerScore:
+    """The score of the answer `a-QUESTION`; `undefined` if it is None. evidence: see `_evidence`; status, reason: of
+    the row."""
     why = {"status": "ok", "reason": None} if value is not None else {"status": "undefined", "reason": "No claims."}
-    return AnswerScore(
-        **{"example": f"a-{question}", "question": question, "variant": "", "score": value, **why, **more}
-    )
+    why |= {key: evidence.pop(key) for key in ("status", "reason") if key in evidence}
+    made = row(f"a-{question}", "made", value, question_id=question, evidence=_evidence(**evidence), **why)
+    return AnswerScore(made, question, variant)
+
+
+def _evidence(**given: Any) -> dict[str, Any]:
+    """votes, band: as in rows; verdicts: (dimension, verdicts) of claims; deltas: (absolute, relative) of facts;
+    confidence: given the facts and given the passages."""
+    found: dict[str, Any] = {key: given[key] for key in ("votes", "band") if key in given}
+    claims = [{"dimensions": {name: {"labels": labels}}} for name, labels in given.get("verdicts", ())]
+    found["claims"] = [*claims, *({"delta": d, "relative": r} for d, r in given.get("deltas", ()))]
+    if "confidence" in given:
+        facts, passages = given["confidence"]
+        found |= {"confidence": facts, "given_the_passages": {"confidence": passages}}
+    return found
 
 
 def scores(values: Sequence[float | None]) -> list[AnswerScore]:
@@ -26,10 +41,7 @@ def scores(values: Sequence[float | None]) -> list[AnswerScore]:
 
 def confident(pairs: Sequence[tuple[float, float]], values: Sequence[float | None]) -> list[AnswerScore]:
     """Scores of context utilization with (f(q, C), f(q, D)) of each."""
-    return [
-        score(f"q{i}", value, confidence=Confidence(*pair, None, None))
-        for i, (pair, value) in enumerate(zip(pairs, values, strict=True))
-    ]
+    return [score(f"q{i}", value, confidence=pair) for i, (pair, value) in enumerate(zip(pairs, values, strict=True))]
 
 
 def results(**more: Any) -> Results:

@@ -10,8 +10,8 @@ import pytest
 from tests.analysis.studies.score_results import FAST, WEIGHTS, results, score
 from tests.program import write_jsonl
 
-from longmark.analysis.studies.score import agreement as people
-from longmark.analysis.studies.score.labels import Item, Labels, read_labels
+from longmark.analysis.studies.score import people
+from longmark.analysis.studies.score.people import Item, Labels, read_labels
 from longmark.analysis.studies.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
 
@@ -32,7 +32,7 @@ HAZARD = {
 
 
 def labels(**more: Any) -> Labels:
-    return Labels(**{"categories": {"hazard": HAZARD}, "ratings": {}, "left_out": {}, **more})
+    return Labels(more or {"hazard": HAZARD}, {})
 
 
 def judged(*votes: dict[str, int]) -> Any:
@@ -57,10 +57,10 @@ def test_the_label_of_an_answer_is_the_majority_of_its_claims_that_are_not_na(vo
 def test_people_among_themselves():
     # agreement 3 of 4. Shares over 8 labels: yes 5/8, no 3/8; chance = 25/64 + 9/64 = 34/64;
     # kappa = (3/4 - 34/64) / (30/64) = (48 - 34) / 30 = .46667
-    (one,) = people.among_people(labels(), list(WEIGHTS), FAST)
+    (one,) = people.among(labels(), list(WEIGHTS), FAST)
     assert (one.dimension, one.agree, one.items) == ("hazard", 3, 4)
     assert one.mean.value == pytest.approx(0.75)
-    assert one.kappa == pytest.approx(14 / 30)
+    assert one.kappa.value == pytest.approx(14 / 30)
 
 
 def test_people_against_an_evaluator_by_label():
@@ -69,7 +69,7 @@ def test_people_against_an_evaluator_by_label():
     # of all rows 2 of 8
     study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
     (one,) = people.by_label(labels(), study)
-    assert (one.agree, one.labels, one.unjudged) == (4, 8, 0)
+    assert (one.agree, one.compared, one.total) == (4, 8, 8)
     assert one.mean.value == pytest.approx(0.5)
     assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
     (row,) = people.mismatch_table([one]).rows
@@ -88,13 +88,13 @@ def test_answers_to_one_question_count_as_one_against_an_evaluator():
         (g, "e"): {f"{SPECIFICITY}.hazard": [score(f"q{i}", 0.5, votes={label: 1}) for i, label in enumerate(its)]}
         for g, its in zip("gh", both[1:], strict=True)
     }
-    (one,) = people.by_label(labels(categories={"hazard": by_item}), results(generators=("g", "h"), judged=marks))
-    assert (one.agree, one.labels, one.mean.method) == (9, 12, "Student's t")
+    (one,) = people.by_label(labels(hazard=by_item), results(generators=("g", "h"), judged=marks))
+    assert (one.agree, one.compared, one.mean.method) == (9, 12, "Student's t")
     assert (one.mean.value, one.mean.low, one.mean.high) == pytest.approx((0.75, 0.31099, 1.0), abs=1e-5)
 
 
-def kappa_of(one: people.AmongPeople) -> list[float | None]:
-    return [one.kappa, one.kappa_interval.low, one.kappa_interval.high]
+def kappa_of(one: Any) -> list[float | None]:
+    return [one.kappa.value, one.kappa.low, one.kappa.high]
 
 
 def test_answers_to_one_question_count_as_one_among_people():
@@ -102,15 +102,15 @@ def test_answers_to_one_question_count_as_one_among_people():
     said = {i: {rater: str(random.choice(["yes", "yes", "no"])) for rater in ("ann", "bob")} for i in range(20)}
     own = {item(i): its for i, its in said.items()}
     twice = {item(i, g): its for i, its in said.items() for g in "gh"}
-    (one,) = people.among_people(labels(categories={"hazard": own}), ["hazard"], FAST)
-    (both,) = people.among_people(labels(categories={"hazard": twice}), ["hazard"], FAST)
+    (one,) = people.among(labels(hazard=own), ["hazard"], FAST)
+    (both,) = people.among(labels(hazard=twice), ["hazard"], FAST)
     assert (both.items, one.items) == (40, 20)
-    assert one.kappa_interval.low is not None
+    assert one.kappa.low is not None
     assert both.mean.method == "BCa"
     assert [both.mean.low, both.mean.high] == pytest.approx([one.mean.low, one.mean.high])
     assert kappa_of(both) == pytest.approx(kappa_of(one))
     scores = {item: {rater: float(len(label)) for rater, label in its.items()} for item, its in twice.items()}
-    (rho,) = people.on_scales(labels(ratings={"answer_relevance": scores}), results())
+    (rho,) = people.on_scales(labels(answer_relevance=scores), results())
     assert (rho.rho.n, rho.rho.clusters, rho.items) == (80, 20, 40)
 
 
@@ -154,7 +154,7 @@ def test_answers_to_one_question_count_as_one_among_people():
 )  # fmt: skip
 def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tuple[Any, ...]):
     by_item = {item(i): dict(zip("abc", its, strict=False)) for i, its in enumerate(said)}
-    table = people.table_11(people.among_people(labels(categories={"hazard": by_item}), list(WEIGHTS), FAST), results())
+    table = people.table_11(people.among(labels(hazard=by_item), list(WEIGHTS), FAST), results())
     (row,) = table.rows
     one = dict(zip((column.field for column in table.columns), row, strict=True))
     got = [one[name] for name in ("agree", "disagree", "percent", "percent_interval_method", "kappa", "missing")]
@@ -162,9 +162,7 @@ def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tu
 
 
 def test_tables_of_people_say_why_a_cell_is_empty():
-    given = labels(
-        categories={"hazard": {item(0): {"ann": "yes"}}}, ratings={"answer_relevance": {item(0): {"ann": 3.0}}}
-    )
+    given = labels(hazard={item(0): {"ann": "yes"}}, answer_relevance={item(0): {"ann": 3.0}})
     other = {f"{SPECIFICITY}.hazard": [score("q9", 1.0, votes={"yes": 1})], MASKED: [score("q9", 0.5)]}
     study = results(judged={("g", "e"): other})
     rows = people.by_label(given, study)
@@ -184,12 +182,12 @@ def test_an_answer_that_the_evaluator_has_not_judged_is_counted_and_not_compared
     gap = [score("q0", None, status="model_error", reason="down"), score("q1", 0.5, votes={"yes": 1})]
     study = results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": gap}})
     (one,) = people.by_label(labels(), study)
-    assert (one.agree, one.labels, one.unjudged) == (2, 2, 6)
+    assert (one.agree, one.compared, one.total) == (2, 2, 8)
 
 
 def test_table_5_has_people_and_every_evaluator_in_percent():
     study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
-    table = people.table_5(people.among_people(labels(), list(WEIGHTS), FAST), people.by_label(labels(), study), ["e"])
+    table = people.table_5(people.among(labels(), list(WEIGHTS), FAST), people.by_label(labels(), study), ["e"])
     assert table.rows == (("hazard", 75.0, 50.0, None),)
 
 
@@ -199,7 +197,7 @@ def test_correlations_on_the_scales():
     # 0 0 0 0 4 4 = 8, squares 16 and 16: rho = 1/2
     scores = {item(0): {"a": 1.0, "b": 2.0}, item(1): {"a": 2.0, "b": 1.0}, item(2): {"a": 3.0, "b": 3.0}}
     study = results(judged={("g", "e"): {MASKED: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
-    given = labels(ratings={"answer_relevance": scores, "context_utilization": scores})
+    given = labels(answer_relevance=scores, context_utilization=scores)
     mutual, judge, utilization = people.on_scales(given, study)
     assert (mutual.other, mutual.items) == ("people", 3)
     assert mutual.rho.value == pytest.approx(0.5)
@@ -222,8 +220,8 @@ def test_labels_are_read_from_a_file(tmp_path: Path):
         encoding="utf-8",
     )
     got = read_labels(path, WEIGHTS, KNOWN)
-    assert got.categories == {"hazard": {item(0): {"ann": "yes", "bob": "n/a"}}}
-    assert got.ratings == {"answer_relevance": {item(1): {"ann": 7.0}}}
+    hazard, relevance = {item(0): {"ann": "yes", "bob": "n/a"}}, {item(1): {"ann": 7.0}}
+    assert got.by_dimension == {"hazard": hazard, "answer_relevance": relevance}
     assert got.left_out == {"confidence": 1}
     assert (got.raters, got.items) == ({"ann", "bob"}, {item(0), item(1)})
 
@@ -250,8 +248,8 @@ def test_a_dimension_is_known_in_any_case(tmp_path: Path, name: str):
     lines = [{"item": "q0", "rater": "ann", "dimension": name, "label": "YES"}]
     lines += [{"item": "q0", "rater": "ann", "dimension": "Answer Relevance", "label": "7"}]
     got = read_labels(write_jsonl(tmp_path / "labels.jsonl", lines), WEIGHTS, KNOWN)
-    assert (got.categories, got.left_out) == ({"hazard": {item(0): {"ann": "yes"}}}, {})
-    assert got.ratings == {"answer_relevance": {item(0): {"ann": 7.0}}}
+    own = {"hazard": {item(0): {"ann": "yes"}}, "answer_relevance": {item(0): {"ann": 7.0}}}
+    assert (got.by_dimension, got.left_out) == (own, {})
 
 
 def test_labels_that_belong_nowhere_are_refused(tmp_path: Path):

@@ -15,8 +15,8 @@ from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
+from longmark.analysis.studies.score.people import answers_of
 from longmark.analysis.studies.score.plan import Member, Plan, member
-from longmark.analysis.studies.score.results import answers_of
 from longmark.analysis.studies.score.stages import score_study
 from longmark.analysis.studies.study import Expected, Outcome, Session, expected
 from longmark.errors import ServerFault, SettingsChanged, UnknownName, UserError
@@ -108,7 +108,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
         row["variant"]: row["scored"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
     }
     assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
-    assert "profession, which may leave the question's words as they are" in table(outcome, "table1").note
+    assert "profession, which may leave the question's words unchanged" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_votes"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
     assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
@@ -349,7 +349,7 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
     stray = tmp_path / "stray"
     stray.mkdir()
     (stray / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(UserError, match="this folder holds something else"):
+    with pytest.raises(UserError, match="the folder holds other files"):
         carry(fakes.plan(stray, idx), cache)
     variant = {"id": "1", "question": "Why?", "variant_of": "0", "variant": "location"}
     given = write_jsonl(tmp_path / "given.jsonl", [variant])
@@ -384,8 +384,6 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         ("no", 7, 1),
     ]
     assert [row["other"] for row in rows(table(outcome, "scales"))] == ["people", "yes", "no"]
-    says = next(one.says for one in shown(outcome).sections if one.title.startswith("Tables 5"))
-    assert says.startswith(f"2 people labelled {len(questions)} answers.")
     assert not any("Tables 5, 11 and 12" in told for told in shown(outcome).notices)
 
 

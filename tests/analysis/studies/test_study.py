@@ -8,8 +8,19 @@ from typing import Any
 
 import pytest
 
-from longmark.analysis.studies.page import Part, notices, sections
-from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, StudyFolder, carry_out, expected
+from longmark.analysis.studies.study import (
+    Expected,
+    Made,
+    Part,
+    Session,
+    Stage,
+    Study,
+    StudyFolder,
+    carry_out,
+    expected,
+    notices,
+    sections,
+)
 from longmark.errors import FolderInUse, UserError
 from longmark.models.cache import CallCache
 from longmark.records import Example

@@ -1,10 +1,10 @@
-"""The form of a study: stages that each leave a file or a folder, and a page of tables and figures.
+"""The form of a study: stages that each write a file or a folder, and a page of tables and figures.
 
-A study is declared as a list of `Stage`s and the sections of its page (`study.page`); nothing here knows of a paper.
-`study.json` in the study's folder holds its fixed settings and the state of each stage. A stage is done when it was
-finished, its output exists, and the hashes of what it was made of are the same as then; otherwise it is made again
-(replies that were paid for come from the call cache). An output that a person has changed is kept, and the stages that
-were made of it are made again. Seconds, calls and tokens are added up over all sessions.
+A study is declared as a list of `Stage`s and the sections of its page (`Part`s); nothing here knows a paper.
+`study.json` in the study's folder holds its fixed settings and the state of each stage. A stage is done if it was
+finished, its output exists, and the hashes of its inputs have not changed; otherwise it is made again (replies that
+were paid for come from the call cache). An output that a person has changed is kept, and the stages that use it are
+made again. Seconds, calls and tokens are summed over all sessions.
 """
 
 from __future__ import annotations
@@ -16,28 +16,33 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import orjson
-from filelock import FileLock, Timeout
 
 from longmark import __version__
 from longmark.engine.estimate import dry_run
+from longmark.engine.folder import locked
 from longmark.engine.manifest import differences, environment, now
 from longmark.engine.run import finish
 from longmark.engine.session import execute
 from longmark.engine.settings import CONCURRENCY, RETRIED, Options, Settings
-from longmark.errors import FolderInUse, LongmarkError, SettingsChanged, UserError
+from longmark.errors import LongmarkError, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts
 from longmark.models.registry import Registry
-from longmark.progress import counted
 from longmark.records import Example
 from longmark.records.json_data import read_object
 from longmark.records.write import replacing, write_examples
-from longmark.report.document import Document
+from longmark.report.document import Document, Section
+from longmark.report.figures import Figure
+from longmark.report.format import counted
+from longmark.report.tables import Column, Table
+
+Results = TypeVar("Results")
 
 STATE = "study.json"
 BUDGET, GAPS, INTERRUPT = "budget", "gaps", "interrupt"
@@ -56,11 +61,11 @@ class StudyStopped(LongmarkError):
 
 @dataclass(frozen=True)
 class Session:
-    """What can differ between two sessions of a study, because it changes no result.
+    """What may differ between two sessions of a study, because it changes no result.
 
-    allow_gaps: finish a stage although a model gave no reply for some of its lines; until: the last part of the stages
-    to work on, "" for all; progress: called with what is made, how much is done and the total; tell: takes sentences
-    for the user; registry: opens models (None: one with default timeouts).
+    allow_gaps: finish a stage without the lines that a model gave no reply for; until: the last part of the stages to
+    work on, "" for all; progress: called with what is made, the number done and the total; tell: takes messages for the
+    user; registry: opens models (None: one with default timeouts).
     """
 
     cache: CallCache
@@ -82,7 +87,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a stage would still take. rows: lines or scores to make; calls: to send, at most; None: not known yet."""
+    """What a stage still requires. rows: lines or scores to make; calls: to send, at most; None: not known yet."""
 
     rows: int | None
     calls: int | None
@@ -93,9 +98,9 @@ class Expected:
 class Made:
     """What one session of a stage made.
 
-    examples: the lines of the stage's file, written once the stage is finished; None: it wrote its own output, of
-    `lines` lines. left_out: lines that could not be made, with the reason; no_reply: those of them for which a model
-    gave no reply. failed: why there is nothing to write; notes: what else a reader must know, in sentences.
+    examples: the lines of the stage's file, written when the stage is finished; None: it wrote its own output, of
+    `lines` lines. left_out: lines that could not be made, with the reason; no_reply: those of them without a model's
+    reply. failed: why there is nothing to write; notes: for the page.
     """
 
     examples: Iterable[Example] | None = None
@@ -110,9 +115,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it would take, or a
-    function that finds out (its argument: whether all it needs is there); needs: name -> file it is made of; settings:
-    name -> anything else it depends on, as text."""
+    """One stage. name: `PART` or `PART: OF WHAT`; out: its file or run folder; expect: what it requires, or a function
+    that finds out (its argument: whether its inputs exist); needs: name -> input file; settings: name -> anything else
+    it depends on, as text."""
 
     name: str
     out: Path
@@ -122,7 +127,7 @@ class Stage:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def inputs(self) -> dict[str, str]:
-        """name -> hash, or setting, of what the stage is made of now."""
+        """name -> hash of the input, or setting, as they are now."""
         return {name: digest(path) for name, path in self.needs.items()} | dict(self.settings)
 
 
@@ -160,11 +165,11 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
 
 @dataclass(frozen=True)
 class Study:
-    """A study. kind: in a word; settings: fixed for its folder; stages: in their order; members: role -> label ->
-    models, which may be added later; document: its page, from the state of its stages (None: nothing to show yet).
+    """A study. kind: one word; settings: fixed for its folder; stages: in their order; members: role -> label ->
+    models, which may be added later; document: the page, from the state of the stages (None: nothing to show yet).
 
-    check: whatever can be checked before more is paid; pages: writes further pages, and gives their paths; upgrade:
-    takes the state that an earlier version wrote, and gives it in today's words.
+    check: checks what it can before more is paid; pages: writes further pages and returns their paths; upgrade:
+    converts the state that an earlier version wrote.
     """
 
     out: Path
@@ -208,8 +213,8 @@ class Outcome:
 
 
 def carry_out(study: Study) -> Outcome:
-    """Works on everything that is not done. UserError and its kinds for whatever is wrong, before the first call where
-    it can be known then."""
+    """Makes every stage that is not done. UserError and its subclasses if something is wrong, before the first call if
+    possible."""
     with StudyFolder(study) as folder:
         study.check()
         stopped: StudyStopped | None = None
@@ -221,7 +226,7 @@ def carry_out(study: Study) -> Outcome:
 
 
 def expected(study: Study) -> list[tuple[str, Expected]]:
-    """What every stage would still take. Nothing is sent, and no stage is made."""
+    """What every stage still requires. Nothing is sent, and no stage is made."""
 
     async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
         found, there = [], set[Path]()
@@ -250,15 +255,7 @@ class StudyFolder:
         self._state: dict[str, Any] = {}
 
     def __enter__(self) -> StudyFolder:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"--out {self.path}: the folder cannot be made ({error.strerror})") from None
-        self._lock = FileLock(self.path / ".lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise FolderInUse(f"{self.path} is in use by another process; wait for it or name another --out") from None
+        self._lock = locked(self.path, STATE)
         try:
             self._state = self._read()
             self._write()
@@ -281,8 +278,8 @@ class StudyFolder:
         return bool(known.get("finished")) and stage.out.exists() and known["inputs"] == stage.inputs()
 
     async def work(self) -> None:
-        """Makes every stage that is not done. Where a model gave no reply for lines of one stage, the other stages of
-        its part are made all the same; then StudyStopped, as wherever a stage could not be finished."""
+        """Makes every stage that is not done. StudyStopped if a stage could not be finished; if that is for missing
+        replies, after the other stages of its part."""
         self._add_members()
         for _, stages in self._study.parts():
             stopped: list[StudyStopped] = []
@@ -361,8 +358,6 @@ class StudyFolder:
     def _read(self) -> dict[str, Any]:
         path = self.path / STATE
         if not path.exists():
-            if stray := [p.name for p in self.path.iterdir() if not p.name.startswith(".")]:
-                raise UserError(f"--out {self.path}: this folder holds something else ({stray[0]}); name a new one")
             head = {"longmark": __version__, "kind": self._study.kind, "created": now()}
             return {**head, "fixed": self._settings, "environment": environment(), "stages": {}}
         state = read_object(path, _REMEDY)
@@ -399,3 +394,54 @@ def digest(path: Path) -> str:
     with suppress(FileNotFoundError), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
     return ""
+
+
+# The page -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part(Generic[Results]):
+    """A section of the page. says, note: its text; tables, figures, links: functions of the results; absent: why it is
+    left out for these results, in a sentence ("": it is not)."""
+
+    title: str
+    says: str
+    tables: Callable[[Results], Iterable[Table]] = lambda _results: ()
+    figures: Callable[[Results], Sequence[Figure]] = lambda _results: ()
+    note: str = ""
+    links: Callable[[Results], Sequence[tuple[str, str]]] = lambda _results: ()
+    absent: Callable[[Results], str] = lambda _results: ""
+
+
+def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The sections that have tables with rows, or links; the cost of the stages last."""
+    made = []
+    for part in parts:
+        if not part.absent(results):
+            tables, links = [table for table in part.tables(results) if table.rows], part.links(results)
+            if tables or links:
+                made.append(Section(part.title, part.says, tables, part.figures(results), part.note, links=links))
+    return (*made, Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)]))
+
+
+def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:
+    """What was left out of the stages, and why sections are left out."""
+    for name, known in stages.items():
+        if known.get("left_out"):
+            yield f"{name}: {len(known['left_out'])} left out, the first: {known['left_out'][0]}"
+        for note in known.get("notes", ()):
+            yield f"{name}: {note}."
+        if not known.get("finished"):
+            yield f"{name} is not finished; the same command continues it."
+    yield from filter(None, (part.absent(results) for part in parts))
+
+
+def stage_table(stages: Mapping[str, Any]) -> Table:
+    """Seconds, calls and tokens of every stage."""
+    columns = (
+        *(Column("Stage", itemgetter("name")), Column("Seconds", itemgetter("seconds"), 1)),
+        Column("Lines", lambda stage: stage.get("lines")),
+        *(Column(name.replace("_", " ").capitalize(), itemgetter(name), key=name) for name in _SUMMED),
+        Column("US dollars", itemgetter("usd"), 4, key="usd"),
+    )
+    return Table("stages", "Stages", columns, [{"name": name, **known} for name, known in stages.items()])

@@ -1,39 +1,40 @@
-"""The page of a SCORE study: its sections, and what to give for those that are left out."""
+"""The page of a SCORE study: its sections, and the reason for those that are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longmark.analysis.studies.page import Part, notices, sections
-from longmark.analysis.studies.score import agreement, tables, utilization
+from longmark.analysis.studies.score import people, tables, utilization
 from longmark.analysis.studies.score.plan import answers_page
 from longmark.analysis.studies.score.results import SPECIFICITY, Results
+from longmark.analysis.studies.study import Part, notices, sections
 from longmark.report.charts import scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed
+from longmark.report.format import listed
 from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Table
 from longmark.stats.bootstrap import FEWEST_BCA
 
-_FEW = 30  # questions below which the page says that tables are worth little
+_FEW = 30  # questions below which the page warns
 
 
 def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]) -> Document | None:
-    """The whole page; None while nothing is scored. stages: of `study.json`."""
-    if not results.any:
+    """The page; None while nothing is scored. stages: of `study.json`."""
+    if not any((results.once, results.points, results.judged, results.proxied)):
         return None
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
         f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {results.intervals.resamples:,} resamples, seed "
-        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from what "
-        "share of others can have been missed; rows that share a question are counted and resampled as one"
+        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from the "
+        "share of other values that the sample can have missed; rows that share a question count as one"
     )
     return Document(
         kind="score study",
         title="SCORE study",
-        lede=f"{questions:,} questions: {listed(results.generators)} answered, {listed(results.evaluators)} judged.",
+        lede=f"{questions:,} questions. Generators: {listed(results.generators)}. "
+        f"Evaluators: {listed(results.evaluators)}.",
         sections=sections(PARTS, results, stages),
         notices=(*_warnings(results, questions), *notices(PARTS, results, stages)),
         settings={**settings, "intervals": intervals},
@@ -42,12 +43,9 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
 
 def _warnings(results: Results, questions: int) -> Iterator[str]:
     if questions < _FEW:
-        yield (
-            f"{questions} questions are few: intervals are wide or missing, and none of the paper's comparisons can be "
-            "settled with them."
-        )
+        yield f"{questions} questions are few: intervals are wide or missing. Do not compare models with them."
     if len(results.evaluators) < 2:
-        yield "There is one evaluator: what depends on the judge cannot be seen (--evaluator MODEL twice)."
+        yield "There is one evaluator: the effect of the judge cannot be seen (--evaluator MODEL twice)."
     if len(results.generators) < 2:
         yield "There is one generator: no answers are compared (--generator MODEL twice)."
     if results.labels is not None and results.labels.left_out:
@@ -60,7 +58,7 @@ def _warnings(results: Results, questions: int) -> Iterator[str]:
 def _no_proxy(results: Results) -> str:
     if not results.proxies:
         return "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)."
-    return "" if results.proxied else "Tables 3, 4 and 8 are left out: no proxy has read the answers yet."
+    return "" if results.proxied else "Tables 3, 4 and 8 are left out: no proxy has scored the answers yet."
 
 
 def _answers(results: Results) -> list[tuple[str, str]]:
@@ -72,8 +70,8 @@ def _specificity(results: Results) -> list[Figure]:
     rows = []
     for (generator, evaluator), scores in results.judged.items():
         mean = results.mean(SPECIFICITY, scores.get(SPECIFICITY, []))
-        counts = f"n = {mean.scored} of {mean.total}"
-        rows.append(ForestRow(f"{generator} by {evaluator}", mean.value, mean.low, mean.high, counts))
+        note = f"n = {mean.n} of {mean.total}"
+        rows.append(ForestRow(f"{generator} by {evaluator}", mean.value, mean.low, mean.high, note))
     label = "Mean specificity of each generator under each evaluator"
     return [forest(rows, label, reference=None)] if rows else []
 
@@ -87,44 +85,23 @@ def _consistency(results: Results) -> Iterator[Table]:
         yield utilization.consistency_table("table8", "Both measures of confidence (SCORE's table 8)", every, results)
 
 
-def _no_entropy(results: Results) -> str:
-    if any(one.measure == utilization.ENTROPY for one in utilization.consistencies(results)):
-        return ""
-    return "Table 8 adds the entropy, which only a proxy of transformers (--lm hf:NAME) gives."
-
-
 def _scatters(results: Results) -> Sequence[Figure]:
     figures = []
     for one in utilization.consistencies(results):
         if one.pairs and one.measure == utilization.GEOMETRIC:
             r, n = one.correlation.value, len(one.pairs)
-            says = f"Correlation {r:.3f} over {n} answers." if r is not None else f"No correlation of {n} answers."
-            axes = ("given the facts", "given the passages")
-            figures.append(
-                scatter(one.pairs, f"{one.proxy} on answers of {one.generator}", *axes, line=(1, 0), says=says)
-            )
+            says = f"Correlation {r:.3f}, n = {n}." if r is not None else f"No correlation, n = {n}."
+            label, axes = f"{one.proxy} on answers of {one.generator}", ("given the facts", "given the passages")
+            figures.append(scatter(one.pairs, label, *axes, line=(1, 0), says=says))
     return figures
 
 
-def _no_labels(results: Results) -> str:
-    return "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)." if not results.labels else ""
-
-
-def _labelled(results: Results) -> str:
-    assert results.labels is not None
-    return (
-        f"{counted(len(results.labels.raters), 'person', 'people')} labelled "
-        f"{counted(len(results.labels.items), 'answer')}. An evaluator's label of an answer is the majority of its "
-        "claims' votes that are not n/a."
-    )
-
-
 def _mismatches(results: Results) -> list[Table]:
-    return [agreement.mismatch_table(agreement.by_label(results.labels, results))] if results.labels else []
+    return [people.mismatch_table(people.by_label(results.labels, results))] if results.labels else []
 
 
 def _scales(results: Results) -> list[Table]:
-    return [agreement.scale_table(agreement.on_scales(results.labels, results), results)] if results.labels else []
+    return [people.scale_table(people.on_scales(results.labels, results), results)] if results.labels else []
 
 
 PARTS: tuple[Part[Results], ...] = (
@@ -179,7 +156,7 @@ PARTS: tuple[Part[Results], ...] = (
         "correlation of the two over answers.",
         _consistency,
         figures=_scatters,
-        note=_no_entropy,
+        note="Table 8 adds the entropy, which only a proxy of transformers (--lm hf:NAME) gives.",
     ),
     Part(
         "Table 9: agreement of the proxies",
@@ -194,7 +171,15 @@ PARTS: tuple[Part[Results], ...] = (
         "Flesch reading ease (higher is easier) and Flesch-Kincaid grade level (US school years).",
         tables.table_10,
     ),
-    Part("Tables 5, 11 and 12: people and evaluators", _labelled, agreement.tables, absent=_no_labels),
+    Part(
+        "Tables 5, 11 and 12: people and evaluators",
+        "Agreement of people with each other, and with each evaluator. An evaluator's label of an answer is the "
+        "majority of its claims' votes that are not n/a.",
+        people.tables,
+        absent=lambda r: (
+            "" if r.labels else "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)."
+        ),
+    ),
     Part(
         "Mismatches",
         "Whether an evaluator differs from people where people differ from each other: the share of its mismatches on "

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from longmark.analysis.studies.score.answers import write_pages
-from longmark.analysis.studies.score.labels import Labels, read_labels
 from longmark.analysis.studies.score.page import document
+from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring, scorings, upgrade
-from longmark.analysis.studies.score.results import Results, answers_of, results_of
+from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, scoring_stage
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary

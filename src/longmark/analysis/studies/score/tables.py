@@ -5,20 +5,23 @@
     table 10  readability: means, and answers in each band
     jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
 
-Table 1 pools the paper's kinds of perturbation, where the domain has hazards and locations (`Results.pooled`): another
-kind of variant, as of the profession, may leave the question's words as they are. The paper's robustness differs
-between the evaluators of one generator; here the variants, their answers and the embeddings of these have nothing to do
-with an evaluator, so a generator's rows share it.
+Table 1 pools the paper's kinds of perturbation if the domain has hazards and locations (`Results.pooled`): another kind
+of variant, such as the profession, may leave the question's words unchanged. The paper's robustness differs between the
+evaluators of one generator; here the variants, their answers and their embeddings do not depend on an evaluator, so the
+rows of a generator share it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import combinations, product
-from typing import Any, NamedTuple
+from itertools import product
+from types import SimpleNamespace as Line
+from typing import Any
 
+from longmark.analysis.metaeval.agreement import agreeing
 from longmark.analysis.studies.score.results import (
     CHANGED,
     EASE,
@@ -38,7 +41,7 @@ from longmark.analysis.studies.score.results import (
     why_unscored,
 )
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
-from longmark.report.tables import Column, Range, Table
+from longmark.report.tables import Column, Table, interval_columns, method_column
 from longmark.stats.proportion import share
 
 MEASURES = (
@@ -48,56 +51,32 @@ MEASURES = (
     ("Relevance", MASKED, "higher"),
 )
 _BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, "higher"))
+_SD = "sd"
 
-
-class Row(NamedTuple):
-    """A row of a table. of: its first cells; mean: its `Mean`, where it has one; more: anything else."""
-
-    of: Sequence[Any]
-    mean: Any = None
-    more: Any = None
-
-
-def heads(*names: str) -> tuple[Column, ...]:
-    """The first columns of a table of `Row`s."""
-    return tuple(Column(name, partial(_head, place)) for place, name in enumerate(names))
-
-
-def _head(place: int, row: Row) -> Any:
-    return row.of[place]
+GENERATOR, EVALUATOR, DIMENSION = Column("Generator"), Column("Evaluator"), Column("Dimension")
+BETTER, MISSING = Column("Better"), Column("Missing", "mean.why_missing")
+SCORED, TOTAL = Column("Scored", "mean.n", key="scored"), Column("Total", "mean.total")
 
 
 def mean_columns(
-    results: Results, name: str, places: int, key: str = "mean", interval: str = "interval", scale: float = 1
+    results: Results, name: str, places: int, key: str = "mean", interval: str = "interval"
 ) -> tuple[Column, ...]:
-    """The mean of a `Row`, its interval and the interval's method. key, interval: in CSV; scale: 100 for percent."""
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else scale * value
-
-    def ends(row: Row) -> Range:
-        return Range(scaled(row.mean.low), scaled(row.mean.high))
-
-    return (
-        Column(name, lambda row: scaled(row.mean.value), places, key=key),
-        Column(results.intervals.name, ends, places, "range", interval),
-        Column("CI method", lambda row: row.mean.method or None, None, "method", f"{interval}_method"),
-    )
+    """The mean of a line, its interval and the interval's method. key, interval: in CSV."""
+    columns = interval_columns(name, "mean", places, results.intervals.name, key, interval)
+    return (*columns, method_column("mean", f"{interval}_method"))
 
 
-def counts(scored: str = "Scored") -> tuple[Column, ...]:
-    """On how many of how many rows a mean rests."""
-    return Column(scored, lambda row: row.mean.scored, key="scored"), Column("Total", lambda row: row.mean.total)
-
-
-SD = "sd"
-MISSING = Column("Missing", lambda row: row.mean.missing)
-
-
-def means(results: Results, first: Sequence[Column], places: int) -> tuple[Column, ...]:
-    """The columns of a table whose rows are means."""
+def means(results: Results, places: int) -> tuple[Column, ...]:
+    """The columns of a mean: with its standard deviation and the number of rows, and why rows are missing."""
     mean, *interval = mean_columns(results, "Mean", places)
-    return (*first, mean, Column(SD, lambda row: row.mean.sd, places), *interval, *counts(), MISSING)
+    return (mean, Column(_SD, "mean.sd", places), *interval, SCORED, TOTAL, MISSING)
+
+
+def scaled(mean: Mean, by: float) -> Mean:
+    """The mean in another unit: by = 100 for percent."""
+    numbers = ("value", "low", "high", "sd", "least", "greatest")
+    changed: dict[str, Any] = {name: by * one for name in numbers if (one := getattr(mean, name)) is not None}
+    return replace(mean, **changed)
 
 
 def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:
@@ -111,14 +90,14 @@ def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> 
 
 
 def pooling(results: Results) -> str:
-    """Which perturbations table 1 takes together, and which it leaves to their own table; "" where that is all."""
+    """Which perturbations table 1 pools, and which it leaves to their own table; "" if it pools all."""
     every = dict.fromkeys(one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, []))
     if results.pooled is None or not (others := [kind for kind in every if kind not in results.pooled]):
         return ""
     return (
-        f"Perturbation pools the kinds that the paper has ({', '.join(results.pooled)}); {', '.join(others)}, which "
-        "may leave the question's words as they are, is in the table by kind of variant only. The pages of answers "
-        "pool every kind, and count rows where here the rows of a question count as one."
+        f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}); {', '.join(others)}, which may "
+        "leave the question's words unchanged, is in the table by kind of variant only. The pages of answers pool "
+        "every kind, and count rows where here the rows of a question count as one."
     )
 
 
@@ -126,112 +105,98 @@ def table_1(results: Results) -> list[Table]:
     """Each pair in a row as in the paper, and each of its measures in a row with its interval."""
     known: dict[tuple[str, ...], Mean] = {}  # robustness is that of the generator: its mean is computed once
 
-    def mean(pair: tuple[str, str], metric: str) -> Mean:
-        key = (metric, pair[0]) if metric in (PARAPHRASE, PERTURBATION) else (metric, *pair)
+    def mean(generator: str, evaluator: str, metric: str) -> Mean:
+        key = (metric, generator) if metric in (PARAPHRASE, PERTURBATION) else (metric, generator, evaluator)
         if key not in known:
-            known[key] = results.mean(metric, scores_of(results, *pair, metric))
+            known[key] = results.mean(metric, scores_of(results, generator, evaluator, metric))
         return known[key]
 
-    pairs = list(product(results.generators, results.evaluators))
-    wide = [Row(pair, more={metric: mean(pair, metric) for _, metric, _ in MEASURES}) for pair in pairs]
-    long = [Row((*pair, name, better), mean(pair, metric)) for pair in pairs for name, metric, better in _BESIDE]
-    columns = [*heads("Generator", "Evaluator")]
-    for name, metric, better in MEASURES:
-        arrow, key = "↑" if better == "higher" else "↓", name.lower()
-        columns.append(Column(f"{name} {arrow}", partial(_of_measure, metric, "value"), 2, key=key))
-        columns.append(Column(SD, partial(_of_measure, metric, "sd"), 2, key=f"{key}_sd"))
-    first = heads("Generator", "Evaluator", "Measure", "Better")
-    note = pooling(results)
+    wide, long = list[Line](), list[Line]()
+    for generator, evaluator in product(results.generators, results.evaluators):
+        own = {name: mean(generator, evaluator, metric) for name, metric, _ in _BESIDE}
+        wide.append(Line(generator=generator, evaluator=evaluator, **own))
+        for name, _, better in _BESIDE:
+            line = Line(generator=generator, evaluator=evaluator, measure=name, better=better, mean=own[name])
+            long += [line] if line.mean.total else []
+    columns = [GENERATOR, EVALUATOR]
+    for name, _, better in MEASURES:
+        key = name.lower()
+        columns.append(Column(f"{name} {'↑' if better == 'higher' else '↓'}", f"{name}.value", 2, key=key))
+        columns.append(Column(_SD, f"{name}.sd", 2, key=f"{key}_sd"))
+    first = (GENERATOR, EVALUATOR, Column("Measure"), BETTER)
+    note, title = pooling(results), "Every pair of generator and evaluator (SCORE's table 1)"
     return [
-        Table("table1", "Every pair of generator and evaluator (SCORE's table 1)", tuple(columns), wide, note),
+        Table("table1", title, tuple(columns), wide, note),
         Table(
             "table1_intervals",
             "Measures with their intervals (SCORE's table 1)",
-            means(results, first, 3),
-            [row for row in long if row.mean.total],
+            (*first, *means(results, 3)),
+            long,
             note,
         ),
     ]
 
 
-def _of_measure(metric: str, name: str, row: Row) -> float | None:
-    figure: float | None = getattr(row.more[metric], name)
-    return figure
-
-
 def dimensions(results: Results) -> list[Table]:
-    """Specificity by dimension; and how the claims were voted, and how many verdicts the judges left out."""
-    rows: list[Row] = []
-    for (pair, scores), (name, weight) in product(results.judged.items(), results.weights.items()):
-        metric = f"{SPECIFICITY}.{name}"
+    """Specificity by dimension; and the votes on claims, and the verdicts that judges left out."""
+    lines = []
+    for ((generator, evaluator), scores), (name, weight) in product(results.judged.items(), results.weights.items()):
+        its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
         votes = Counter[str]()
-        for one in scores.get(metric, []):
-            votes.update(one.votes)
-        verdicts = [
-            verdict
-            for one in scores.get(SPECIFICITY, [])
-            for dimension, of_claim in one.verdicts
-            if dimension == name
-            for verdict in of_claim
-        ]
-        rows.append(Row((*pair, name, weight), results.mean(metric, scores.get(metric, [])), (votes, verdicts)))
-    first = heads("Generator", "Evaluator", "Dimension")
-    weights = Column("Weight", lambda row: row.of[3], 2)
+        for one in its:
+            votes.update(one.evidence.get("votes", {}))
+        verdicts = [verdict for one in scores.get(SPECIFICITY, []) for of in one.verdicts(name) for verdict in of]
+        line = Line(generator=generator, evaluator=evaluator, dimension=name, weight=weight, votes=votes)
+        lines.append(Line(**vars(line), mean=results.mean(metric, its), verdicts=verdicts))
+    first = (GENERATOR, EVALUATOR, DIMENSION)
     voted = (
-        Column("Claims: yes", lambda row: row.more[0]["yes"], key="yes"),
-        Column("no", lambda row: row.more[0]["no"]),
-        Column("n/a", lambda row: row.more[0]["n/a"], key="na"),
-        Column("Verdicts requested", lambda row: len(row.more[1]), key="verdicts"),
-        Column("left out", lambda row: row.more[1].count(None), key="verdicts_left_out"),
+        Column("Claims: yes", lambda line: line.votes["yes"], key="yes"),
+        Column("no", lambda line: line.votes["no"]),
+        Column("n/a", lambda line: line.votes["n/a"], key="na"),
+        Column("Verdicts requested", lambda line: len(line.verdicts), key="verdicts"),
+        Column("left out", lambda line: line.verdicts.count(None), key="verdicts_left_out"),
     )
+    columns = (*first, Column("Weight", places=2), *means(results, 3))
     return [
-        Table("specificity_dimensions", "Specificity by dimension", means(results, (*first, weights), 3), rows),
-        Table("specificity_votes", "Votes on claims, and verdicts left out", (*first, *voted), rows),
+        Table("specificity_dimensions", "Specificity by dimension", columns, lines),
+        Table("specificity_votes", "Votes on claims, and verdicts left out", (*first, *voted), lines),
     ]
 
 
 def variants(results: Results) -> Table:
     """Robustness by kind of variant."""
-    rows: list[Row] = []
+    lines = []
     for (generator, scores), (metric, better) in product(
         results.once.items(), ((PARAPHRASE, "higher"), (PERTURBATION, "lower"))
     ):
         kinds: dict[str, list[AnswerScore]] = {}
         for one in scores.get(metric, []):
             kinds.setdefault(one.variant, []).append(one)
-        rows += [Row((generator, kind, better), results.mean(metric, of)) for kind, of in kinds.items()]
-    columns = means(results, heads("Generator", "Variant", "Better"), 3)
-    return Table("robustness_variants", "Robustness by kind of variant", columns, rows)
+        for kind, its in kinds.items():
+            lines.append(Line(generator=generator, variant=kind, better=better, mean=results.mean(metric, its)))
+    columns = (GENERATOR, Column("Variant"), BETTER, *means(results, 3))
+    return Table("robustness_variants", "Robustness by kind of variant", columns, lines)
 
 
 def table_2(results: Results) -> Table:
     """The reranker's relevance, and the answers whose points change places."""
-    rows: list[Row] = []
+    lines = []
     for generator, scores in results.points.items():
         ordered = scores.get(CHANGED, [])
         order = [one.score for one in ordered if one.score is not None]
-        count = sum(score == 1 for score in order)
-        mean = results.mean(RELEVANCE, scores.get(RELEVANCE, []))
+        mean, why = results.mean(RELEVANCE, scores.get(RELEVANCE, [])), why_unscored(ordered)
+        count = order.count(1)
         changed = share(count, len(order), results.intervals.level)
-        rows.append(Row((generator, why_unscored(ordered)), mean, (count, changed)))
+        missing = in_words(mean.why_missing, why and f"no order: {why}")
+        lines.append(Line(generator=generator, mean=mean, count=count, changed=changed, missing=missing))
     columns = (
-        *means(results, heads("Generator"), 2)[:-1],
-        Column("Order changed", lambda row: row.more[0], key="changed"),
-        Column("Answers with an order", lambda row: row.more[1].n, key="with_order"),
-        Column("Share", lambda row: row.more[1].value, 3),
-        Column("Wilson CI", lambda row: Range(row.more[1].low, row.more[1].high), 3, "range", "share_interval"),
-        Column("Missing", _no_order),
+        *(GENERATOR, *means(results, 2)[:-1]),
+        Column("Order changed", "count", key="changed"),
+        Column("Answers with an order", "changed.n", key="with_order"),
+        *interval_columns("Share", "changed", 3, "Wilson CI", "share", "share_interval"),
+        Column("Missing"),
     )
-    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, rows)
-
-
-def _no_order(row: Row) -> str | None:
-    _, why = row.of
-    return in_words(row.mean.missing, why and f"no order: {why}")
-
-
-def _count(generator: str, row: Row) -> Any:
-    return row.more[generator]
+    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, lines)
 
 
 def table_10(results: Results) -> list[Table]:
@@ -240,93 +205,69 @@ def table_10(results: Results) -> list[Table]:
         ("Flesch reading ease", EASE, "Reading ease", (*(band for _, band in EASE_BANDS), "very difficult")),
         ("Flesch-Kincaid grade level", GRADE, "Grade level", (*(band for _, band in GRADE_BANDS), "graduate")),
     )
-    rows = [
-        Row((name, generator), results.mean(metric, scores.get(metric, [])))
-        for generator, scores in results.once.items()
-        for name, metric, *_ in measures
-    ]
-    bands = [
-        Row(
-            (short, band),
-            more={g: sum(one.band == band for one in of.get(metric, [])) for g, of in results.once.items()},
-        )
-        for _, metric, short, names in measures
-        for band in names
-    ]
-    columns = (
-        *heads("Measure", "Band"),
-        *(Column(name, partial(_count, name), key=f"answers: {name}") for name in results.once),
-    )
+    lines, bands = [], []
+    for generator, scores in results.once.items():
+        for name, metric, *_ in measures:
+            mean = results.mean(metric, scores.get(metric, []))
+            lines.append(Line(measure=name, generator=generator, mean=mean))
+    for _, metric, short, names in measures:
+        of = {g: Counter(one.evidence.get("band") for one in its.get(metric, [])) for g, its in results.once.items()}
+        bands += [Line(measure=short, band=band, answers={g: of[g][band] for g in of}) for band in names]
+    columns = [Column("Measure"), Column("Band")]
+    columns += [Column(g, partial(_in_band, g), key=f"answers: {g}") for g in results.once]
+    first = (Column("Measure"), GENERATOR)
     return [
-        Table("table10", "Readability (SCORE's table 10)", means(results, heads("Measure", "Generator"), 2), rows),
-        Table("table10_bands", "Answers in each band of readability", columns, bands),
+        Table("table10", "Readability (SCORE's table 10)", (*first, *means(results, 2)), lines),
+        Table("table10_bands", "Answers in each band of readability", tuple(columns), bands),
     ]
 
 
-# The jury -----------------------------------------------------------------------------------------------------------
-
-
-class _Jury(NamedTuple):
-    """jurors: how many verdicts were asked for on a claim; left_out, asked: verdicts in all."""
-
-    jurors: int
-    kappa: float | None
-    left_out: int
-    asked: int
+def _in_band(generator: str, line: Line) -> int:
+    return int(line.answers[generator])
 
 
 def jury(results: Results) -> Table:
-    """Agreement of the verdicts on a claim; no rows where an evaluator gives one verdict only.
+    """Agreement of the verdicts on a claim; no rows if an evaluator gives one verdict only. The paper reports none.
 
-    The paper reports none. The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and
-    Fleiss's kappa without one (`stats.agreement` takes claims with all verdicts). A verdict that was left out agrees
-    with nothing, and a claim with fewer than two verdicts is not compared.
+    The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and Fleiss's kappa without
+    one. A verdict that was left out agrees with nothing, and a claim with fewer than two verdicts is not compared.
     """
     columns = (
-        *heads("Generator", "Evaluator", "Dimension"),
-        Column("Verdicts a claim", lambda row: row.more.jurors, key="jurors"),
+        *(GENERATOR, EVALUATOR, DIMENSION, Column("Verdicts a claim", "jurors", key="jurors")),
         *mean_columns(results, "Agreement", 3, "agreement"),
-        Column("Fleiss's kappa", lambda row: row.more.kappa, 3, key="kappa"),
-        *counts("Claims compared"),
-        Column("Missing", _missing_of_jury),
+        *(Column("Fleiss's kappa", "kappa", 3, key="kappa"), Column("Claims compared", "mean.n", key="scored")),
+        *(TOTAL, Column("Missing")),
     )
-    return Table("jury", "Agreement within the jury", columns, list(_jury_rows(results)))
+    return Table("jury", "Agreement within the jury", columns, list(_jury(results)))
 
 
-def _jury_rows(results: Results) -> Iterator[Row]:
-    for (pair, scores), name in product(results.judged.items(), results.weights):
+def _jury(results: Results) -> Iterator[Line]:
+    for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         claims = [
             (one.question, verdicts)
             for one in scores.get(SPECIFICITY, [])
-            for dimension, verdicts in one.verdicts
-            if dimension == name and len(verdicts) > 1
+            for verdicts in one.verdicts(name)
+            if len(verdicts) > 1
         ]
-        if claims:
-            jurors = len(claims[0][1])
-            given = [[verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims]
-            mean = mean_of([agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE)
-            kappa = _fleiss(mean.value, [one for one in given if len(one) > 1])
-            asked = jurors * len(claims)
-            yield Row((*pair, name), mean, _Jury(jurors, kappa, asked - sum(map(len, given)), asked))
-
-
-def _missing_of_jury(row: Row) -> str | None:
-    of = row.more
-    left_out = f"{of.left_out:,} of {of.asked:,} verdicts left out by the judges" if of.left_out else ""
-    if not row.mean.scored:
-        return in_words(left_out, "no claim has two verdicts to compare")
-    no_kappa = "" if of.kappa is not None else "no kappa: all verdicts are the same"
-    return in_words(left_out, row.mean.missing, no_kappa)
-
-
-def agreeing(labels: Iterable[str]) -> float | None:
-    """The share of pairs of labels that are equal; None where there is no pair."""
-    pairs = list(combinations(labels, 2))
-    return sum(a == b for a, b in pairs) / len(pairs) if pairs else None
+        if not claims:
+            continue
+        given = [[verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims]
+        mean = mean_of([agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE)
+        kappa = _fleiss(mean.value, [one for one in given if len(one) > 1])
+        jurors = len(claims[0][1])
+        asked = jurors * len(claims)
+        left_out = asked - sum(map(len, given))
+        why = [f"{left_out:,} of {asked:,} verdicts left out by the judges" if left_out else ""]
+        if not mean.n:
+            why.append("no claim has two verdicts to compare")
+        else:
+            why += [mean.why_missing or "", "" if kappa is not None else "no kappa: all verdicts are the same"]
+        line: dict[str, Any] = {"generator": generator, "evaluator": evaluator, "dimension": name}
+        yield Line(**line, jurors=jurors, kappa=kappa, mean=mean, missing=in_words(*why))
 
 
 def _fleiss(agreement: float | None, claims: Sequence[Sequence[str]]) -> float | None:
-    """Fleiss's kappa from the mean share of agreeing pairs; None where all verdicts are the same."""
+    """Fleiss's kappa from the mean share of agreeing pairs; None if all verdicts are the same."""
     totals = Counter(verdict for verdicts in claims for verdict in verdicts)
     if agreement is None or len(totals) == 1:
         return None

@@ -1,0 +1,387 @@
+"""People's labels of answers: SCORE's tables 5, 11 and 12 and the tables of section 5.2.
+
+    among       items that several people labelled: those on which all agree, percentage of agreeing pairs, kappa
+    by label    every person's label of every item against the evaluator's label of that answer, exact match
+    mismatches  labels that differ from the evaluator's: how many of them on items on which people differ too
+    scales      Spearman's correlation: of people with each other, of people with an evaluator's relevance (masked), of
+                people with a proxy's context utilization (absolute)
+
+The file has a line for each item, rater and dimension:
+
+    item        the id of an answer (or the question_id of its question)
+    system      which generator answered; optional if the study has one generator
+    rater       who labelled it
+    dimension   one of the domain's (hazards: hazard, location, timeline, intensity), `answer_relevance` or
+                `context_utilization`
+    label       yes, no or n/a for the domain's dimensions; a number for the two scales
+
+The paper does not define an evaluator's label of an answer: here it is the majority of its claims' votes that are not
+n/a, `no` for a tie, `n/a` if there is none. Two people of an item have no order, so the correlation of people with each
+other takes every pair in both orders.
+
+Answers to one question share it, whoever gave them: intervals count and resample questions (`results`; correlations
+leave them out in turn). Fleiss's kappa has one, by BCa, from 15 questions on. Simulated (2 or 3 raters, a true kappa of
+0.25, 0.64 or 0.9, labels of 60, 30 and 10 %), of nominal 2.5 % its upper end lay below the true kappa in 0 to 34 % of
+samples of 5 answers, 2 to 9 % of 12, 1 to 8 % of 15; with labels of 85, 10 and 5 % in 2 to 40 % of 15, 1 to 25 % of 25.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import permutations, product
+from pathlib import Path
+from types import SimpleNamespace as Line
+from typing import Any
+
+from longmark.analysis.metaeval.agreement import agreeing, padded
+from longmark.analysis.studies.score.plan import Plan
+from longmark.analysis.studies.score.results import (
+    ABSOLUTE,
+    MASKED,
+    SHARE,
+    SPECIFICITY,
+    Intervals,
+    Results,
+    Scores,
+    in_words,
+    mean_of,
+)
+from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_columns, scaled
+from longmark.analysis.studies.score.utilization import why_not
+from longmark.errors import BadInput, UserError
+from longmark.records import labels as records
+from longmark.records.read import Reading
+from longmark.report.format import counted
+from longmark.report.tables import Column, Table, interval_columns, method_column
+from longmark.stats.agreement import fleiss_kappa
+from longmark.stats.bootstrap import FEWEST_BCA
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate
+
+PEOPLE = "people"
+RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
+SCALES = (RELEVANCE, UTILIZATION)
+_CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
+
+
+# Labels -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An answer: who gave it, the id of its example, and the question that it shares with other generators' answers."""
+
+    generator: str
+    example: str
+    question: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """by_dimension: dimension or scale -> item -> rater -> yes, no or n/a, or a number; left_out: dimension that the
+    study does not have -> number of labels."""
+
+    by_dimension: Mapping[str, Mapping[Item, Mapping[str, Any]]]
+    left_out: Mapping[str, int]
+
+    @property
+    def raters(self) -> set[str]:
+        return {rater for items in self.by_dimension.values() for by_rater in items.values() for rater in by_rater}
+
+    @property
+    def items(self) -> set[Item]:
+        return {item for items in self.by_dimension.values() for item in items}
+
+    def given(self, dimension: str) -> list[tuple[Item, Any]]:
+        """Every label of a dimension, with its item."""
+        by_item = self.by_dimension.get(dimension, {})
+        return [(item, label) for item, by_rater in by_item.items() for label in by_rater.values()]
+
+
+def answers_of(plan: Plan) -> dict[str, dict[str, Item]]:
+    """generator -> id of an answer to an original, or of its question -> the answer."""
+    found: dict[str, dict[str, Item]] = {}
+    for generator in plan.generators:
+        items = found.setdefault(generator.label, {})
+        path = plan.answers_path(generator)
+        for example in Reading(path) if path.exists() else ():
+            if example.variant_of is None:
+                item = Item(generator.label, example.id, example.question_id)
+                items.setdefault(example.question_id, item)
+                items[example.id] = item
+    return found
+
+
+def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
+    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
+
+    Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
+    has no label of the study.
+    """
+    found: dict[str, dict[Item, dict[str, Any]]] = {}
+    left_out, wrong = Counter[str](), list[str]()
+    names = {_folded(name): name for name in (*dimensions, *SCALES)}
+    for one in records.read_labels(path, needed=("rater", "label", "value")).ratings:
+        try:
+            item = _item(one, known)
+            dimension = one.label if one.label in dimensions else names.get(_folded(one.label), one.label)
+            if dimension not in dimensions and dimension not in SCALES:
+                left_out[dimension] += 1
+                continue
+            by_rater = found.setdefault(dimension, {}).setdefault(item, {})
+            if one.rater in by_rater:
+                raise ValueError(f"{one.rater} labels this item and dimension twice")
+            by_rater[one.rater] = _label(one.value, is_number=dimension in SCALES)
+        except ValueError as error:
+            wrong.append(f"{path}:{one.line}: {error}")
+    if wrong:
+        raise BadInput(wrong[: records.SHOWN], len(wrong))
+    if not found:
+        raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
+    return Labels(found, dict(left_out))
+
+
+def _item(one: records.Label, known: Mapping[str, Mapping[str, Item]]) -> Item:
+    if one.system is None and len(known) > 1:
+        raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
+    generator = one.system or next(iter(known))
+    if generator not in known:
+        raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
+    item = known[generator].get(one.example_id)
+    if item is None:
+        raise ValueError(f"item: {generator} has no answer {one.example_id}")
+    return item
+
+
+def _folded(name: str) -> str:
+    """A dimension's name in lower case, with underscores for spaces and hyphens."""
+    return name.casefold().replace(" ", "_").replace("-", "_")
+
+
+def _label(value: float | str, *, is_number: bool) -> float | str:
+    category = _CATEGORIES.get(str(value).strip().casefold())
+    if is_number and isinstance(value, str):
+        raise ValueError(f"label: expected a number, found {value!r}")
+    if not is_number and category is None:
+        raise ValueError(f"label: expected yes, no or n/a, found {value!r}")
+    return value if is_number or category is None else category
+
+
+# Agreement ----------------------------------------------------------------------------------------------------------
+
+
+def answer_label(votes: Mapping[str, int]) -> str:
+    """The label of an answer on a dimension, from the votes on its claims."""
+    if not votes.get("yes", 0) and not votes.get("no", 0):
+        return "n/a"
+    return "yes" if votes.get("yes", 0) > votes.get("no", 0) else "no"
+
+
+def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> list[Line]:
+    """People among themselves, on each dimension that several labelled. agree: items on which all labels are equal;
+    mean: the share of an item's pairs of labels that are equal."""
+    lines = []
+    for dimension in dimensions:
+        by_item = labels.by_dimension.get(dimension, {})
+        several = {item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1}
+        if several:
+            given, questions = list(several.values()), [item.question for item in several]
+            agree = sum(len(set(one)) == 1 for one in given)
+            mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
+            kappa, why = _kappa(given, questions, intervals)
+            line = Line(dimension=dimension, agree=agree, disagree=len(given) - agree, items=len(given), mean=mean)
+            lines.append(Line(**vars(line), kappa=kappa, missing=in_words(mean.why_missing, *why)))
+    return lines
+
+
+def _kappa(
+    items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals
+) -> tuple[Estimate, tuple[str, ...]]:
+    """Fleiss's kappa of the items with as many labels as any has; and what is missing."""
+    how: dict[str, Any] = asdict(intervals)
+    kappa = fleiss_kappa(padded(items), clusters=questions, **how)
+    most, count = max(map(len, items)), kappa.clusters or 0
+    fewer = (
+        f"kappa leaves out {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
+    )
+    if kappa.value is None:
+        return kappa, (fewer, f"no kappa: {kappa.reason}")
+    reason = by_question(kappa.reason or "")
+    if count < FEWEST_BCA:
+        kappa = replace(kappa, low=None, high=None)
+        reason = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+    return kappa, (fewer, reason and f"no interval of kappa: {reason}")
+
+
+def by_question(reason: str) -> str:
+    """A reason of `stats` for a study, whose clusters are questions and which has no other method."""
+    plain = reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
+    return plain.removesuffix("; method='percentile' gives an interval")
+
+
+def by_label(labels: Labels, results: Results) -> list[Line]:
+    """People against each evaluator, on each dimension.
+
+    compared: labels of answers that the evaluator judged, total: all; mean: the share that agrees; mismatches: labels
+    that differ; shared: those of them on items with several labels, contested: on items on which people differ; base:
+    all labels on such items.
+    """
+    lines = []
+    for dimension, evaluator in product(results.weights, results.evaluators):
+        given, own = labels.given(dimension), _evaluator_labels(results, evaluator, dimension)
+        if not given or not own:
+            continue
+        known = [(item, label == own[item]) for item, label in given if item in own]
+        agree = sum(same for _, same in known)
+        every = labels.by_dimension[dimension].items()
+        differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1}
+        shared = [differ[item] for item, same in known if not same and item in differ]
+        base = sum(differ.get(item, False) for item, _ in known)
+        questions = [item.question for item, _ in known]
+        mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
+        unjudged = len(given) - len(known)
+        why = f"{counted(unjudged, 'label')} of answers that the evaluator did not judge" if unjudged else ""
+        no_share = "" if shared else "no labelled answer was judged"
+        if known and not shared:
+            no_share = "no share: no mismatch on an item with several labels"
+        line = Line(dimension=dimension, evaluator=evaluator, agree=agree, mismatches=len(known) - agree, mean=mean)
+        line = Line(**vars(line), compared=len(known), total=len(given), missing=in_words(why, mean.why_missing))
+        line = Line(**vars(line), shared=len(shared), contested=sum(shared), base=base, no_share=no_share or None)
+        lines.append(line)
+    return lines
+
+
+def _evaluator_labels(results: Results, evaluator: str, dimension: str) -> dict[Item, str]:
+    """The evaluator's label of each answer; none if its judge gave no reply."""
+    return {
+        Item(generator, one.example, one.question): answer_label(one.evidence.get("votes", {}))
+        for generator in results.generators
+        for one in results.judged.get((generator, evaluator), {}).get(f"{SPECIFICITY}.{dimension}", [])
+        if one.row.status in ("ok", "undefined")
+    }
+
+
+def on_scales(labels: Labels, results: Results) -> list[Line]:
+    """Spearman's correlations on the two scales. other: `people`, an evaluator or a proxy."""
+    lines = []
+
+    def add(scale: str, other: str, rows: Sequence[tuple[Item, float, float]], unscored: int) -> None:
+        x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
+        rho = correlation(x, y, "spearman", clusters=questions, level=results.intervals.level)
+        why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
+        missing = in_words(why, by_question(why_not(rho)))
+        items = len({item for item, *_ in rows})
+        lines.append(Line(scale=scale, other=other, rho=rho, items=items, missing=missing))
+
+    of_scale = {
+        RELEVANCE: (MASKED, results.evaluators, results.judged),
+        UTILIZATION: (ABSOLUTE, results.proxies, results.proxied),
+    }
+    for scale, (metric, names, runs) in of_scale.items():
+        given = labels.given(scale)
+        by_item = labels.by_dimension.get(scale, {}).items()
+        if given:
+            pairs = [(item, *pair) for item, by_rater in by_item for pair in permutations(by_rater.values(), 2)]
+            add(scale, PEOPLE, pairs, 0)
+        for name in names if given else ():
+            if scores := _scores_by_item(results.generators, name, runs, metric):
+                rows = [(item, label, score) for item, label in given if (score := scores.get(item)) is not None]
+                add(scale, name, rows, len(given) - len(rows))
+    return lines
+
+
+def _scores_by_item(
+    generators: Sequence[str], name: str, runs: Mapping[tuple[str, str], Scores], metric: str
+) -> dict[Item, float | None]:
+    return {
+        Item(generator, one.example, one.question): one.score
+        for generator in generators
+        for one in runs.get((generator, name), {}).get(metric, [])
+    }
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def tables(results: Results) -> list[Table]:
+    """Tables 5, 11 and 12."""
+    assert results.labels is not None
+    own = among(results.labels, results.weights, results.intervals)
+    rows = by_label(results.labels, results)
+    return [table_5(own, rows, results.evaluators), table_11(own, results), table_12(rows, results)]
+
+
+def table_5(own: Sequence[Line], rows: Sequence[Line], every: Sequence[str]) -> Table:
+    """Agreement in percent: of annotators, and of annotators with each evaluator that judged a labelled answer."""
+    evaluators = [name for name in every if any(one.evaluator == name for one in rows)]
+    percent: dict[tuple[str, str], float | None] = {}
+    for one in (*own, *rows):
+        value = one.mean.value
+        percent[one.dimension, getattr(one, "evaluator", PEOPLE)] = None if value is None else 100 * value
+
+    def missing(dimension: str) -> str | None:
+        unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
+        alone = "no answer was labelled by two people" if percent.get((dimension, PEOPLE)) is None else ""
+        return in_words(alone, *(f"{name} judged no answer that was labelled" for name in unjudged))
+
+    def agreed(who: str, dimension: str) -> float | None:
+        return percent.get((dimension, who))
+
+    columns = (
+        *(Column("Dimension", str), Column("Annotators", partial(agreed, PEOPLE), 1)),
+        *(Column(f"Annotators and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
+        Column("Missing", missing),
+    )
+    names = list(dict.fromkeys(one.dimension for one in (*own, *rows)))
+    return Table("table5", "Agreement in percent (SCORE's table 5)", columns, names)
+
+
+def _in_percent(lines: Sequence[Line]) -> list[Line]:
+    return [Line(**{**vars(line), "mean": scaled(line.mean, 100)}) for line in lines]
+
+
+def table_11(own: Sequence[Line], results: Results) -> Table:
+    """People among themselves."""
+    columns = (
+        *(DIMENSION, Column("Agree"), Column("Disagree")),
+        *mean_columns(results, "Agree, %", 1, "percent", "percent_interval"),
+        *interval_columns("Fleiss's kappa", "kappa", 3, results.intervals.name, "kappa", "kappa_interval"),
+        *(method_column("kappa", "kappa_interval_method"), Column("Items"), Column("Missing")),
+    )
+    return Table("table11", "Agreement of annotators (SCORE's table 11)", columns, _in_percent(own))
+
+
+def table_12(rows: Sequence[Line], results: Results) -> Table:
+    """People against each evaluator, by label."""
+    columns = (
+        *(DIMENSION, EVALUATOR, Column("Agree"), Column("Disagree", "mismatches")),
+        *mean_columns(results, "Agree, %", 1, "percent"),
+        *(Column("Labels compared", "compared", key="compared"), Column("Total"), Column("Missing")),
+    )
+    return Table("table12", "Annotators and evaluators (SCORE's table 12)", columns, _in_percent(rows))
+
+
+def mismatch_table(rows: Sequence[Line]) -> Table:
+    """Whether evaluators differ from people where people differ from each other."""
+    columns = (
+        *(DIMENSION, EVALUATOR, Column("Mismatches")),
+        Column("On items with several labels", "shared", key="on_shared_items"),
+        Column("On items where people differ", "contested", key="contested"),
+        Column("Share", lambda row: row.contested / row.shared if row.shared else None, 3),
+        Column("Share of all labels", lambda row: row.base / row.compared if row.compared else None, 3, key="base"),
+        Column("Missing", "no_share"),
+    )
+    return Table("mismatches", "Mismatches on items where people differ", columns, rows)
+
+
+def scale_table(rows: Sequence[Line], results: Results) -> Table:
+    """Spearman's correlations of section 5.2."""
+    columns = (
+        *(Column("Scale"), Column("People and", "other", key="other")),
+        *interval_columns("Spearman rho", "rho", 3, results.intervals.name, "spearman", "interval"),
+        *(Column("Pairs", "rho.n"), Column("Items"), Column("Missing")),
+    )
+    return Table("scales", "Rank correlation on the scales", columns, rows)
