@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,45 @@ def after(page: Path, profile: Path, script: str, state: str = "") -> str:
     copy = page.with_name(f"{page.stem}-after.html")
     copy.write_text(source.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     return opened(copy, profile, state)
+
+
+class _Reader(HTMLParser):
+    """Collects what a reader sees: nothing of what is folded but its summary; a cell's label before the cell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.folds: list[bool] = []  # whether what comes of each fold that is not closed yet is in sight
+        self.opens: list[bool] = []
+        self.silent = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.parts.append("|")
+        if tag == "details":
+            self.opens.append("open" in given)
+            self.folds.append("open" in given)
+        elif tag == "summary":
+            self.folds[-1] = True
+        elif tag in ("style", "script"):
+            self.silent = True
+        self.handle_data(f"{given['data-label']}|" if given.get("data-label") else "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.parts.append("|")
+        if tag == "details" and self.folds:
+            self.folds.pop(), self.opens.pop()
+        elif tag == "summary" and self.folds:
+            self.folds[-1] = self.opens[-1]
+        self.silent = False
+
+    def handle_data(self, data: str) -> None:
+        if all(self.folds) and not self.silent:
+            self.parts.append(data)
+
+
+def texts(source: str) -> str:
+    """What a reader reads: the text with a bar between elements."""
+    reader = _Reader()
+    reader.feed(source)
+    return re.sub(r"\s*\|[\s|]*", "|", "".join(reader.parts))

@@ -202,7 +202,7 @@ def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
     )
     assert f'<td class="words" data-label="Finding"><bdi>{said}</bdi></td>' in found.source
     assert '<td class="blank" data-label="Why">–</td>' in found.source
-    assert '<table class="figures broad">' in found.source
+    assert '<table class="figures cards">' in found.source
     assert 'data-label="Why"' not in page(tmp_path, Section("S", "", (Table("t", "T", columns, rows[:1]),))).source
     small = Table("t", "T", columns[:2], (("first", 0.5),))
     assert '<table class="figures">' in page(tmp_path, Section("S", "", (small,))).source

@@ -24,15 +24,15 @@ from tests.report.runs import (
 
 from longmark.errors import UserError
 from longmark.records import Example
+from longmark.report.answers import select
 from longmark.report.html import write_report
 from longmark.report.page import embedded_json
-from longmark.report.selection import Shown, select
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import MetricFacts
 
 
 class Page(HTMLParser):
-    """Every element of a page with its attributes, the text outside scripts, and the scripts' contents by id."""
+    """Every element of a page with its attributes, its text, the text of each answer, and the contents of scripts."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -40,6 +40,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: dict[str, str] = {}
         self.text = ""
+        self.answers: list[str] = []
         self._inside = ""
         self.feed(self.source)
 
@@ -49,6 +50,8 @@ class Page(HTMLParser):
         if tag in ("script", "style"):
             self._inside = found.get("id") or tag
             self.scripts[self._inside] = ""
+        elif tag == "template":
+            self.answers.append("")
 
     def handle_endtag(self, tag):
         if tag in ("script", "style"):
@@ -57,6 +60,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self._inside:
             self.scripts[self._inside] += data
+        elif self.answers:
+            self.answers[-1] += data
         else:
             self.text += data
 
@@ -71,19 +76,16 @@ def test_hostile_texts_stay_texts(tmp_path):
     assert HOSTILE not in found.source
     tags = [tag for tag, _ in found.elements]
     assert "img" not in tags
-    assert tags.count("script") == 3, "the list, one example, the script"
+    assert tags.count("script") == 2, "the list, the script"
+    assert tags.count("template") == 1
     for tag, attributes in found.elements:
         assert not [name for name in attributes if name.startswith("on")], tag
         assert "style" not in attributes, "the policy forbids inline styles"
         for name in ("src", "href"):
             assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
     assert found.text.count("<img src=x onerror=") > 10, "foreign text is shown, not dropped"
-    data = json.loads(found.scripts["example-0"])
-    assert data["example"]["answer"] == HOSTILE
-    assert data["example"]["meta"] == {HOSTILE: [{HOSTILE: HOSTILE}]}
-    assert data["results"][RELEVANCE]["evidence"][HOSTILE] == HOSTILE
-    for script in ("data", "example-0"):
-        assert not re.search("[<>&\u2028\u2029]", found.scripts[script])
+    assert found.answers[0].count("<img src=x onerror=") > 10
+    assert not re.search("[<>&\u2028\u2029]", found.scripts["data"])
 
 
 def test_embedded_json_gives_the_same_value_back():
@@ -134,15 +136,15 @@ def test_every_example_stands_on_the_page_in_the_order_of_its_file(tmp_path):
     listed = json.loads(found.scripts["data"])["examples"]
     assert [line["id"] for line in listed] == [f"first-{i:04d}" for i in range(40)]
     for i, line in enumerate(listed):
-        whole = json.loads(found.scripts[f"example-{i}"])
-        assert whole["example"]["id"] == line["id"]
-        assert set(whole["results"]) == set(METRICS)
-        for name, result in whole["results"].items():
-            assert (result["score"], result["status"]) == (line["scores"][name], line["statuses"][name])
-            assert (result["reason"] is None) == (result["status"] == "ok")
+        assert line["id"] in found.answers[i]
+        assert set(line["scores"]) == set(line["statuses"]) == set(METRICS)
+        for name, status in line["statuses"].items():
+            assert name in found.answers[i]
+            assert (line["scores"][name] is None) == (status != "ok")
+        assert f"{line['scores'][RELEVANCE]:.3f}" in found.answers[i]
     assert "This page holds" not in found.text
-    gap = json.loads(found.scripts["example-4"])["results"][CORRECTNESS]
-    assert (gap["status"], gap["score"]) == ("missing_input", None)
+    assert (listed[4]["statuses"][CORRECTNESS], listed[4]["scores"][CORRECTNESS]) == ("missing_input", None)
+    assert "The example lacks a field that the metric needs: no mark for this one." in found.answers[4]
 
 
 def numbered(tmp_path: Path, count: int, scores: list[float | None] | None = None) -> Path:
@@ -212,7 +214,7 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5), row("1", "new.metric", None)])
     (run / "examples.jsonl").unlink()
     found = page(tmp_path, run)
-    assert json.loads(found.scripts["example-0"])["example"] is None
+    assert "this example is not in the run’s examples.jsonl" in found.answers[0]
     assert "not recorded" in found.text
     assert "on 2 metrics without a model" in found.text
     strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
@@ -228,7 +230,8 @@ def test_an_empty_run_has_a_page(tmp_path):
 def test_an_example_that_was_scored_again_shows_its_last_score(tmp_path):
     rows = [row("1", RELEVANCE, None), row("1", RELEVANCE, 0.25)]
     run = write_run(tmp_path / "run", [Example(id="1", question="?", answer="!")], rows, manifest())
-    assert json.loads(page(tmp_path, run).scripts["example-0"])["results"][RELEVANCE]["score"] == 0.25
+    (line,) = json.loads(page(tmp_path, run).scripts["data"])["examples"]
+    assert line["scores"] == {RELEVANCE: 0.25}
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -240,7 +243,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def broken(*_args):
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(Shown, "whole", broken)
+    monkeypatch.setattr("longmark.report.html.entry", broken)
     with pytest.raises(RuntimeError):
         write_report([run], out)
     assert out.read_bytes() == yesterday
@@ -308,7 +311,7 @@ def test_bars_differ_where_scores_are_good_and_bad(tmp_path):
     scores = {RELEVANCE: 0.9, CORRECTNESS: 0.2, "lower": 5.0, EASE: 50.0}
     rows = [row(str(i), name, score) for name, score in scores.items() for i in range(2)]
     source = page(tmp_path, write_run(tmp_path / "run", [], rows, described)).source
-    drawn = re.findall(r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%"', source)
+    drawn = re.findall(r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%" height="12"', source)
     # in the order of the manifest; 9 of 10 where higher is better is good, and the axis of EASE is from 40 to 65
     assert drawn == [("good", "90.0"), ("poor", "20.0"), ("plain", "40.0"), ("fair", "50.0")]
     assert "Where lower is better, the thirds are reversed." in source

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.report.browser import needs_chromium, opened
+from tests.report.browser import needs_chromium, opened, texts
 from tests.report.runs import CORRECTNESS, EASE, HOSTILE, hostile, made_up
 
 from longmark.report.html import write_report
@@ -49,7 +49,7 @@ def test_an_opened_answer_shows_its_marks_evidence_and_long_text_on_demand(forty
     assert "Answer · 30,000 words" in dom
     assert "Show all 30,000 words" in dom
     assert "openai:some-judge" in dom
-    assert len(dom) < 200_000, "30,000 words are not laid out before they are asked for"
+    assert len(texts(dom)) < 200_000, "30,000 words are not shown before they are asked for"
     gap = opened(forty, tmp_path, "#open=first-0004")
     assert "The example lacks a field that the metric needs: no mark for this one." in gap.split('id="items"')[1]
 

@@ -7,7 +7,6 @@ are also files, in `figures/` beside it. The same document gives the same bytes 
 from __future__ import annotations
 
 import platform
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ import longmark
 from longmark.errors import UserError
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
 from longmark.report.format import upright
-from longmark.report.page import refuse_to_destroy, render, write_page
+from longmark.report.page import breaks, refuse_to_destroy, render, write_page
 from longmark.report.tables import (
     Cell,
     Column,
@@ -44,8 +43,6 @@ _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
 _PHONE, _BETWEEN = 44, 3
 """Characters: the width of a phone's screen, and the space between two columns. A broader table is cards there."""
-_BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
-"""Where a name may break: after a dot, an underscore or a hyphen inside it. An escaped text has none inside `&#39;`."""
 _OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
 _PRINTED = 60
 """Rows of a table that are printed; a longer one is for the files."""
@@ -247,13 +244,12 @@ def _width(column: Column, cells: Iterable[Cell]) -> int:
 
 def _cell(cell: Cell, column: Column, kind: str) -> tuple[str, str]:
     """The cell's HTML or text, and its class."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
     kind = kind if cell is not None or kind == "number" else "blank"
     if not isinstance(cell, str):
         return cell_text(cell, column), kind
-    broken = _BREAK.sub(r"\1<wbr>", str(escape(" ".join(cell.splitlines()))))
-    return Markup(f"<bdi>{broken}</bdi>"), kind  # escaped before the breaks went in
+    return Markup(f"<bdi>{breaks(cell)}</bdi>"), kind
 
 
 def _arrays() -> dict[str, Any]:

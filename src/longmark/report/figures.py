@@ -23,7 +23,7 @@ from longmark.report.format import upright
 INK, SOFT, LINE, PAPER, HUE, PALE = "#1f1e1b", "#625f57", "#dfdbd1", "#ffffff", "#226d83", "#efece5"
 HUES = (HUE, "#d9480f", "#9a4fc4", "#6d1023", "#231f5c", "#a8894e")
 """Each has a contrast of 3 or more with white (WCAG 1.4.11). In simulated protanopia, deuteranopia and tritanopia
-(Machado 2009) two of them are at least 19 apart in CIELAB. `figures.css` has a dark counterpart of every colour."""
+(Machado 2009) two of them are at least 19 apart in CIELAB. `page.css` has a dark counterpart of every colour."""
 WIDTH, SIZE, SMALL = 348, 10.5, 9.5
 """The width of a figure inside its margin and the sizes of its text, in points."""
 FORMATS = ("svg", "pdf", "png")

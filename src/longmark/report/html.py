@@ -1,29 +1,22 @@
 """The report of runs: one HTML file that opens offline, with every score, the worst answers first, costs and settings.
 
-Text is escaped in the HTML (Jinja2's autoescape), and in the embedded JSON `<`, `>`, `&` and the two Unicode line
-separators stand as escapes. The page is written in pieces, so memory does not grow with the run.
+The page is written in pieces, so memory does not grow with the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from longmark.records import STATUSES
 from longmark.report import provenance, sections
+from longmark.report.answers import LOWEST, MOST, Loaded, Selection, entry, load, select
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
-from longmark.report.selection import LOWEST, MOST, Loaded, Selection, load, select
 from longmark.report.summary import Summary, summary_of
 from longmark.scores.files import sources_of
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, read_manifest
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-_SCRIPTS = ("evidence", "views", "claims", "points", "passages", "questions", "reasons", "answers")
 
 
 def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int = LOWEST) -> Summary:
@@ -53,7 +46,7 @@ def _page(
     titles = metric_titles(summary.metrics)
     return render(
         "report.html.j2",
-        script='"use strict";\n' + "\n".join(asset(f"{name}.js") for name in _SCRIPTS),
+        script=asset("answers.js"),
         made=f"longmark {', '.join(versions)}".strip(),
         title=heading.title,
         heading=heading.what,
@@ -69,28 +62,12 @@ def _page(
         cards=sections.cards(index, summary),
         cost=provenance.cost(index, manifests),
         manifests=[provenance.facts(manifest) for manifest in manifests],
-        data=_data(summary, manifests, loaded, titles),
-        examples=(embedded_json(example.whole()) for example in loaded.shown),
+        data=embedded_json(
+            {
+                "metrics": [{"name": name, "title": titles[name]} for name in summary.metrics],
+                "systems": summary.systems,
+                "examples": [shown.line() for shown in loaded.shown],
+            }
+        ),
+        answers=(entry(shown, summary, titles, manifests[shown.run].ended) for shown in loaded.shown),
     )
-
-
-def _data(summary: Summary, manifests: Sequence[Manifest], loaded: Loaded, titles: dict[str, str]) -> Markup:
-    """What the list of answers needs before an answer is opened."""
-    metrics = [
-        {
-            "name": name,
-            "title": titles[name],
-            "lo": summary.facts[name].lo,
-            "hi": summary.facts[name].hi,
-            "higher_is_better": summary.facts[name].higher_is_better,
-            "decimals": summary.decimals(name),
-        }
-        for name in summary.metrics
-    ]
-    data = {
-        "metrics": metrics,
-        "systems": summary.systems,
-        "ended": [manifest.ended for manifest in manifests],
-        "examples": [example.line() for example in loaded.shown],
-    }
-    return embedded_json(data)

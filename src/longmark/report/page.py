@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
@@ -18,17 +19,21 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
+from longmark.report.evidence import signed
 from longmark.report.format import counted, fixed, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_STYLES = ("report.css", "plots.css")
+_STYLE = "page.css"
 _SUFFIXES = (".html", ".htm")
 _SIGN = b'<meta name="generator" content="longmark'
 """Stands in the first _HEAD bytes of every page of ours."""
 _HEAD = 4096
+_BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
+_LINE = 90
+"""Characters of a text that stands in a line."""
 _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
 
 
@@ -40,7 +45,7 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
     """
     from markupsafe import Markup
 
-    style = "\n".join(asset(name) for name in _STYLES)
+    style = asset(_STYLE)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
         f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -63,7 +68,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=whole, fixed=fixed)
+    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=whole, fixed=fixed, json=as_json)
+    made.filters.update(words=_words, cut=_cut, plain=_plain, figure=_figure, is_line=_is_line, table_keys=_table_keys)
+    made.filters.update(placeholders=_placeholders, signed=signed, breaks=breaks)
+    made.filters.update(clip=lambda percent: round(min(max(percent, 2), 100), 1))
     return made
 
 
@@ -73,9 +81,16 @@ def _one_line(value: Any) -> Any:
 
 def _bdi(foreign: object) -> Markup:
     """A foreign text that cannot turn the direction of what stands beside it."""
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
-    return Markup("<bdi>{}</bdi>").format(_one_line(foreign if isinstance(foreign, str) else str(foreign)))
+    return Markup(f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>")
+
+
+def breaks(name: str) -> Markup:
+    """A name that may be broken after a dot, an underscore or a hyphen inside it."""
+    from markupsafe import Markup, escape
+
+    return Markup(_BREAK.sub(r"\1<wbr>", str(escape(_one_line(name)))))  # an escaped text has no such place in `&#39;`
 
 
 def _lines(foreign: str) -> Markup:
@@ -92,6 +107,50 @@ def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
             yield from _flat(entry, f"{before}{key}.")
         else:
             yield f"{before}{key}", entry if isinstance(entry, str) else orjson.dumps(entry).decode()
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _cut(text: str, most: int) -> str:
+    """The text, or its beginning up to a space, and an ellipsis."""
+    return text if len(text) <= most else re.sub(r"\S*$", "", text[:most]) + "…"
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
+
+
+def _is_line(value: Any) -> bool:
+    return not (isinstance(value, str) and (len(value) > _LINE or len(value.splitlines()) > 1))
+
+
+def _table_keys(entries: list[Any]) -> list[str]:
+    """The heads of a list of objects that is a table, each with values for one line; else nothing."""
+    flat = [
+        isinstance(one, dict) and all(_is_line(value) and not isinstance(value, dict | list) for value in one.values())
+        for one in entries
+    ]
+    return list(dict.fromkeys(key for one in entries for key in one)) if len(flat) > 1 and all(flat) else []
+
+
+def _placeholders(text: str, known: set[str]) -> Markup:
+    """A text of several lines whose known placeholders, as `[HAZARD]`, are marked."""
+    from markupsafe import Markup, escape
+
+    mark = Markup('<mark class="placeholder">{}</mark>')
+    parts = re.split(r"(\[[^\[\]\n]{1,80}\])", text)
+    return Markup("").join(mark.format(part) if part in known else escape(part) for part in parts)
+
+
+def as_json(value: Any) -> str:
+    """JSON as people read it."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
 
 
 def embedded_json(data: Any) -> Markup:

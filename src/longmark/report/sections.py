@@ -8,14 +8,11 @@ from datetime import date, datetime
 from typing import Any
 
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
+from longmark.report.evidence import goodness, kind_of
 from longmark.report.format import BY, counted, fixed, listed, upright, whole
 from longmark.report.summary import Cell, Summary, how_many, interval_in_words
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
-
-_GOOD, _FAIR = 2 / 3, 1 / 3
-"""Places on a bounded metric's scale, turned round where lower is better, from which a mean's bar is drawn as good and
-as fair; below it is drawn as poor. `answers.js` has the same limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +143,9 @@ def _scored(summary: Summary, cell: Cell, places: int, ends: tuple[float, float]
         at = scale(ends, 0, 100)
         low, high = map(at, cell.interval) if cell.interval else (None, None)
         label = f"{title}: mean {fixed(cell.mean, places)} on an axis from {ends[0]:g} to {ends[1]:g}"
-        bar = Bar(_kind(summary.facts[cell.metric], cell.mean), at(cell.mean), low, high, label)
+        bar = Bar(kind_of(goodness(summary.facts[cell.metric], cell.mean)), at(cell.mean), low, high, label)
     unscored = [(gap.count, gap.status, how_many(gap), gap.reason) for gap in cell.unscored]
     return Scored(cell, fixed(cell.mean, places), interval if cell.interval else "", bar, unscored)
-
-
-def _kind(facts: MetricFacts, mean: float) -> str:
-    if facts.higher_is_better is None or not facts.bounded or facts.lo is None or facts.hi is None:
-        return "plain"
-    place = (mean - facts.lo) / (facts.hi - facts.lo)
-    place = place if facts.higher_is_better else 1 - place
-    return "good" if place >= _GOOD else "fair" if place >= _FAIR else "poor"
 
 
 def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:

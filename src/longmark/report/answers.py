@@ -1,0 +1,203 @@
+"""Which answers the page holds (all, or of more than 2,000 the worst and a seeded sample) and what it shows of each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.records import Example, Row
+from longmark.report.evidence import View, goodness, kind_of, views_of, worst_of
+from longmark.report.format import counted, fixed
+from longmark.report.page import as_json
+from longmark.report.summary import Summary
+from longmark.scores.files import examples_of, rows_of, system_of
+from longmark.scores.index import ScoreIndex
+from longmark.scores.manifest import MetricFacts
+
+MOST = 2000
+LOWEST = 1000
+_SNIPPET = 240
+_FEW, _SHORT = 6, 1500
+"""Up to so many scores of an answer, evidence of up to so many characters is open."""
+_SHOWN = {"id", "question_id", "question", "answer", "references", "contexts", "system"}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Numbers of the examples on the page. total: of the runs; lowest, sampled: how many came in which way (both 0
+    where the page holds all); ranks: number -> place among all examples, 0 for the worst, of those with a score."""
+
+    numbers: tuple[int, ...]
+    total: int
+    lowest: int
+    sampled: int
+    seed: int
+    ranks: Mapping[int, int] = field(default_factory=dict)
+
+
+def select(
+    index: ScoreIndex, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
+) -> Selection:
+    """All examples where there are at most `most`; else the `lowest` by their scores and a sample of the others.
+
+    Answers to the same question come together, so that systems can be compared.
+    """
+    total = index.example_count()
+    index.rank(facts)
+    if total <= most:
+        ranks = {number: place for place, number in enumerate(index.lowest())}
+        return Selection(tuple(range(1, total + 1)), total, 0, 0, seed, ranks)
+    taken: dict[int, None] = {}
+    _take(index, index.lowest(), lowest, taken)
+    low = len(taken)
+    _take(index, _draws(random.Random(seed), total), most, taken)
+    ranks = {number: place for place, number in enumerate(index.lowest()) if number in taken}
+    return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed, ranks)
+
+
+def _draws(chance: random.Random, total: int) -> Iterator[int]:
+    while True:
+        yield chance.randint(1, total)
+
+
+def _take(index: ScoreIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
+    """Adds numbers, each with the answers to the same question, until `taken` holds so many."""
+    for number in numbers:
+        if len(taken) >= until:
+            return
+        if number not in taken:
+            for sibling in index.siblings(number, until - len(taken)):
+                if len(taken) < until:
+                    taken[sibling] = None
+
+
+@dataclass(slots=True)
+class Shown:
+    """An example on the page: its text, where the run has it, and the last row of each metric. rank: its place among
+    all examples, 0 for the worst; None where it has no score."""
+
+    rank: int | None
+    run: int
+    id: str
+    question_id: str
+    system: int
+    example: Example | None = None
+    results: dict[str, Row] = field(default_factory=dict)
+
+    def line(self) -> dict[str, Any]:
+        """What the list is filtered and sorted by."""
+        rows = self.results.items()
+        return {
+            **{name: getattr(self, name) for name in ("id", "question_id", "system", "rank")},
+            "scores": {name: row.score for name, row in rows},
+            "statuses": {name: row.status for name, row in rows},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """shown: the selected examples. answers, cut: how many answers the runs have, and how many of them were cut off."""
+
+    shown: list[Shown]
+    answers: int
+    cut: int
+
+
+def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
+    """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
+    waiting: dict[tuple[int, str], list[Shown]] = {}
+    for number in selection.numbers:
+        run, name, question, system = index.example(number)
+        shown = Shown(selection.ranks.get(number), run, name, question, system)
+        waiting.setdefault((run, name), []).append(shown)
+    systems = index.runs_and_names()
+    ordered: list[Shown] = []
+    answers = cut = 0
+    for run, folder in enumerate(runs):
+        for example in examples_of(folder):
+            answers += bool(example.answer)
+            cut += _is_cut(example)
+            alike = waiting.get((run, example.id), [])
+            for shown in alike:
+                mine = len(alike) == 1 or example.system in (None, systems[shown.system][1])
+                if shown.example is None and mine:
+                    shown.example = example
+                    ordered.append(shown)
+        for row in rows_of(folder):
+            for shown in waiting.get((run, row.example_id), ()):
+                if systems[shown.system][1] == system_of(row, folder):
+                    shown.results[row.metric] = row
+    without = [shown for alike in waiting.values() for shown in alike if shown.example is None]
+    return Loaded(ordered + without, answers, cut)
+
+
+def _is_cut(example: Example) -> bool:
+    """Whether its answer ended at the token limit, as `longmark rag` notes it."""
+    rag = example.meta.get("rag")
+    return isinstance(rag, dict) and rag.get("finish") == "length"
+
+
+def entry(shown: Shown, summary: Summary, titles: dict[str, str], ended: bool) -> dict[str, Any]:
+    """What the template needs of an answer. ended: whether its run has: a metric without a row was then not requested
+    or does not apply to it."""
+    example, results = shown.example, shown.results
+    question, answer = (example.question or "", example.answer or "") if example else ("", "")
+    due = [name for name in summary.metrics if name in results or not ended]
+    worst = worst_of(results, summary.facts)
+    views = views_of(results, example.contexts if example else ())
+    told = {name for name, _ in worst}
+    metrics = {name: _metric(name, results.get(name), summary, titles, views, len(due)) for name in due}
+    for name, one in metrics.items():
+        one["told"] = name in told
+    limit = example.meta["rag"].get("max_tokens") if example and _is_cut(example) else None
+    return {
+        "line": shown,
+        "example": example,
+        "system": summary.systems[shown.system],
+        "several": len(summary.systems) > 1,
+        "snippet": _start(question or answer),
+        "excerpt": _start(answer) if question else "",
+        "worst": [(metrics[name], why) for name, why in worst],
+        "due": list(metrics.values()),
+        "undue": [titles[name] for name in summary.metrics if name not in metrics],
+        "views": views,
+        "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
+        "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},
+    }
+
+
+def _metric(
+    name: str, row: Row | None, summary: Summary, titles: dict[str, str], views: Sequence[View], count: int
+) -> dict[str, Any]:
+    """A score of an answer; its evidence is open where it is short and the answer has few scores."""
+    place = goodness(summary.facts[name], row.score) if row and row.score is not None else None
+    view = next((view for view in views if name in view.covers), None)
+    return {
+        "name": name,
+        "title": titles[name],
+        "row": row,
+        "shown": fixed(row.score, summary.decimals(name)) if row else "",
+        "place": place,
+        "kind": kind_of(place),
+        "view": view,
+        "open": row and not view and count <= _FEW and len(as_json(row.evidence)) < _SHORT,
+        "usage": _usage(row) if row else "",
+    }
+
+
+def _usage(row: Row) -> str:
+    usage = row.usage
+    models = [f"{role} {', '.join(names)}" for role, names in row.signature.models.items()]
+    if not usage.calls:
+        return " · ".join(["no model call", *models])
+    tokens = f"{counted(usage.prompt_tokens, 'prompt token')} ({usage.cached_prompt_tokens:,} reused)"
+    parts = [counted(usage.calls, "call"), f"{usage.from_cache} from cache", tokens]
+    parts += [counted(usage.completion_tokens, "completion token"), *([f"${usage.usd:.3g}"] if usage.usd else [])]
+    return " · ".join([*parts, *models])
+
+
+def _start(text: str) -> str:
+    return text[:_SNIPPET] + ("…" if len(text) > _SNIPPET else "")
