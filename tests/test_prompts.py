@@ -113,7 +113,7 @@ def test_a_folder_that_is_wrong_is_refused(tmp_path: Path, name: str, content: b
 def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
     os.mkfifo(tmp_path / "p.txt")
     (tmp_path / "system.txt").write_bytes(b"x" * (1 << 20) + b"x")
-    with pytest.raises(UserError, match=r"p\.txt is a pipe or a device.*\n.*system\.txt is larger than the 1 MiB"):
+    with pytest.raises(UserError, match=r"p\.txt is a pipe or a device.*\n.*system\.txt is larger than the limit"):
         from_folder(tmp_path, [Prompt("p", ("answer",), "Grade it.")])
 
 

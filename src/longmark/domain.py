@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
-from longmark.records.read import BAD_SHOWN
+from longmark.records.files import BAD_SHOWN
 from longmark.records.yaml_file import repeats
 
 BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"

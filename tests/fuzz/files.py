@@ -15,9 +15,10 @@ from tests.fuzz.engine import Fuzzer
 from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
-from longmark.engine.source import ProfileCheck, reading
+from longmark.engine.source import ProfileCheck
 from longmark.records import Example, Row
 from longmark.records.labels import read_labels
+from longmark.records.read import Reading
 from longmark.records.write import read_rows
 from longmark.stats.hypotheses import load_hypotheses
 
@@ -131,7 +132,7 @@ def table(rng: random.Random, kind: str, records: Sequence[dict[str, Any]]) -> b
 
 def read_examples(path: Path) -> None:
     """As a run reads them: what is kept of an example must be the example."""
-    for example in ProfileCheck(domain.load()).over(reading(path, mapping={}, limit=None, skip_bad=True)):
+    for example in ProfileCheck(domain.load()).over(Reading(path, skip_bad=True)):
         example.content_hash()
         assert _kept(Example.from_json(example.to_json()).model_dump()) == _kept(example.model_dump())
 

@@ -117,7 +117,7 @@ def test_messages_say_what_was_expected() -> None:
 
 
 def test_characters_that_cannot_be_kept() -> None:
-    assert problem({"question": "a\x00b"}) == "question: holds a NUL character; take it out"
+    assert problem({"question": "a\x00b"}) == "question: holds a NUL character; remove it"
     assert "lone surrogate U+D800" in problem({"question": "a\ud800"})
     assert "not UTF-8 (byte 0xE9)" in problem({"answer": "caf\udce9"})
     assert problem({"question": "q", "note": "\ud800"}).startswith("meta: cannot be kept as JSON")

@@ -9,6 +9,7 @@ import os
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UserError
-from longmark.records import sources
-from longmark.records.read import Bad, Good, Reading, examples
+from longmark.records import Example, files, sources
+from longmark.records.read import Reading
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -30,9 +31,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 def lines(path: Path) -> list[tuple[int, str]]:
     """(line, question or message) of every record."""
-    return [
-        (item.line, item.example.question or "" if isinstance(item, Good) else item.message) for item in examples(path)
-    ]
+    return [(line, one if isinstance(one, str) else one.question or "") for line, one in Reading(path).records()]
 
 
 def test_jsonl(tmp_path: Path) -> None:
@@ -65,10 +64,10 @@ def test_csv(tmp_path: Path) -> None:
         "\ufeffid,question,answer,contexts\r\n1,first,,plain\r\n"
         '2,"second, with\r\ntwo lines","=A1","[""c"", ""d""]"\r\n3,short\r\n\r\n4,last,"""""",\r\n'
     )
-    items = list(examples(written(tmp_path, "a.csv", content)))
-    assert [item.line for item in items] == [2, 3, 5, 7]
-    assert items[2] == Bad(5, "2 cells for 4 columns; they are separated by commas, as the names in the first line are")
-    good = [item.example for item in items if isinstance(item, Good)]
+    items = list(Reading(written(tmp_path, "a.csv", content)).records())
+    assert [line for line, _ in items] == [2, 3, 5, 7]
+    assert items[2] == (5, "2 cells for 4 columns; they are separated by commas, as the names in the first line are")
+    good = [item for _, item in items if isinstance(item, Example)]
     assert [example.id for example in good] == ["1", "2", "4"]
     assert [example.answer for example in good] == [None, "=A1", ""]
     assert good[1].question == "second, with\r\ntwo lines"
@@ -149,12 +148,12 @@ def test_parquet(tmp_path: Path) -> None:
     )
     path = tmp_path / "a.parquet"
     parquet.write_table(table, path)
-    first, second = examples(path)
-    assert isinstance(first, Good)
-    assert (first.example.id, first.example.question, first.example.answer) == ("1", "a", "")
-    assert first.example.references == ("bytes",)
-    assert first.example.meta == {"day": "2024-01-02", "price": "1.50"}
-    assert second == Bad(2, "references[0]: is not UTF-8 (byte 0xE9); save the file as UTF-8")
+    (_, first), second = Reading(path).records()
+    assert isinstance(first, Example)
+    assert (first.id, first.question, first.answer) == ("1", "a", "")
+    assert first.references == ("bytes",)
+    assert first.meta == {"day": "2024-01-02", "price": "1.50"}
+    assert second == (2, "references[0]: is not UTF-8 (byte 0xE9); save the file as UTF-8")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +186,7 @@ def test_parquet(tmp_path: Path) -> None:
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        list(examples(written(tmp_path, name, content)))
+        list(Reading(written(tmp_path, name, content)).records())
 
 
 def test_no_file_and_a_folder(tmp_path: Path) -> None:
@@ -207,7 +206,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_mapped_column_that_no_record_has(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '{"q": "a", "answer": "x"}\n{"q": "b", "answer": "x"}\n')
     with pytest.raises(UserError, match=r"no record of .* has the column Q;"):
-        list(examples(path, mapping={"question": "Q"}))
+        list(Reading(path, mapping={"question": "Q"}))
     with pytest.raises(UserError, match="has the column Q;"):
         list(Reading(path, mapping={"question": "Q"}, limit=1))
     assert [example.question for example in Reading(path, mapping={"question": "q"})] == ["a", "b"]
@@ -260,11 +259,10 @@ def test_skip_bad_where_no_record_is_good(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '{"question": 5}\n' * 60)
     with pytest.raises(BadInput) as caught:
         list(Reading(path, skip_bad=True))
-    assert str(caught.value).splitlines()[-2:] == [
-        "… and 10 more",
-        f"{path}: no record is left without the bad ones (60 of 60 bad)",
-    ]
-    assert (len(caught.value.lines), caught.value.total) == (50, 60)
+    first, *_, last = str(caught.value).splitlines()
+    assert first == f"{path}: no record is left without the bad ones (60 of 60 bad)"
+    assert last == "… and 10 more"
+    assert caught.value.lines[1:] == tuple(f"{path}:{n}: question: expected text, found 5" for n in range(1, 51))
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -290,10 +288,10 @@ def test_any_bytes_give_records_or_a_user_error(tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("any")
     for name in ("a.jsonl", "a.json", "a.csv"):
         try:
-            items = list(examples(written(folder, name, content)))
+            items = list(Reading(written(folder, name, content)).records())
         except UserError:
             continue
-        assert all(isinstance(item, Good) or "\n" not in item.message for item in items)
+        assert all(isinstance(item, Example) or "\n" not in item for _, item in items)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data are not in this clone")
@@ -346,7 +344,7 @@ def test_parquet_dates_beyond_python_are_text(tmp_path: Path) -> None:
             "map": pyarrow.array([[("k", 1)], []], pyarrow.map_(pyarrow.string(), pyarrow.timestamp("ns"))),
         },
     )
-    first, second = (item.example.meta for item in examples(path) if isinstance(item, Good))
+    first, second = (one.meta for _, one in Reading(path).records() if isinstance(one, Example))
     assert first == {
         "moment": "2023-11-14T22:13:20.123456789",
         "zoned": "2023-11-15T03:43:20.123456789+05:30",
@@ -418,7 +416,30 @@ def test_the_header_of_a_wide_table_takes_no_time(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    monkeypatch.setattr(files, "LONGEST_LINE", 100)
     path = written(tmp_path, "a.jsonl", '{"question": "q"}\n' + "x" * 200)
     with pytest.raises(UserError, match=r"a\.jsonl:2: is longer"):
         lines(path)
+
+
+def test_an_id_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"id": "1\\n\\u001b[2Jx.jsonl:7: fine", "question": "q"}\n' * 2)
+    with pytest.raises(BadInput) as caught:
+        list(Reading(path))
+    assert str(caught.value) == f'{path}:2: id: "1\\n\\x1b[2Jx.jsonl:7: fine" was already used in line 1'
+
+
+def test_parquet_that_unpacks_to_huge_texts_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = parquet(tmp_path, {"question": ["q" * 3000, *"rstuvwxyz"]})
+    monkeypatch.setattr(sources, "LONGEST_CELL", 2000)
+    assert [line for line, message in lines(path) if len(message) == 1] == [*range(2, 11)]
+    assert "question: cannot be read as string (is larger than the limit" in lines(path)[0][1]
+    with pytest.raises(UserError, match=r"the column question unpacks to 0 MiB in 2 records, more than the limit"):
+        lines(parquet(tmp_path, {"question": ["q" * 9000, "r"]}))
+
+
+def test_parquet_with_large_values_is_unpacked_few_records_at_a_time() -> None:
+    chunk = SimpleNamespace(total_uncompressed_size=1 << 28, path_in_schema="question")
+    group = SimpleNamespace(num_rows=1000, num_columns=1, column=lambda _place: chunk)
+    metadata = SimpleNamespace(num_row_groups=1, row_group=lambda _number: group)
+    assert sources._batch_size(Path("a.parquet"), metadata) == 4

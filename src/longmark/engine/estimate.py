@@ -17,11 +17,11 @@ from longmark.engine.folder import RunFolder
 from longmark.engine.manifest import same_settings
 from longmark.engine.session import check_budget, disk_errors, tell_unsupported
 from longmark.engine.settings import Options, Settings
-from longmark.engine.source import ExampleSource, reading
 from longmark.engine.worker import Task, WorkerPool
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.registry import price_of
+from longmark.records.read import ExampleSource, Reading
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ async def dry_run(
             manifest = folder.read_manifest()
             if manifest is not None and out is not None:
                 same_settings(manifest, settings, out)
-            folder.stage(reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad))
+            folder.stage(Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad))
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)

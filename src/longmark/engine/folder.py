@@ -24,7 +24,7 @@ from longmark.errors import FolderInUse, UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Example, Row
-from longmark.records.json_data import read_object
+from longmark.records.files import read_object
 
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,

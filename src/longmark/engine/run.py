@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters
-from longmark.engine.source import ExampleSource
 from longmark.home import home
 from longmark.models.cache import CallCache
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import Registry
 from longmark.prompts import PromptBook, from_folder
+from longmark.records.read import ExampleSource
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from typing import Any
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.settings import Options, Settings, unsupported
-from longmark.engine.source import ExampleSource, ProfileCheck, reading
+from longmark.engine.source import ProfileCheck
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
 from longmark.models.budget import Budget, UnknownPrice
@@ -25,6 +25,7 @@ from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.progress import counted
 from longmark.records import Row
+from longmark.records.read import ExampleSource, Reading
 
 _ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
 
@@ -66,7 +67,7 @@ async def execute(
         manifest: dict[str, Any] | None = folder.read_manifest()
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
-        source = reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+        source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
         staged = folder.stage(check.over(source) if check else source)
         if manifest is None:

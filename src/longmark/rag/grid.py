@@ -30,7 +30,7 @@ from longmark.rag.generate import PROMPTS, Generation
 from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
-from longmark.records.json_data import read_object
+from longmark.records.files import read_object
 from longmark.records.write import replacing
 
 K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048

@@ -31,8 +31,8 @@ from longmark.rag.bm25 import Bm25
 from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
 from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
-from longmark.records.ids import IdIndex
-from longmark.records.json_data import read_object
+from longmark.records.files import read_object
+from longmark.records.read import seen_ids
 
 FORMAT = 1
 MANIFEST = "index.json"
@@ -229,19 +229,18 @@ def _write_passages(
     lines: list[str] = []
     writer = Writer(folder)
     try:
-        with IdIndex() as ids:
-            places = _Places(in_files=isinstance(documents, Documents))
+        with seen_ids() as first_use:
+            in_files = isinstance(documents, Documents)
             for number, document in enumerate(documents, 1):
                 if isinstance(document, Document):
-                    place = places.code(document, number)
-                    first = ids.add(document.id, place)
+                    place = _place(document, number, in_files)
+                    first = first_use(document.id, place)
                     if first is None:
                         read += 1
                         _add(writer, document, chunker)
                         tell("documents", read, None)
                         continue
-                    where, other = (places.said(one, document.id) for one in (place, first))
-                    document = Unread(where, f"its id, {document.id}, is that of {other} too; change one of them")
+                    document = Unread(place, f"its id, {document.id}, is that of {first} too; change one of them")
                 bad += 1
                 if len(lines) < BAD_SHOWN:
                     lines.append(str(document))
@@ -254,26 +253,11 @@ def _write_passages(
     return Built(out, read, writer.count, bad, tuple(lines))
 
 
-class _Places:
-    """Where documents come from, as a whole number each: that is all that is kept of them beside their ids."""
-
-    def __init__(self, in_files: bool) -> None:
-        self._in_files = in_files
-        self._files: dict[str, int] = {}  # those of records, by their numbers from 1
-
-    def code(self, document: Document, number: int) -> int:
-        """number: of the document among all, from 1."""
-        if document.record is None:
-            return -number
-        file, line = document.record
-        return (self._files.setdefault(file, len(self._files) + 1) << 40) + line
-
-    def said(self, code: int, name: str) -> str:
-        """The place of a document of this id: the id itself, where the document is a whole file."""
-        if code < 0:
-            return name if self._in_files else f"document {-code:,}"
-        file = next(file for file, number in self._files.items() if number == code >> 40)
-        return f"{file}:{code & ((1 << 40) - 1)}"
+def _place(document: Document, number: int, in_files: bool) -> str:
+    """Where a document comes from, for a message. number: of the document among all, from 1."""
+    if document.record is not None:
+        return ":".join(map(str, document.record))
+    return document.id if in_files else f"document {number:,}"
 
 
 def _add(writer: Writer, document: Document, chunker: Chunker) -> None:

@@ -1,7 +1,7 @@
-"""From a raw record (a dict, whatever tool wrote it) to an `Example`, or to all that is wrong with it.
+"""From a raw record (a dict, whatever tool wrote it) to an `Example`, or to everything that is wrong with it.
 
-Names are compared without case, with `-` and spaces as `_`, and `userInput` is `user_input`. A mapping `our field ->
-column` goes before them.
+Column names are compared without case, with `-` and spaces as `_`, and `userInput` is `user_input`. A mapping, our
+field -> column, takes precedence.
 """
 
 from __future__ import annotations
@@ -16,40 +16,24 @@ from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
 from longmark.records.example import Context, Example
-from longmark.records.json_data import NotJson, compact, flaw, parse_json
-from longmark.records.values import Problem, as_list_cell, found, label, missing, text
+from longmark.records.files import NotJson, flaw, parse_json
+from longmark.records.values import Problem, as_list_cell, found, missing, name, problems, text
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "example_id", "query_id"),
-    "question_id": ("question_id",),
-    "question": ("question", "query", "user_input", "input"),
-    "answer": ("answer", "response", "actual_output"),
-    "contexts": ("contexts", "context", "retrieved_contexts", "retrieved_context", "retrieval_context"),
-    "references": (
-        "references",
-        "reference",
-        "ground_truth",
-        "ground_truths",
-        "gt_answer",
-        "expected_output",
-    ),
-    "system": ("system",),
-    "variant_of": ("variant_of",),
-    "variant": ("variant",),
-    "base_answer": ("base_answer",),
-    "profile": ("profile",),
-    "task": ("task",),
-    "level": ("level",),
-    "options": ("options",),
-    "meta": ("meta",),
+_OTHER_NAMES = {
+    "id": ("example_id", "query_id"),
+    "question": ("query", "user_input", "input"),
+    "answer": ("response", "actual_output"),
+    "contexts": ("context", "retrieved_contexts", "retrieved_context", "retrieval_context"),
+    "references": ("reference", "ground_truth", "ground_truths", "gt_answer", "expected_output"),
 }
-"""Each field and the columns that are understood as it. Ragas, DeepEval and RAGChecker use these names."""
+NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model_fields}
+"""Each field and the columns that are read as it. Ragas, DeepEval and RAGChecker use these names."""
 
-_FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
+_FIELD_OF = {column: field for field, columns in NAMES.items() for column in columns}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _ALIASES = {"reference": "references", "context": "contexts"}
-_MARKED = frozenset({"question", "answer", "contexts", "references"})
-_LABELS = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level"})
+_SCORED = frozenset({"question", "answer", "contexts", "references"})  # an example has one of them at least
+_NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level"})
 _TEXTS = frozenset({"question", "answer", "base_answer"})
 
 _PASSAGE_TEXT = ("text", "content", "page_content")
@@ -59,23 +43,20 @@ _PASSAGE_ID = ("id", "doc_id", "chunk_id")
 class BadRecord(Exception):
     """A record that is no example; `str` of it is one line with every problem."""
 
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("; ".join(problems))
-
 
 class Columns:
     """How the columns of one file are read.
 
     mapping: our field -> column. cells: the values are cells of a CSV file, where an empty one is a missing value, `""`
-    an empty text, and a list is written as JSON. `never_seen` tells which mapped columns no record had so far.
+    an empty text, and a list is written as JSON. `never_seen`: the mapped columns that no record had so far.
     """
 
     def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
         self._column_of: dict[str, str] = {}
-        for name, column in (mapping or {}).items():
-            field = _ALIASES.get(name, name)
+        for given, column in (mapping or {}).items():
+            field = _ALIASES.get(given, given)
             if field not in NAMES:
-                raise UnknownName("field", name, NAMES, f"The fields are {', '.join(NAMES)}.")
+                raise UnknownName("field", given, NAMES, f"The fields are {', '.join(NAMES)}.")
             if field in self._column_of:
                 raise UserError(f"--map names {field} twice; give it one column")
             self._column_of[field] = column
@@ -86,10 +67,10 @@ class Columns:
     def example(self, record: Any) -> Example:
         """The Example of a record. Raises BadRecord."""
         if not isinstance(record, dict):
-            raise BadRecord([f"expected an object with named fields, found {found(record)}"])
+            raise BadRecord(f"expected an object with named fields, found {found(record)}")
         if self.never_seen:
             self.never_seen.difference_update(record)
-        problems: list[str] = []
+        wrong: list[str] = []
         fields: dict[str, Any] = {}
         source: dict[str, str] = {}
         rest: dict[str, Any] = {}
@@ -98,32 +79,32 @@ class Columns:
             try:
                 value = self._value(field, raw)
             except Problem as problem:
-                problems.append(str(problem))
+                wrong.append(str(problem))
                 continue
             if value is None or value == ():
                 continue
             if field in fields and fields[field] != value:
-                problems.append(
-                    f"{field}: the columns {source[field]} and {column} both hold it and differ; "
-                    f"choose one with --map {field}=COLUMN"
-                )
+                columns = f"the columns {source[field]} and {column} both hold it and differ"
+                wrong.append(f"{field}: {columns}; choose one with --map {field}=COLUMN")
             else:
                 fields[field] = value
                 source[field] = column
-        if not problems and not _MARKED & source.keys():
-            problems.append(_nothing_known(record))
+        if not wrong and not _SCORED & source.keys():
+            wrong.append(_nothing_known(record))
         try:
             if rest:
                 fields["meta"] = _with_rest(fields.get("meta", {}), rest)
             _check_json(fields)
+            if not wrong:
+                return Example(**fields)
         except Problem as problem:
-            problems.append(str(problem))
-        if problems:
-            raise BadRecord(problems)
-        return _made(fields)
+            wrong.append(str(problem))
+        except ValidationError as error:
+            wrong += problems(error)
+        raise BadRecord("; ".join(wrong))
 
     def _assigned(self, record: dict[str, Any], rest: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-        """(field, column, value) of every column that is a field; the others go into `rest` where they have a value."""
+        """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""
         for field, column in self._column_of.items():
             if column in record:
                 yield field, column, record[column]
@@ -131,57 +112,47 @@ class Columns:
         for column, raw in record.items():
             if column in self._mapped:
                 continue
-            name = _known_name(column)
             known = field_of(column)
-            if known is None or known in self._column_of or (retrieval and name == "context"):
-                if not (missing(raw) or (self._cells and raw == "")):
-                    rest[column] = raw
-            else:
+            ideal = retrieval and _known_name(column) == "context"  # DeepEval's, beside the retrieved passages
+            if known is not None and known not in self._column_of and not ideal:
                 yield known, column, raw
+            elif not self._empty(raw):
+                rest[column] = raw
+
+    def _empty(self, raw: Any) -> bool:
+        return missing(raw) or (self._cells and raw == "")
 
     def _value(self, field: str, raw: Any) -> Any:
-        if missing(raw) or (self._cells and raw == ""):
+        if self._empty(raw):
             return None
         if self._cells and raw == '""':
             raw = ""
         if field in _TEXTS:
             return text(field, raw)
-        if field in _LABELS:
-            return label(field, raw)
-        if field == "contexts":
-            return _contexts(as_list_cell(field, raw) if self._cells else raw)
-        if field == "references":
-            return _references(as_list_cell(field, raw) if self._cells else raw)
+        if field in _NAMED:
+            return name(field, raw)
+        if field in ("contexts", "references"):
+            items = as_list_cell(field, raw) if self._cells else raw
+            return _contexts(items) if field == "contexts" else _references(items)
         return _json_object(field, raw)
 
 
 def field_of(column: str) -> str | None:
-    """The field that a column is understood as, by its name alone."""
-    name = _known_name(column)
-    return None if name is None else _FIELD_OF[name]
+    """The field that a column is read as, by its name alone."""
+    known = _known_name(column)
+    return None if known is None else _FIELD_OF[known]
 
 
 @lru_cache(maxsize=4096)
 def _known_name(column: str) -> str | None:
     """The name out of NAMES that a column's name stands for."""
     words = column.strip().replace(" ", "_").replace("-", "_")
-    return next((name for name in (words.lower(), _HUMP.sub("_", words).lower()) if name in _FIELD_OF), None)
-
-
-def _made(fields: dict[str, Any]) -> Example:
-    try:
-        return Example(**fields)
-    except ValidationError as error:
-        problems = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-        raise BadRecord(problems) from None
+    return next((form for form in (words.lower(), _HUMP.sub("_", words).lower()) if form in _FIELD_OF), None)
 
 
 def _contexts(raw: Any) -> tuple[Context, ...]:
-    if isinstance(raw, dict):
+    if isinstance(raw, (str, dict)):
         raw = [raw]
-    if isinstance(raw, str):
-        value = text("contexts", raw)
-        return (Context(text=value),) if value.strip() else ()
     if not isinstance(raw, list):
         raise Problem(f"contexts: expected text or a list, found {found(raw)}")
     passages = (_context(f"contexts[{index}]", item) for index, item in enumerate(raw) if not missing(item))
@@ -196,8 +167,8 @@ def _context(where: str, raw: Any) -> Context:
     body = next((raw[key] for key in _PASSAGE_TEXT if not missing(raw.get(key))), None)
     if body is None:
         raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
-    name = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
-    return Context(text=text(where, body), id=None if name is None else label(f"{where}.id", name))
+    own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
+    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id))
 
 
 def _references(raw: Any) -> tuple[str, ...]:
@@ -216,7 +187,7 @@ def _json_object(field: str, raw: Any) -> Any:
         try:
             value = parse_json(raw)
         except NotJson:
-            value = raw
+            pass
         except ValueError as error:
             raise Problem(f"{field}: {error}") from None
     if isinstance(value, dict) or (field == "options" and isinstance(value, list)):
@@ -225,27 +196,26 @@ def _json_object(field: str, raw: Any) -> Any:
 
 
 def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    twice = [name for name in rest if name in meta and meta[name] != rest[name]]
-    if twice:
+    if twice := [column for column in rest if column in meta and meta[column] != rest[column]]:
         raise Problem(f"meta: {', '.join(twice)} is also a column of its own, and differs")
     return {**meta, **rest}
 
 
 def _check_json(fields: dict[str, Any]) -> None:
-    """Raises Problem where the free parts of a record could not be written as JSON again."""
+    """Raises Problem if the free parts of a record could not be written as JSON again."""
     for field in ("profile", "options", "meta"):
-        if field in fields and compact(fields[field]) is None:
-            if (why := flaw(fields[field])) is not None:
-                raise Problem(f"{field}: {why}")
-            try:
-                orjson.dumps(fields[field])
-            except orjson.JSONEncodeError as error:
-                raise Problem(f"{field}: cannot be kept as JSON ({error})") from None
+        if field not in fields:
+            continue
+        if (why := flaw(fields[field])) is not None:
+            raise Problem(f"{field}: {why}")
+        try:
+            orjson.dumps(fields[field])
+        except orjson.JSONEncodeError as error:
+            raise Problem(f"{field}: cannot be kept as JSON ({error})") from None
 
 
 def _nothing_known(record: dict[str, Any]) -> str:
     if not record:
         return "the record is empty"
-    names = [str(name) for name in record]
-    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    shown = ", ".join(str(column) for column in list(record)[:8]) + (", …" if len(record) > 8 else "")
     return f"no column that longmark knows (found {shown}); name them with --map question=COLUMN"

@@ -1,4 +1,4 @@
-"""One question with an answer to mark, and what the marking may need.
+"""One question with an answer to score, and what the metrics may need.
 
 A record from a file becomes an `Example` in `records.columns` (names of other tools) and `records.read` (files).
 """
@@ -10,7 +10,10 @@ import re
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from longmark.records.files import NotJson
+from longmark.records.values import problems
 
 _HUGE = re.compile(rb"\d{19}")
 
@@ -30,7 +33,7 @@ class Example(BaseModel):
     id              unique in a file; else a hash of the content
     question_id     pairs systems, runs and variants; else a hash of the question, case and space folded
     question        what was asked; None: not given
-    answer          the answer to mark; "" is an empty answer, None a missing one
+    answer          the answer to score; "" is an empty answer, None a missing one
     contexts        the passages the answer was made from, in their order; empty passages are left out
     references      right answers, any of which will do
     system          who answered; None: the run's folder names it
@@ -76,10 +79,15 @@ class Example(BaseModel):
 
     @classmethod
     def from_json(cls, line: bytes) -> Example:
-        """The Example of one line. ValueError where it is none."""
+        """The Example of one line. NotJson or another ValueError, with the fields that are wrong, if it is none."""
         if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
             line = orjson.dumps(orjson.loads(line))
-        return cls.model_validate_json(line)
+        try:
+            return cls.model_validate_json(line)
+        except ValidationError as error:
+            if error.errors()[0]["type"] == "json_invalid":
+                raise NotJson(f"is not JSON: {error.errors()[0]['ctx']['error']}") from None
+            raise ValueError("; ".join(problems(error))) from None
 
 
 def question_hash(question: str) -> str:

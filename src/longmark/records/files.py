@@ -1,58 +1,253 @@
-"""Files as every reader opens them: regular files only, read whole only up to a size; what fails is a UserError."""
+"""Files as every reader opens them, JSON out of them, and what errors say of them; whatever fails is a UserError.
+
+A file is a regular one, read at once only up to a size. Refused in JSON, since a later step could not keep it: nesting
+beyond `DEPTH`, a key that an object has twice (a parser would keep the last one), numbers beyond the range of a float,
+`Infinity`. `NaN`, which tables of numbers use for a missing value, becomes null.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from longmark.errors import UserError
+import orjson
+
+from longmark.errors import BadInput, UserError
+
+DEPTH = 100
+"""Levels of objects and lists in one value. pydantic reads 200 and orjson writes 254, and records are written inside
+rows, examples and pages."""
+
+LARGEST = 1 << 30  # bytes of a JSON document, which is parsed at once
+LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
+BAD_SHOWN = 50
+"""How many bad records are named; the rest is counted."""
+
+# Control characters, line separators, overrides of direction and lone surrogates.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-@contextmanager
-def opened(path: Path, called: str = "") -> Iterator[BinaryIO]:
-    """A regular file, open for reading. called: how messages name it (else by its path).
+def at(name: object, line: object, message: str) -> str:
+    """`name:line: message` on one line: a line feed or control character in any of them is shown as its escape."""
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), f"{name}:{line}: {message}")
 
-    UserError where there is no such file, it is a folder, pipe or device, or the system cannot read it (also later,
-    inside the block).
-    """
+
+class BadLines:
+    """What is wrong with the records of one source: the first BAD_SHOWN messages, and the count of all."""
+
+    def __init__(self, name: object) -> None:
+        self.name = name
+        self.lines: list[str] = []
+        self.total = 0
+
+    def add(self, line: object, message: str) -> None:
+        self.total += 1
+        if len(self.lines) < BAD_SHOWN:
+            self.lines.append(at(self.name, line, message))
+
+    def check(self) -> None:
+        """Raises BadInput if a record is bad."""
+        if self.total:
+            raise BadInput(self.lines, self.total)
+
+
+# Bytes and text -------------------------------------------------------------------------------------------------------
+
+
+def check_regular(path: Path, called: str = "") -> None:
+    """UserError if there is no such file, or it is a folder, pipe or device. called: its name in messages."""
     called = called or str(path)
     try:
+        if path.is_dir():
+            raise UserError(f"{called} is a folder; name a file")
+        if not path.exists():
+            raise UserError(f"there is no file {path}")
         if not path.is_file():
-            raise UserError(f"{called} {_no_file(path)}")
-        with path.open("rb") as file:
-            yield file
+            raise UserError(f"{called} is a pipe or a device; save its content in a file first")
     except OSError as error:
         raise UserError(f"{called} cannot be read: {error.strerror or error}") from error
 
 
-def _no_file(path: Path) -> str:
-    if path.is_dir():
-        return "is a folder; name a file"
-    if path.exists():
-        return "is a pipe or a device; save its content in a file first"
-    path.stat()  # raises what the system says
-    return "cannot be read"
+@contextmanager
+def opened(path: Path, called: str = "") -> Iterator[BinaryIO]:
+    """A regular file, open for reading. UserError as `check_regular`, and for any OSError inside the block."""
+    check_regular(path, called)
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise UserError(f"{called or path} cannot be read: {error.strerror or error}") from error
 
 
 def content(path: Path, most: int, called: str = "") -> bytes:
-    """All bytes of a regular file. UserError as `opened`, and where there are more than `most`."""
+    """All bytes of a regular file. UserError as `opened`, and if there are more than `most`."""
     with opened(path, called) as file:
         raw = file.read(most + 1)
     if len(raw) > most:
         limit = f"{most >> 20:,} MiB" if most >> 20 else f"{most >> 10:,} KiB"
-        raise UserError(f"{called or path} is larger than the {limit} that are read; make it smaller")
+        raise UserError(f"{called or path} is larger than the limit of {limit}; make it smaller")
     return raw
 
 
 def text(path: Path, most: int, called: str = "") -> str:
-    """The UTF-8 text of a regular file, without a byte order mark. UserError as `content`, and where it is none."""
+    """The UTF-8 text of a regular file, without a byte order mark. UserError as `content`, and if it is not UTF-8."""
     raw = content(path, most, called)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{called or path}:{line}: is not UTF-8 (byte 0x{raw[error.start]:02X}); save it as UTF-8"
-        ) from None
+        message = f"is not UTF-8 (byte 0x{raw[error.start]:02X}); save it as UTF-8"
+        raise UserError(at(called or path, line, message)) from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line with its end) of a regular file. UserError as `opened`, and for a line without an end."""
+    with opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+            if len(line) > LONGEST_LINE:
+                raise UserError(at(path, number, f"is longer than the limit of {LONGEST_LINE >> 20} MiB for a line"))
+            yield number, line
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+class NotJson(ValueError):
+    """Text that is not JSON, as opposed to JSON that is refused."""
+
+
+class Flaw:
+    """Stands in a parsed document for a value that is refused; message: why, on one line.
+
+    No dataclass, because orjson would write it.
+    """
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+def parse_json(raw: bytes | str, *, strict: bool = False) -> Any:
+    """A JSON value. ValueError with a short reason if it is not JSON, or holds what the module's docstring refuses.
+
+    strict: `NaN` and halves of surrogate pairs are refused too, as in files of ours.
+    """
+    raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    if (value := _as_orjson_writes(raw)) is not None:
+        return value
+    if strict and (b"NaN" in raw or b"\\u" in raw):
+        try:
+            orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            raise NotJson(f"is not JSON: {str(error).split(': line ')[0]}") from None
+    value = parse_document(raw)
+    check(value)
+    return value
+
+
+def parse_document(raw: bytes) -> Any:
+    """As `parse_json`, but if only a part is refused, a `Flaw` stands in its place: `check` each record.
+
+    ValueError if the document cannot be parsed.
+    """
+    try:
+        return _DECODER.decode(raw.decode())
+    except UnicodeDecodeError as error:
+        raise NotJson(f"is not UTF-8 (byte 0x{raw[error.start]:02X}); save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(f"is not JSON: {error.msg} (character {error.pos + 1:,})") from None
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+
+
+def check(value: Any) -> None:
+    """ValueError if a parsed value nests too deeply or holds a Flaw."""
+    if why := flaw(value):
+        raise ValueError(why)
+
+
+def flaw(value: Any, levels: int = DEPTH) -> str | None:
+    """Why a value is refused: it holds a Flaw, or has more levels. None if it is fit."""
+    if isinstance(value, Flaw):
+        return value.message
+    if not isinstance(value, (dict, list, tuple)):
+        return None
+    if not levels:
+        return _TOO_DEEP
+    for part in value.values() if isinstance(value, dict) else value:
+        if type(part) is not str and (why := flaw(part, levels - 1)):
+            return why
+    return None
+
+
+def read_object(path: Path, remedy: str) -> dict[str, Any]:
+    """The JSON object of a file of ours. remedy: what to do, for the message.
+
+    UserError if the file cannot be read or holds no JSON object.
+    """
+    try:
+        found = parse_json(content(path, LARGEST), strict=True)
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy}") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{path} is damaged (no JSON object); {remedy}")
+    return found
+
+
+_TOO_DEEP = f"is nested more than {DEPTH} levels deep"
+_START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write
+
+
+def _as_orjson_writes(raw: bytes) -> Any:
+    """The value of a text in orjson's own form, in which no key was lost; None for any other text (the usual case for
+    files of ours, several times faster than the parser that sees every key)."""
+    if raw.find(b'": ', 0, _START) >= 0:
+        return None
+    try:
+        value = orjson.loads(raw)
+        shallow = raw.count(b"{") + raw.count(b"[") <= DEPTH or flaw(value) is None
+        return value if shallow and orjson.dumps(value) == raw.strip() else None
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+    return Flaw(f"has the key {_shown(twice)} twice in one object; remove or rename one")
+
+
+def _constant(name: str) -> Flaw | None:
+    return None if name == "NaN" else Flaw(f"holds {name}, which is no JSON number; write null or a finite number")
+
+
+def _int(digits: str) -> int | float | Flaw:
+    """Whole numbers beyond 64 bits become floats, as orjson reads them."""
+    if len(digits) <= 20 and -(1 << 63) <= (number := int(digits)) < 1 << 64:
+        return number
+    return _float(digits)
+
+
+def _float(digits: str) -> float | Flaw:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        return Flaw(f"holds the number {_shown(digits)}, which is too large; write it in quotes, or null")
+    return number
+
+
+def _shown(text: str) -> str:
+    return ascii(text if len(text) <= 40 else text[:39] + "…")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_int=_int, parse_float=_float, strict=True
+)

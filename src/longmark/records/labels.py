@@ -1,4 +1,4 @@
-"""The labels that people gave: a file with one rating, or one choice between two answers, per line.
+"""The labels that raters gave: a file with one rating, or one choice between two answers, per line.
 
 Ratings:  example_id, value; and label (its name), rater, system if there are several
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import BadInput, UnknownName, UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import sources
-from longmark.records.values import Problem, found, label, missing
+from longmark.records.files import BAD_SHOWN, BadLines
+from longmark.records.values import Problem, found, missing
+from longmark.records.values import name as name_of
 
 RATING = ("example_id", "system", "label", "value", "rater")
 CHOICE = ("question_id", "a", "b", "choice", "label", "rater")
 FIELDS = tuple(dict.fromkeys(RATING + CHOICE))
 GROUPS = ("group", "mode", "subject")
-"""Columns by which the figures are broken down where nothing else is asked for."""
+"""Columns by which the figures are broken down if nothing else is asked for."""
 
 MOST_GROUPS = 60
-SHOWN = 20
+SHOWN = BAD_SHOWN
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 _TRUTH = {True: "true", False: "false"}
@@ -48,6 +50,17 @@ class Label:
     rater: str
     groups: tuple[str | None, ...]
 
+    def about(self) -> tuple[Any, ...]:
+        """What was labelled, whoever did it."""
+        return self.label, self.example_id, self.system
+
+    def key(self) -> tuple[Any, ...]:
+        """What a file holds once."""
+        return self.rater, *self.about()
+
+    def in_words(self) -> str:
+        return f'rated "{self.example_id}" on {self.label}'
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -61,6 +74,17 @@ class Choice:
     choice: str
     rater: str
     groups: tuple[str | None, ...]
+
+    def about(self) -> tuple[Any, ...]:
+        """What was compared, whoever did it and in whatever order."""
+        return self.label, self.question_id, *sorted((self.a, self.b))
+
+    def key(self) -> tuple[Any, ...]:
+        """What a file holds once."""
+        return self.rater, self.label, self.question_id, self.a, self.b
+
+    def in_words(self) -> str:
+        return f'chose between "{self.a}" and "{self.b}" in this order'
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +101,8 @@ class Labels:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        said: Iterable[Label | Choice] = self.choices or self.ratings
-        return tuple(dict.fromkeys(each.label for each in said))
+        given: Iterable[Label | Choice] = self.choices or self.ratings
+        return tuple(dict.fromkeys(each.label for each in given))
 
 
 def read_labels(
@@ -95,9 +119,9 @@ def read_labels(
     Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong (a rater who
     labelled something twice among them), UnknownName for a field, a column or a label that does not exist.
     """
-    for name in mapping or {}:
-        if name not in FIELDS:
-            raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
+    for field in mapping or {}:
+        if field not in FIELDS:
+            raise UnknownName("field", field, FIELDS, f"The fields are {', '.join(FIELDS)}.")
     if isinstance(given, str | Path):
         path = Path(given)
         name, records = str(path), list(sources.records(path, sources.kind_of(path)))
@@ -105,193 +129,142 @@ def read_labels(
         name, records = "human", list(enumerate(given, 1))
     if not records:
         raise UserError(f"{name} has no records; write one rating a line")
-    reader = _Reader(name, records, mapping or {}, by, needed)
-    reader.read()
-    human = Labels(name, tuple(reader.ratings), tuple(reader.choices), reader.by, reader.empty)
-    human = human if by else _with_groups_only(human)
+    columns = _Columns(name, records, mapping or {}, by, needed)
+    wrong, empty = BadLines(name), 0
+    read: dict[tuple[Any, ...], Label | Choice] = {}
+    for line, record in records:
+        try:
+            one = columns.label(line, record)
+            if one is None:
+                empty += 1
+            elif (first := read.setdefault(one.key(), one)) is not one:
+                wrong.add(line, _twice(one, first.line))
+        except Problem as problem:
+            wrong.add(line, str(problem))
+    wrong.check()
+    found = _without_useless_groups(list(read.values()), columns.by, by)
+    human = replace(found, name=name, empty=empty)
     if not human.labels:
-        raise UserError(f"{name}: no line has a {'choice' if reader.pairs else 'value'}, so people said nothing")
-    for label_ in labels:
-        if label_ not in human.labels:
-            raise UnknownName("label", label_, human.labels, f"The labels are {', '.join(human.labels[:20])}.")
+        raise UserError(f"{name}: no line has a {'choice' if columns.pairs else 'value'}")
+    for label in labels:
+        if label not in human.labels:
+            raise UnknownName("label", label, human.labels, f"The labels are {', '.join(human.labels[:20])}.")
     return human
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Reads the records of one file; `bad` collects what is wrong with them."""
+class _Columns:
+    """Which column of a file holds which field. pairs: the file holds choices; by: the columns of the groups."""
 
-    name: str
-    records: Sequence[tuple[int, Any]]
-    mapping: Mapping[str, str]
-    asked: Sequence[str]
-    needed: Collection[str] = ()
-    by: tuple[str, ...] = ()
-    pairs: bool = False
-    ratings: list[Label] = field(default_factory=list)
-    choices: list[Choice] = field(default_factory=list)
-    empty: int = 0
-    bad: list[str] = field(default_factory=list)
-    wrong: int = 0
-    columns: dict[str, str] = field(default_factory=dict)
-
-    def read(self) -> None:
-        self._find_columns()
-        seen: dict[tuple[Any, ...], int] = {}
-        for line, record in self.records:
-            if not isinstance(record, Mapping):
-                why = (
-                    record.message
-                    if isinstance(record, sources.Unreadable)
-                    else f"expected named fields, found {found(record)}"
-                )
-                self._note(line, why)
-                continue
-            try:
-                said = self._choice(line, record) if self.pairs else self._rating(line, record)
-            except Problem as problem:
-                self._note(line, str(problem))
-                continue
-            if said is None:
-                self.empty += 1
-                continue
-            first = seen.setdefault(_key(said), line)
-            if first != line:
-                self._note(line, _twice(said, first))
-            elif isinstance(said, Choice):
-                self.choices.append(said)
-            else:
-                self.ratings.append(said)
-        if self.wrong:
-            raise BadInput(self.bad, self.wrong)
-
-    def _find_columns(self) -> None:
-        names = dict.fromkeys(name for _, record in self.records if isinstance(record, Mapping) for name in record)
-        if not names:  # every record is unreadable, and will say why
+    def __init__(
+        self,
+        file: str,
+        records: Sequence[tuple[int, Any]],
+        mapping: Mapping[str, str],
+        by: Sequence[str],
+        needed: Collection[str],
+    ) -> None:
+        self._column: dict[str, str] = {}
+        self._needed = needed
+        self.pairs, self.by = False, tuple[str, ...]()
+        names = dict.fromkeys(column for _, record in records if isinstance(record, Mapping) for column in record)
+        if not names:  # every record is unreadable, each with its reason
             return
-        folded = {_folded(str(name)): name for name in reversed(names)}
-        for ours, mapped in self.mapping.items():
-            if mapped not in names:
-                raise UnknownName("column in --map", mapped, map(str, names), f"The columns are {_some(names)}.")
-            self.columns[ours] = mapped
-        taken = set(self.columns.values())
-        for ours in FIELDS:
-            column = folded.get(_SCORE_NAMES.get(ours, ours) if "dimension" in folded else ours)
-            if ours not in self.columns and column is not None and column not in taken:
-                self.columns[ours] = column
-        self.pairs = "choice" in self.columns
-        for needed in dict.fromkeys((*(("a", "b", "choice") if self.pairs else ("example_id", "value")), *self.needed)):
-            if needed not in self.columns:
+        listed = f"The columns are {_some(names)}."
+        folded = {_folded(str(column)): column for column in reversed(names)}
+        for field, column in mapping.items():
+            if column not in names:
+                raise UnknownName("column in --map", column, map(str, names), listed)
+            self._column[field] = column
+        taken = set(self._column.values())
+        for field in FIELDS:
+            own = folded.get(_SCORE_NAMES.get(field, field) if "dimension" in folded else field)
+            if field not in self._column and own is not None and own not in taken:
+                self._column[field] = own
+        self.pairs = "choice" in self._column
+        for field in dict.fromkeys((*(("a", "b", "choice") if self.pairs else ("example_id", "value")), *needed)):
+            if field not in self._column:
                 what = "choices between answers" if self.pairs else "ratings"
-                raise UserError(
-                    f"{self.name}: {what} need a column {needed}; found {_some(names)}; "
-                    f"name it with --map {needed}=COLUMN"
-                )
-        for asked in self.asked:
-            if asked not in names and _folded(asked) not in folded:
-                raise UnknownName("column in --by", asked, map(str, names), f"The columns are {_some(names)}.")
-        wanted = [asked if asked in names else folded[_folded(asked)] for asked in self.asked]
-        self.by = tuple(wanted or [folded[name] for name in GROUPS if name in folded and folded[name] not in taken])
+                remedy = f"name it with --map {field}=COLUMN"
+                raise UserError(f"{file}: {what} need a column {field}; found {_some(names)}; {remedy}")
+        for column in by:
+            if column not in names and _folded(column) not in folded:
+                raise UnknownName("column in --by", column, map(str, names), listed)
+        asked = [column if column in names else folded[_folded(column)] for column in by]
+        self.by = tuple(asked or [folded[group] for group in GROUPS if group in folded and folded[group] not in taken])
 
-    def _cell(self, record: Mapping[str, Any], ours: str) -> Any:
-        value = record.get(self.columns[ours]) if ours in self.columns else None
+    def label(self, line: int, record: Any) -> Label | Choice | None:
+        """The label of a record; None if its value or choice is empty. Raises Problem."""
+        if isinstance(record, sources.Unreadable):
+            raise Problem(record.message)
+        if not isinstance(record, Mapping):
+            raise Problem(f"expected named fields, found {found(record)}")
+        if self.pairs:
+            a, b = self._name(record, "a"), self._name(record, "b")
+            if a == b:
+                raise Problem(f'a and b are both "{a}"; a choice is between two answers')
+            if (raw := self._cell(record, "choice")) is None:
+                return None
+            choice = raw.strip().casefold() if isinstance(raw, str) else ""
+            if choice not in ("a", "b", "tie"):
+                raise Problem(f"choice: expected a, b or tie, found {found(raw)}")
+            question = self._name(record, "question_id", None)
+            label, rater = self._name(record, "label", "preference"), self._name(record, "rater", _ONLY_RATER)
+            return Choice(line, question, a or "", b or "", label or "", choice, rater or "", self._groups(record))
+        example = self._name(record, "example_id")
+        value = _value(self._cell(record, "value"))
+        if value is None and "value" in self._needed:
+            raise Problem(f"{self._column['value']}: is empty")
+        if value is None:
+            return None
+        system = self._name(record, "system", None)
+        label, rater = self._name(record, "label", "rating"), self._name(record, "rater", _ONLY_RATER)
+        return Label(line, example or "", system, label or "", value, rater or "", self._groups(record))
+
+    def _cell(self, record: Mapping[str, Any], field: str) -> Any:
+        value = record.get(self._column[field]) if field in self._column else None
         return None if missing(value) or (isinstance(value, str) and not value.strip()) else value
 
-    def _label(self, record: Mapping[str, Any], ours: str, default: str | None = None) -> str | None:
-        """A name; one that may lack only where the whole column does has its default."""
-        value = self._cell(record, ours)
-        if value is None:
-            if default is not None and ours in self.columns:
-                leave = "" if ours in self.needed else f", or leave out the column {self.columns[ours]}"
-                raise Problem(f"{self.columns[ours]}: is empty; name it{leave}")
-            return default
-        name = label(ours, value)
-        return name.strip() if name else default
-
-    def _needed(self, record: Mapping[str, Any], ours: str) -> str:
-        name = self._label(record, ours)
-        if name is None:
-            raise Problem(f"{self.columns.get(ours, ours)}: is empty")
-        return name
+    def _name(self, record: Mapping[str, Any], field: str, *default: str | None) -> str | None:
+        """The text of a field. Without a default it must be there; a default that is a text is for a file without the
+        column, and None for an empty cell too."""
+        value = self._cell(record, field)
+        if value is None and not default:
+            raise Problem(f"{self._column.get(field, field)}: is empty")
+        if value is None and default[0] is not None and field in self._column:
+            leave = "" if field in self._needed else f", or leave out the column {self._column[field]}"
+            raise Problem(f"{self._column[field]}: is empty; name it{leave}")
+        return default[0] if value is None else (name_of(field, value) or "").strip()
 
     def _groups(self, record: Mapping[str, Any]) -> tuple[str | None, ...]:
         values = [record.get(column) for column in self.by]
         return tuple(
-            None if missing(value) else _TRUTH[value] if isinstance(value, bool) else (label("by", value) or None)
+            None if missing(value) else _TRUTH[value] if isinstance(value, bool) else name_of("by", value)
             for value in values
         )
 
-    def _rating(self, line: int, record: Mapping[str, Any]) -> Label | None:
-        example_id = self._needed(record, "example_id")
-        value = _value(self._cell(record, "value"))
-        if value is None:
-            if "value" in self.needed:
-                raise Problem(f"{self.columns['value']}: is empty")
-            return None
-        return Label(
-            line,
-            example_id,
-            self._label(record, "system"),
-            self._label(record, "label", "rating") or "rating",
-            value,
-            self._label(record, "rater", _ONLY_RATER) or _ONLY_RATER,
-            self._groups(record),
-        )
 
-    def _choice(self, line: int, record: Mapping[str, Any]) -> Choice | None:
-        a, b = self._needed(record, "a"), self._needed(record, "b")
-        if a == b:
-            raise Problem(f'a and b are both "{a}"; a choice is between two answers')
-        raw = self._cell(record, "choice")
-        if raw is None:
-            return None
-        choice = raw.strip().casefold() if isinstance(raw, str) else ""
-        if choice not in ("a", "b", "tie"):
-            raise Problem(f"choice: expected a, b or tie, found {found(raw)}")
-        return Choice(
-            line,
-            self._label(record, "question_id"),
-            a,
-            b,
-            self._label(record, "label", "preference") or "preference",
-            choice,
-            self._label(record, "rater", _ONLY_RATER) or _ONLY_RATER,
-            self._groups(record),
-        )
-
-    def _note(self, line: int, message: str) -> None:
-        self.wrong += 1
-        if len(self.bad) < SHOWN:
-            self.bad.append(f"{self.name}:{line}: {message}")
-
-
-def _with_groups_only(human: Labels) -> Labels:
-    """Without the columns that bear a group's name and hold none: too many values, or several for one answer."""
-    said: Sequence[Label | Choice] = human.choices or human.ratings
+def _without_useless_groups(read: Sequence[Label | Choice], by: tuple[str, ...], asked: Sequence[str]) -> Labels:
+    """Without the columns that are named like a group and are none (unless asked for): too many values, or several for
+    one answer."""
     unused: dict[int, str] = {}
-    for place in range(len(human.by)):
-        of: dict[tuple[Any, ...], str | None] = {}
-        count = len({each.groups[place] for each in said})
+    for place in range(0 if asked else len(by)):
+        first: dict[tuple[Any, ...], str | None] = {}
+        count = len({each.groups[place] for each in read})
         if count > MOST_GROUPS:
             unused[place] = f"it has {count:,} different values"
-        elif any(of.setdefault(_about(each), each.groups[place]) != each.groups[place] for each in said):
+        elif any(first.setdefault(each.about(), each.groups[place]) != each.groups[place] for each in read):
             unused[place] = "it differs between lines on the same answers"
-    if not unused:
-        return human
-    kept = [place for place in range(len(human.by)) if place not in unused]
-    return replace(
-        human,
-        ratings=tuple(replace(each, groups=tuple(each.groups[i] for i in kept)) for each in human.ratings),
-        choices=tuple(replace(each, groups=tuple(each.groups[i] for i in kept)) for each in human.choices),
-        by=tuple(human.by[place] for place in kept),
-        unused=tuple((human.by[place], why) for place, why in unused.items()),
+    kept = [place for place in range(len(by)) if place not in unused]
+    if unused:
+        read = [replace(each, groups=tuple(each.groups[place] for place in kept)) for each in read]
+    return Labels(
+        "",
+        tuple(each for each in read if isinstance(each, Label)),
+        tuple(each for each in read if isinstance(each, Choice)),
+        tuple(by[place] for place in kept),
+        0,
+        tuple((by[place], why) for place, why in unused.items()),
     )
-
-
-def _about(said: Label | Choice) -> tuple[Any, ...]:
-    if isinstance(said, Label):
-        return said.label, said.example_id, said.system
-    return said.label, said.question_id, *sorted((said.a, said.b))
 
 
 def _value(raw: Any) -> float | str | None:
@@ -316,19 +289,9 @@ def _value(raw: Any) -> float | str | None:
     return float(raw)
 
 
-def _key(said: Label | Choice) -> tuple[Any, ...]:
-    if isinstance(said, Label):
-        return said.label, said.rater, said.example_id, said.system
-    return said.label, said.rater, said.question_id, said.a, said.b
-
-
-def _twice(said: Label | Choice, first: int) -> str:
-    if isinstance(said, Label):
-        what = f'rated "{said.example_id}" on {said.label}'
-    else:
-        what = f'chose between "{said.a}" and "{said.b}" in this order'
-    who = "someone (there is no column rater)" if said.rater == _ONLY_RATER else f'rater "{said.rater}"'
-    return f"{who} {what} already in line {first}; keep one of them, or name raters apart"
+def _twice(one: Label | Choice, first: int) -> str:
+    who = "someone (there is no column rater)" if one.rater == _ONLY_RATER else f'rater "{one.rater}"'
+    return f"{who} {one.in_words()} already in line {first}; keep one of them, or give each rater a name"
 
 
 def _folded(name: str) -> str:

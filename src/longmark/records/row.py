@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, ClassVar
 
 import orjson
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from longmark.records.json_data import parse_json
-from longmark.records.values import found
+from longmark.records.files import parse_json
+from longmark.records.values import found, problems
 
 STATUSES = {
     "ok": "the example has a score",
-    "missing_input": "the example lacks a field that the metric needs",
-    "undefined": "the metric has no value for this example (no claims, say)",
+    "missing_input": "the example has no value in a field that the metric needs",
+    "undefined": "the metric is undefined for this example (no claims, say)",
     "unparsable": "the judge's reply could not be read, twice",
     "refused": "the judge declined to answer",
     "too_long": "a text is longer than the model reads",
     "model_error": "the model gave no reply; run again to retry",
-    "unsupported": "the model cannot do what the metric needs",
-    "over_budget": "the budget was spent; run again to go on",
+    "unsupported": "the model does not have a capability that the metric needs",
+    "over_budget": "the budget was spent; run again to continue",
 }
+
+# Beyond 2^53, SQLite and readers of JSON do not keep every whole number.
+Count = Annotated[int, Field(strict=True, ge=0, le=2**53)]
+Dollars = Annotated[float, Field(strict=True, ge=0, le=1e12)]
+
+_NO_OTHERS = ConfigDict(extra="forbid")
 
 
 @dataclass(slots=True)
@@ -34,13 +41,15 @@ class Usage:
     several rows share counts its tokens and dollars for the row that asked first.
     """
 
-    calls: int = 0
-    from_cache: int = 0
-    prompt_tokens: int = 0
-    cached_prompt_tokens: int = 0
-    completion_tokens: int = 0
-    usd: float | None = 0.0
-    unmetered: int = 0
+    __pydantic_config__: ClassVar[ConfigDict] = _NO_OTHERS
+
+    calls: Count = 0
+    from_cache: Count = 0
+    prompt_tokens: Count = 0
+    cached_prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    usd: Dollars | None = 0.0
+    unmetered: Count = 0
 
     def add(self, other: Usage) -> None:
         """Adds another usage to this one; a price that is not known makes the sum not known."""
@@ -61,25 +70,26 @@ class Signature:
     prompts: prompt id -> hash; seed: of the run.
     """
 
-    version: str
+    __pydantic_config__: ClassVar[ConfigDict] = _NO_OTHERS
+
+    version: str = ""
     params: dict[str, Any] = field(default_factory=dict)
     models: dict[str, list[str]] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
-    seed: int = 0
-
-
-_Part = TypeVar("_Part", Signature, Usage)
+    seed: Annotated[int, Field(strict=True)] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One metric on one example. `score` is None exactly when `status` is not `ok`; `reason` is then a sentence."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = _NO_OTHERS
+
     example_id: str
     question_id: str
     system: str
     metric: str
-    score: float | None
+    score: Annotated[float, Field(strict=True)] | None
     status: str
     reason: str | None
     evidence: dict[str, Any]
@@ -111,83 +121,19 @@ class Row:
         question is the example's id, the status `ok`. Version 0.1 wrote `value` for `score`; it is still read.
         ValueError if it is not a row."""
         if not isinstance(data, dict):
-            raise ValueError("not a row of longmark: no JSON object")
+            raise ValueError(f"not a row of longmark: expected an object, found {found(data)}")
         if "value" in data and "score" not in data:
             data = {"score" if key == "value" else key: item for key, item in data.items()}
-        if absent := [key for key in _NEEDED if key not in data]:
-            raise ValueError(f"not a row of longmark: it has no {', '.join(absent)}")
-        given = {"question_id": data["example_id"], **_DEFAULTS, **data}
-        if unknown := [key for key in given if key not in _ROW_KEYS]:
-            raise ValueError(f"not a row of longmark: it has {', '.join(map(str, unknown))}")
-        score = given["score"]
-        if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
-            raise ValueError(f"a row's score is a number or null, not {found(score)}")
-        if isinstance(score, int) and abs(score) > _EXACT:
-            score = float(score)
-        for key in ("example_id", "question_id", "system", "metric", "status"):
-            if not isinstance(given[key], str):
-                raise ValueError(f"a row's {key} is text, not {found(given[key])}")
-            if not given[key].isascii() and _NOT_UNICODE.search(given[key]):
-                raise ValueError(f"a row's {key} is not UTF-8")
-        if isinstance(given["reason"], str) and _NOT_UNICODE.search(given["reason"]):
-            raise ValueError("a row's reason is not UTF-8")
-        if not isinstance(given["reason"], str | None):
-            raise ValueError(f"a row's reason is text or null, not {found(given['reason'])}")
-        if not isinstance(given["evidence"], dict):
-            raise ValueError("a row's evidence is an object")
-        signature = _part(Signature, "signature", {"version": "", **_object("signature", given)})
-        _check_signature(signature)
-        usage = _part(Usage, "usage", _object("usage", given))
-        _check_usage(usage)
-        return cls(**{**given, "score": score, "signature": signature, "usage": usage})
+        try:
+            row: Row = _rows().validate_python({"question_id": data.get("example_id"), **_DEFAULTS, **data})
+        except ValidationError as error:
+            raise ValueError(f"not a row of longmark: {'; '.join(problems(error))}") from None
+        return row
 
 
-_EXACT = 2**53  # beyond it a float no longer holds every whole number, and SQLite cannot keep some of them at all
-_MOST_USD = 1e12
-_NOT_UNICODE = re.compile("[\ud800-\udfff]")
-_ROW_KEYS = {f.name for f in fields(Row)}
-_PART_KEYS: dict[type, list[str]] = {kind: [f.name for f in fields(kind)] for kind in (Signature, Usage)}
-_COUNTS = tuple(name for name in _PART_KEYS[Usage] if name != "usd")
-_NEEDED = ("example_id", "metric", "score")
 _DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
 
 
-def _object(key: str, row: dict[str, Any]) -> dict[str, Any]:
-    found = row[key]
-    if not isinstance(found, dict):
-        raise ValueError(f"a row's {key} is an object")
-    return found
-
-
-def _part(kind: type[_Part], name: str, given: dict[str, Any]) -> _Part:
-    known = _PART_KEYS[kind]
-    if unknown := [key for key in given if key not in known]:
-        raise ValueError(f"a row's {name} has {', '.join(map(str, unknown))}; it may have {', '.join(known)}")
-    return kind(**given)
-
-
-def _check_signature(signature: Signature) -> None:
-    """ValueError where a part has another type than the declared one."""
-    if not isinstance(signature.version, str):
-        raise ValueError(f"a row's signature.version is text, not {found(signature.version)}")
-    if not isinstance(signature.seed, int) or isinstance(signature.seed, bool):
-        raise ValueError(f"a row's signature.seed is a whole number, not {found(signature.seed)}")
-    if not isinstance(signature.params, dict):
-        raise ValueError(f"a row's signature.params is an object, not {found(signature.params)}")
-    if not isinstance(signature.prompts, dict) or not all(isinstance(one, str) for one in signature.prompts.values()):
-        raise ValueError("a row's signature.prompts has a hash for each prompt")
-    if not isinstance(signature.models, dict) or not all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in signature.models.values()
-    ):
-        raise ValueError("a row's signature has for each role a list of models, by their names")
-
-
-def _check_usage(usage: Usage) -> None:
-    """ValueError where a count is no whole number from 0 to 2^53, or usd no amount."""
-    for name in _COUNTS:
-        count = getattr(usage, name)
-        if type(count) is not int or not 0 <= count <= _EXACT:
-            raise ValueError(f"a row's usage.{name} is a whole number from 0 to 2^53, not {found(count)}")
-    usd = usage.usd
-    if usd is not None and (isinstance(usd, bool) or not isinstance(usd, (int, float)) or not 0 <= usd <= _MOST_USD):
-        raise ValueError(f"a row's usage.usd is an amount from 0 to {_MOST_USD:g}, or null, not {found(usd)}")
+@cache
+def _rows() -> TypeAdapter[Row]:
+    return TypeAdapter(Row)

@@ -1,56 +1,51 @@
-"""The raw records of a file, whatever its format, with the place of each."""
+"""The raw records of a file of any format, with the place of each.
+
+JSON Lines, CSV, TSV and Parquet stream; a .json document is read at once. Parquet values are as JSON would hold them:
+dates, times, durations and decimals as text, bytes as UTF-8.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import datetime
+import decimal
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError
-from longmark.records import files, parquet
+from longmark.errors import MissingExtra, UserError
 from longmark.records.columns import field_of
-from longmark.records.json_data import LARGEST, check, parse_document, parse_json
+from longmark.records.files import LARGEST, at, check, check_regular, content, lines, opened, parse_document, parse_json
 
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format."""
 
+LONGEST_CELL = 1 << 26  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
+
 _HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
-LONGEST_CELL = 1 << 26  # characters of a CSV cell; Python's own limit is 131,072
-LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}
+_BATCH = 128  # records of Parquet: with a megabyte of contexts each, still little memory
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A record that could not be taken apart; message: why, on one line."""
+    """A record that cannot be read; message: why, on one line."""
 
     message: str
 
 
 Records = Iterator[tuple[int, Any]]
-"""(line or number, record or Unreadable)"""
+"""(line or number, record or Unreadable). A line in JSON Lines, CSV and TSV; a number in JSON and Parquet."""
 
 
 def kind_of(path: Path) -> str:
-    """The format of a file by its suffix. Raises UserError where there is none to read."""
-    try:
-        return _kind_of(path)
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def _kind_of(path: Path) -> str:
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; name the file with the records")
-    if not path.exists():
-        raise UserError(f"there is no file {path}")
-    if not path.is_file():
-        raise UserError(f"{path} is a pipe or a device, which cannot be read twice; save the records in a file first")
+    """The format of a file by its suffix. UserError if there is no such file, it is empty or has another suffix."""
+    check_regular(path)
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
@@ -61,29 +56,39 @@ def _kind_of(path: Path) -> str:
 
 
 def records(path: Path, kind: str) -> Records:
-    """Every record of a file. Raises UserError where the file as a whole cannot be read."""
+    """Every record of a file. UserError if the file as a whole cannot be read."""
     try:
-        if kind != "parquet":
-            _check_encoding(path)
+        if kind == "parquet":
+            yield from _parquet(path)
+            return
+        _check_encoding(path)
         if kind == "jsonl":
             yield from _jsonl(path)
         elif kind == "json":
             yield from _json(path)
-        elif kind == "parquet":
-            yield from _parquet(path)
         else:
             yield from _csv(path, "\t" if kind == "tsv" else ",")
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line with its end) of a regular file. UserError where it cannot be read or a line has no end."""
-    with files.opened(path) as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
-            if len(line) > LONGEST_LINE:
-                raise UserError(f"{path}:{number}: is longer than the {LONGEST_LINE >> 20} MiB that a line may have")
-            yield number, line
+def _check_encoding(path: Path) -> None:
+    """UserError for UTF-16: by its byte order mark, or by the NUL bytes that are half of its Latin letters."""
+    with opened(path) as file:
+        start = file.read(4096)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UserError(f"{path} is UTF-16; save it as UTF-8")
+    if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
+        raise UserError(f"{path} is full of NUL bytes and looks like UTF-16; save it as UTF-8")
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    """UserError if two columns have one name: a record could keep only one of them."""
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise UserError(f"{path}: the column {', '.join(twice[:8])} is there twice; rename one")
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
 
 
 def _jsonl(path: Path) -> Records:
@@ -100,14 +105,14 @@ def _jsonl(path: Path) -> Records:
 
 
 def _json(path: Path) -> Records:
-    raw = files.content(path, LARGEST).removeprefix(codecs.BOM_UTF8)
+    raw = content(path, LARGEST).removeprefix(codecs.BOM_UTF8)
     try:
         document = parse_document(raw)
         if not isinstance(document, dict | list):
             check(document)
     except ValueError as error:
-        lines = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
-        if len(lines) == 2 and all(_is_object(line) for line in lines):
+        first = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
+        if len(first) == 2 and all(_is_object(line) for line in first):
             raise UserError(f"{path} holds one record a line; name it .jsonl") from None
         raise UserError(f"{path} {error}") from None
     del raw
@@ -126,6 +131,16 @@ def _json(path: Path) -> Records:
         yield number, record
 
 
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(parse_json(line), dict)
+    except ValueError:
+        return False
+
+
+# CSV ------------------------------------------------------------------------------------------------------------------
+
+
 def _csv(path: Path, usual: str) -> Records:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
@@ -137,9 +152,13 @@ def _csv(path: Path, usual: str) -> Records:
         try:
             delimiter = _delimiter(path, first, usual) if hint is None else hint[1]
             rows = csv.reader(file, delimiter=delimiter, strict=True)
-            names = _header(path, next(rows, []))
+            cells = next(rows, [])
         except csv.Error as error:
-            raise UserError(f"{path}:{before}: the names of the columns cannot be read: {error}") from None
+            raise UserError(at(path, before, f"the names of the columns cannot be read: {error}")) from None
+        if not any(cell.strip() for cell in cells):
+            raise UserError(f"{path}: the first line must name the columns")
+        names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
+        _check_names(path, names)
         while True:
             line = rows.line_num + before
             try:
@@ -149,88 +168,172 @@ def _csv(path: Path, usual: str) -> Records:
             except csv.Error as error:
                 yield line, Unreadable(f"is not CSV: {error}; quotes inside a quoted cell are doubled")
                 continue
-            if not cells:
-                continue
-            if len(cells) != len(names):
-                yield line, Unreadable(_miscounted(len(cells), len(names), delimiter))
-                continue
-            yield line, dict(zip(names, cells, strict=True))
+            if len(cells) == len(names):
+                yield line, dict(zip(names, cells, strict=True))
+            elif cells:
+                yield line, Unreadable(_miscounted(len(cells), len(names), _SEPARATORS[delimiter]))
 
 
 def _delimiter(path: Path, line: str, usual: str) -> str:
     """What separates the columns that a line names: it gives the most names we know, and then the most names.
 
-    One that leaves quotes where none may be comes last. Raises UserError where two are equally good.
+    One that leaves quotes where none may be comes last. UserError if two are equally good.
     """
 
-    def names_of(mark: str) -> tuple[bool, int, int]:
+    def quality(mark: str) -> tuple[bool, int, int]:
         names = next(csv.reader([line], delimiter=mark), [])
-        return _is_csv(line, mark), sum(field_of(name) is not None for name in names), len(names)
+        try:
+            proper = next(csv.reader([line], delimiter=mark, strict=True), None) is not None
+        except csv.Error:
+            proper = False
+        return proper, sum(field_of(name) is not None for name in names), len(names)
 
-    counts = {mark: names_of(mark) for mark in (",", ";", "\t")}
+    counts = {mark: quality(mark) for mark in ",;\t"}
     most = max(counts.values())
     best = [mark for mark, count in counts.items() if count == most]
     if len(best) == 1:
         return best[0]
     if most[-1] > 1:
         raise UserError(
-            f"{path}: the first line has {' and '.join(map(_name, best))} between the names of the columns; "
-            f"use one of them, and quote names that hold the other"
+            f"{path}: the first line has {' and '.join(_SEPARATORS[mark] for mark in best)} between the names of the "
+            "columns; use one of them, and quote names that hold the other"
         )
     return usual
 
 
-def _is_csv(line: str, delimiter: str) -> bool:
-    try:
-        next(csv.reader([line], delimiter=delimiter, strict=True), None)
-    except csv.Error:
-        return False
-    return True
-
-
-def _miscounted(cells: int, names: int, delimiter: str) -> str:
+def _miscounted(cells: int, names: int, separators: str) -> str:
     counts = f"{cells} cell{'' if cells == 1 else 's'} for {names} column{'' if names == 1 else 's'}"
     if cells > names:
-        return f"{counts}; quote cells that hold {_name(delimiter)}"
-    return f"{counts}; they are separated by {_name(delimiter)}, as the names in the first line are"
+        return f"{counts}; quote cells that hold {separators}"
+    return f"{counts}; they are separated by {separators}, as the names in the first line are"
 
 
-def _header(path: Path, cells: list[str]) -> list[str]:
-    names = [name.strip() or f"column_{number}" for number, name in enumerate(cells, 1)]
-    if not any(cell.strip() for cell in cells):
-        raise UserError(f"{path}: the first line must name the columns")
-    check_names(path, names)
-    return names
-
-
-def check_names(path: Path, names: list[str]) -> None:
-    """UserError where two columns have one name: a record could keep only one of them."""
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise UserError(f"{path}: the column {', '.join(twice[:8])} is there twice; rename one")
-
-
-def _name(delimiter: str) -> str:
-    return {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}[delimiter]
+# Parquet --------------------------------------------------------------------------------------------------------------
 
 
 def _parquet(path: Path) -> Records:
-    for number, record in enumerate(parquet.records(path, partial(check_names, path)), 1):
-        yield number, Unreadable(str(record)) if isinstance(record, ValueError) else record
-
-
-def _is_object(line: bytes) -> bool:
+    """A column is converted at once if Python has all of its values, and value by value if it has not (nanoseconds,
+    dates before the year 1 or after 9999, bad UTF-8). So nothing depends on pandas, which pyarrow would ask for."""
     try:
-        return isinstance(parse_json(line), dict)
-    except ValueError:
-        return False
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("reading Parquet", "parquet") from None
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            _check_names(path, names)
+            number = 0
+            for batch in file.iter_batches(batch_size=_batch_size(path, file.metadata), use_threads=False):
+                columns = [_column(name, batch.column(place)) for place, name in enumerate(names)]
+                for cells in zip(*columns, strict=True):
+                    number += 1
+                    wrong = next((cell for cell in cells if isinstance(cell, Unreadable)), None)
+                    yield number, wrong or dict(zip(names, cells, strict=True))
+    except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
+        raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
 
 
-def _check_encoding(path: Path) -> None:
-    """Raises UserError for UTF-16: by its byte order mark, or by the NUL bytes that are half of its Latin letters."""
-    with path.open("rb") as file:
-        start = file.read(4096)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UserError(f"{path} is UTF-16; save it as UTF-8")
-    if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
-        raise UserError(f"{path} is full of NUL bytes and looks like UTF-16; save it as UTF-8")
+def _batch_size(path: Path, metadata: Any) -> int:
+    """Records to unpack at a time, so that they take about LARGEST bytes at most: a value is no larger than its chunk.
+
+    UserError if the values of a chunk are larger than LONGEST_CELL on average.
+    """
+    largest = 1
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for chunk in (group.column(place) for place in range(group.num_columns)):
+            size = chunk.total_uncompressed_size
+            if size > LONGEST_CELL * max(group.num_rows, 1):
+                limit = f"more than the limit of {LONGEST_CELL >> 20} MiB for a value"
+                message = f"unpacks to {size >> 20:,} MiB in {group.num_rows:,} records, {limit}"
+                raise UserError(f"{path}: the column {chunk.path_in_schema} {message}")
+            largest = max(largest, size)
+    return max(1, min(_BATCH, LARGEST // largest))
+
+
+def _column(name: str, column: Any) -> list[Any]:
+    """The values of a column; in place of one that cannot be read, an Unreadable with the reason."""
+    if column.nbytes <= LONGEST_CELL and not _has_nanoseconds(column.type):
+        try:
+            return [_plain(value) for value in column.to_pylist()]
+        except (ValueError, OverflowError):  # some value is beyond Python's types
+            pass
+    found: list[Any] = []
+    for place, scalar in enumerate(column):
+        try:
+            if column.slice(place, 1).nbytes > LONGEST_CELL:
+                raise ValueError(f"is larger than the limit of {LONGEST_CELL >> 20} MiB for a value")
+            found.append(_plain(_value(scalar)))
+        except (ValueError, OverflowError) as error:
+            found.append(Unreadable(f"{name}: cannot be read as {scalar.type} ({' '.join(str(error).split())})"))
+    return found
+
+
+def _has_nanoseconds(kind: Any) -> bool:
+    parts = (kind.field(place).type for place in range(kind.num_fields))
+    return getattr(kind, "unit", None) == "ns" or any(_has_nanoseconds(part) for part in parts)
+
+
+def _value(scalar: Any) -> Any:
+    """The value of a scalar of Arrow, its parts first."""
+    from pyarrow import types
+
+    kind = scalar.type
+    if not scalar.is_valid:
+        return None
+    if types.is_struct(kind):
+        names = [kind.field(place).name for place in range(kind.num_fields)]
+        if len(set(names)) < len(names):
+            raise ValueError("two fields have one name; rename one")
+        return {name: _value(scalar[place]) for place, name in enumerate(names)}
+    if types.is_map(kind):
+        return [[_value(item[0]), _value(item[1])] for item in scalar.values]
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return [_value(item) for item in scalar.values]
+    if types.is_dictionary(kind):
+        return _value(scalar.value)
+    if types.is_string(kind) or types.is_large_string(kind):
+        return scalar.as_buffer().to_pybytes()
+    return _moment(scalar) if types.is_temporal(kind) else scalar.as_py()
+
+
+def _moment(scalar: Any) -> str:
+    """A date, time or duration as text; if Python has no such date, as the number of units that Arrow holds."""
+    import pyarrow
+    from pyarrow import types
+
+    kind, rest = scalar.type, 0
+    moment = scalar
+    if getattr(kind, "unit", "") == "ns":
+        rest = scalar.value % 1000
+        make = pyarrow.time64 if types.is_time(kind) else pyarrow.duration if types.is_duration(kind) else None
+        coarse = make("us") if make else pyarrow.timestamp("us", kind.tz)
+        moment = pyarrow.scalar(scalar.value // 1000, pyarrow.int64()).cast(coarse)
+    try:
+        shown = moment.as_py()
+    except (ValueError, OverflowError):
+        return f"{scalar.value} ({kind})"
+    if not rest:
+        return str(_plain(shown))
+    if types.is_duration(kind):
+        return f"{shown}{'' if shown.microseconds else '.000000'}{rest:03d}"
+    text: str = shown.isoformat(timespec="microseconds")
+    end = text.index(".") + 7
+    return f"{text[:end]}{rest:03d}{text[end:]}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (datetime.timedelta, decimal.Decimal)):
+        return str(value)
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError("an infinite number")
+    return value

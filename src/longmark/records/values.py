@@ -1,4 +1,4 @@
-"""Single values of a record: what counts as missing, as text, as a label, as a list in a cell of a CSV file."""
+"""Single values of a record: what counts as missing, as text, as a name, as a list in a cell of a CSV file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ import io
 import tokenize
 from typing import Any
 
-from longmark.records.json_data import NotJson, parse_json
+from pydantic import ValidationError
+
+from longmark.records.files import NotJson, parse_json
 
 _SHOWN = 40  # characters of a wrong value that a message shows
 _EXACT = 2**53  # from here on a float no longer holds every whole number
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_unicode": "text that is UTF-8",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "dataclass_type": "an object",
+}
 
 
 class Problem(Exception):
@@ -38,39 +54,61 @@ def found(value: Any) -> str:
     return " ".join(str(value).split())[:_SHOWN]
 
 
+def problems(error: ValidationError) -> list[str]:
+    """What pydantic found wrong, as `field: what was expected, what was found` each."""
+    listed = []
+    for one in error.errors(include_url=False):
+        if one["type"] == "value_error":  # raised by a check of ours, in its own words
+            listed.append(str(one["ctx"]["error"]))
+        else:
+            listed.append(f"{'.'.join(map(str, one['loc']))}: {_problem(one['type'], one['msg'], one['input'])}")
+    return listed
+
+
+def _problem(kind: str, message: str, value: Any) -> str:
+    if kind == "missing":
+        return "is missing"
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "is not known"
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}, found {found(value)}"
+    return f"{message.replace('Input should be', 'expected')}, found {found(value)}"
+
+
 def text(field: str, value: Any) -> str:
     """A text as it is. Raises Problem for anything else and for characters that cannot be stored or sent."""
     if not isinstance(value, str):
         raise Problem(f"{field}: expected text, found {found(value)}")
     if "\x00" in value:
-        raise Problem(f"{field}: holds a NUL character; take it out")
+        raise Problem(f"{field}: holds a NUL character; remove it")
     if not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise Problem(f"{field}: {_not_unicode(value[error.start])}") from None
+            code = ord(value[error.start])
+            if 0xDC80 <= code <= 0xDCFF:  # what `surrogateescape` makes of a byte that is not UTF-8
+                raise Problem(f"{field}: is not UTF-8 (byte 0x{code - 0xDC00:02X}); save the file as UTF-8") from None
+            raise Problem(f"{field}: holds half a character (the lone surrogate U+{code:04X}); remove it") from None
     return value
 
 
-def label(field: str, value: Any) -> str | None:
+def name(field: str, value: Any) -> str | None:
     """The text of an id or another name; a number becomes text (1 and 1.0: `1`), an empty text None."""
     if isinstance(value, str):
         return text(field, value) or None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Problem(f"{field}: expected text or a number, found {found(value)}")
-    if isinstance(value, int):
-        return str(value)
-    if not value.is_integer():
-        return repr(value)
-    if abs(value) >= _EXACT:
-        raise Problem(f"{field}: {value!r} has too many digits to be read exactly as a number; write it in quotes")
-    return str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        if abs(value) >= _EXACT:
+            raise Problem(f"{field}: {value!r} has too many digits to be read exactly as a number; write it in quotes")
+        value = int(value)
+    return str(value)
 
 
 def as_list_cell(field: str, cell: Any) -> Any:
-    """A cell as the list it spells (JSON, or what Python prints for a list), or as it is where it is a text.
+    """A cell as the list it spells (JSON, or what Python prints for a list), or as it is if it is a text.
 
-    A cell that begins and ends like a list but is none (NumPy prints lists without commas) raises Problem.
+    Raises Problem for a cell that begins and ends like a list but is none (NumPy prints lists without commas).
     """
     trimmed = cell.strip() if isinstance(cell, str) else ""
     if not trimmed.startswith("["):
@@ -83,26 +121,12 @@ def as_list_cell(field: str, cell: Any) -> Any:
         raise Problem(f"{field}: {error}") from None
     if not (trimmed.startswith(("['", '["', "[{'", '[{"')) and trimmed.endswith("]")):
         return cell
-    listed = _python_list(trimmed)
-    if listed is None:
-        raise Problem(f'{field}: looks like a list but is none; write it as JSON: ["first", "second"]')
-    return listed
-
-
-def _python_list(cell: str) -> list[Any] | None:
-    """The items of `['a', 'b']`; None where it is no such list, or has texts side by side without a comma."""
     try:
-        value = ast.literal_eval(cell)
-        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
+        value = ast.literal_eval(trimmed)
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(trimmed).readline)]
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
-        return None
-    if not isinstance(value, list):
-        return None
-    texts_only = all(isinstance(item, str) for item in value)
-    return None if texts_only and tokens.count(tokenize.STRING) != len(value) else value
-
-
-def _not_unicode(char: str) -> str:
-    if 0xDC80 <= ord(char) <= 0xDCFF:  # what `surrogateescape` makes of a byte that is not UTF-8
-        return f"is not UTF-8 (byte 0x{ord(char) - 0xDC00:02X}); save the file as UTF-8"
-    return f"holds half a character (the lone surrogate U+{ord(char):04X}); take it out"
+        value, tokens = None, []
+    side_by_side = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if not isinstance(value, list) or (side_by_side and tokens.count(tokenize.STRING) != len(value)):
+        raise Problem(f'{field}: looks like a list but is none; write it as JSON: ["first", "second"]')
+    return value

@@ -1,8 +1,10 @@
 """Rows and examples into files, and rows out of them again: JSON Lines, CSV, TSV, Parquet, by the suffix.
 
-Everything streams, and a file appears whole or not at all: it is written beside its place, flushed to the disk, and
-moved there. Cells of a CSV file are written as they are: one that begins with = + - @ is a formula to a spreadsheet
-(import it as text), and an apostrophe before it would be a change of the data.
+Everything streams, and a file appears complete or not at all: it is written beside its place, flushed to the disk, and
+moved there. In CSV and Parquet what has parts (evidence, signature, usage; profile, options, meta) is one column of
+JSON; contexts and references are lists in Parquet and JSON in CSV, where an empty cell is a missing value and `""` (two
+quotation marks) an empty text. Cells are written as they are: one that begins with = + - @ is a formula to a
+spreadsheet (import it as text), and an apostrophe before it would change the data.
 """
 
 from __future__ import annotations
@@ -12,35 +14,53 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
+
 from longmark.errors import MissingExtra, UserError
-from longmark.records import sources, tables
+from longmark.records import sources
 from longmark.records.example import Example
-from longmark.records.json_data import NotJson
+from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.row import Row
-from longmark.records.values import Problem
+from longmark.records.values import Problem, found, text
 
 WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format, of the files that can be written."""
 
+ROW_COLUMNS = tuple(field.name for field in fields(Row))
+EXAMPLE_COLUMNS = tuple(Example.model_fields)
+
+_ROW_JSON = ("evidence", "signature", "usage")
+_EXAMPLE_JSON = ("profile", "options", "meta")
+_NEVER_NULL = ("example_id", "question_id", "system", "metric", "status")  # an empty cell is an empty text
+
+
+def format_of(path: Path, option: str = "") -> str:
+    """The format to write by a file's suffix. UserError for another suffix. option: that named the file."""
+    kind = WRITTEN.get(path.suffix.lower())
+    if kind is None:
+        raise UserError(f"{option}{path}: the suffix tells the format, one of {', '.join(WRITTEN)}")
+    return kind
+
 
 def write_rows(rows: Iterable[Row], path: str | Path) -> int:
-    """Writes rows; returns how many. An existing file is replaced once the last one is written."""
-    return _write(rows, Path(path), tables.flat_row, tables.ROW_COLUMNS, tables.row_schema)
+    """Writes rows; returns their count. An existing file is replaced once the last one is written."""
+    return _write(rows, Path(path), _flat_row, ROW_COLUMNS)
 
 
 def write_examples(examples: Iterable[Example], path: str | Path) -> int:
-    """Writes examples; returns how many. An existing file is replaced once the last one is written."""
-    return _write(examples, Path(path), tables.flat_example, tables.EXAMPLE_COLUMNS, tables.example_schema)
+    """Writes examples; returns their count. An existing file is replaced once the last one is written."""
+    return _write(examples, Path(path), _flat_example, EXAMPLE_COLUMNS)
 
 
 def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
     """The rows of a file in its order.
 
-    unfinished: called with the number of the last line of a JSON Lines file if that line was cut off, which is then
-    left out; without it such a line is an error. Raises UserError, with the line, for anything that is not a row.
+    unfinished: called with the number of the last line of a JSON Lines file if that line is cut off, which is then left
+    out; without it such a line is an error. Raises UserError, with the line, for anything that is not a row.
     """
     path = Path(path)
     if path.is_file() and path.stat().st_size == 0:
@@ -52,37 +72,81 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None)
 
 
 def _jsonl_rows(path: Path, unfinished: Callable[[int], None] | None) -> Iterator[Row]:
-    for number, line in sources.lines(path):
+    for number, line in lines(path):
         try:
-            yield Row.from_json(line)
+            row = Row.from_json(line)
         except NotJson as error:
             if unfinished is None or line.endswith(b"\n"):
-                raise UserError(f"{path}:{number}: not a row: {error}") from None
+                raise UserError(at(path, number, f"not a row: {error}")) from None
             unfinished(number)
         except ValueError as error:
-            raise UserError(f"{path}:{number}: {error}") from None
+            raise UserError(at(path, number, str(error))) from None
+        else:
+            yield row
 
 
 def _table_rows(path: Path, kind: str) -> Iterator[Row]:
     for number, record in sources.records(path, kind):
         if isinstance(record, sources.Unreadable):
-            raise UserError(f"{path}:{number}: {record.message}")
+            raise UserError(at(path, number, record.message))
         try:
-            yield tables.row_of(record if kind == "parquet" else tables.from_cells(record))
+            row = _row_of(record if kind == "parquet" else _from_cells(record))
         except (ValueError, Problem) as error:
-            raise UserError(f"{path}:{number}: not a row: {error}") from None
+            raise UserError(at(path, number, f"not a row: {error}")) from None
+        yield row
 
 
-def _write(
-    items: Iterable[Any],
-    path: Path,
-    flat: Callable[[Any], dict[str, Any]],
-    columns: tuple[str, ...],
-    schema: Callable[[], Any],
-) -> int:
-    kind = WRITTEN.get(path.suffix.lower())
-    if kind is None:
-        raise UserError(f"{path}: the suffix tells the format, one of {', '.join(WRITTEN)}")
+def _row_of(record: dict[str, Any]) -> Row:
+    """The Row of a flat record. ValueError if it is none."""
+    data = dict(record)
+    for name in _ROW_JSON:
+        if name not in data:
+            continue
+        if not isinstance(cell := data[name] or "{}", str):
+            raise ValueError(f"{name}: expected JSON text, found {found(cell)}")
+        try:
+            data[name] = parse_json(cell, strict=True)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
+    return Row.from_dict(data)
+
+
+def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
+    """The flat record of a line of CSV. ValueError if its score is not a number."""
+    data: dict[str, Any] = {}
+    for name, cell in cells.items():
+        value = "" if cell == '""' else text(name, cell)
+        if name in ("score", "value") and value:
+            data[name] = float(value)
+        else:
+            data[name] = value if cell or name in _NEVER_NULL else None
+    return data
+
+
+def _flat_row(row: Row) -> dict[str, Any]:
+    """text, numbers, None."""
+    record = {name: getattr(row, name) for name in ROW_COLUMNS}
+    return record | {
+        "evidence": _json(row.evidence),
+        "signature": _json(asdict(row.signature)),
+        "usage": _json(asdict(row.usage)),
+    }
+
+
+def _flat_example(example: Example) -> dict[str, Any]:
+    """text, None, a list of {id, text} for contexts, a list of texts for references."""
+    record = {name: getattr(example, name) for name in EXAMPLE_COLUMNS}
+    record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
+    record["references"] = list(example.references)
+    return record | {name: _json(record[name]) for name in _EXAMPLE_JSON if record[name] is not None}
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _write(items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any]], columns: tuple[str, ...]) -> int:
+    kind = format_of(path)
     written = 0
 
     def counted() -> Iterator[Any]:
@@ -96,17 +160,18 @@ def _write(
             for item in counted():
                 file.write(item.to_json() + b"\n")
         elif kind == "parquet":
-            _write_parquet(file, map(flat, counted()), schema)
+            _write_parquet(file, map(flat, counted()), columns)
         else:
-            _write_csv(file, map(flat, counted()), columns, "\t" if kind == "tsv" else ",")
+            writer = csv.writer(_Encoded(file), delimiter="\t" if kind == "tsv" else ",")
+            writer.writerow(columns)
+            writer.writerows([_cell(value) for value in flat(item).values()] for item in counted())
     return written
 
 
-def _write_csv(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...], delimiter: str) -> None:
-    writer = csv.writer(_Encoded(file), delimiter=delimiter)
-    writer.writerow(columns)
-    for record in records:
-        writer.writerow(tables.to_cells(record))
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return _json(value) if value else ""
+    return "" if value is None else '""' if value == "" else value
 
 
 class _Encoded:
@@ -119,23 +184,51 @@ class _Encoded:
         return self._file.write(text.encode())
 
 
-def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], schema: Callable[[], Any]) -> None:
+def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("writing Parquet", "parquet") from None
-    made = schema()
-    with pyarrow.parquet.ParquetWriter(file, made, compression="zstd") as writer:
-        for batch in tables.in_batches(records):
-            writer.write_batch(pyarrow.RecordBatch.from_pylist(batch, schema=made))
+    string = pyarrow.string()
+    kinds = {
+        "score": pyarrow.float64(),
+        "contexts": pyarrow.list_(pyarrow.struct([("id", string), ("text", string)])),
+        "references": pyarrow.list_(string),
+    }
+    schema = pyarrow.schema([(name, kinds.get(name, string)) for name in columns])
+    with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in _in_batches(records):
+            writer.write_batch(pyarrow.RecordBatch.from_pylist(batch, schema=schema))
+
+
+def _in_batches(
+    records: Iterable[dict[str, Any]], most: int = 1024, weight: int = 1 << 24
+) -> Iterator[list[dict[str, Any]]]:
+    """Lists of at most `most` records, shorter if their texts come to `weight` characters."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += sum(_weight(value) for value in record.values())
+        if len(batch) >= most or size >= weight:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _weight(value: Any) -> int:
+    if isinstance(value, dict):
+        return _weight(value["text"])
+    return sum(map(_weight, value)) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A new file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
 
-    UserError where the system cannot write it, in the block too (a full disk).
+    UserError if the system cannot write it, in the block too (a full disk).
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:

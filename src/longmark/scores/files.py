@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from longmark.errors import UserError
 from longmark.records import Example, Row
-from longmark.records.json_data import NotJson, parse_json
-from longmark.records.sources import lines
+from longmark.records.files import NotJson, at, lines
 from longmark.records.write import read_rows
 
 AGAIN = "run the same command again"
@@ -75,22 +72,14 @@ def examples_of(source: Path) -> Iterator[Example]:
         return
     for number, line in lines(path):
         try:
-            yield Example.from_json(line)
-        except ValueError as error:
-            if not line.endswith(b"\n") and _is_cut(line):
+            example = Example.from_json(line)
+        except NotJson as error:
+            if not line.endswith(b"\n"):
                 return
-            why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-            raise UserError(f"{path}:{number}: not an example ({why}); {AGAIN} to write the file again") from None
-
-
-def _is_cut(line: bytes) -> bool:
-    try:
-        parse_json(line)
-    except NotJson:
-        return True
-    except ValueError:
-        pass
-    return False
+            raise UserError(at(path, number, f"not an example ({error}); {AGAIN} to write the file again")) from None
+        except ValueError as error:
+            raise UserError(at(path, number, f"not an example ({error}); {AGAIN} to write the file again")) from None
+        yield example
 
 
 def system_of(row: Row, source: Path) -> str:

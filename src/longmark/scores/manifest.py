@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longmark.records.json_data import read_object
+from longmark.records.files import read_object
 from longmark.scores.files import source_of
 
 _FARTHEST = 1e100  # of a bound from 0

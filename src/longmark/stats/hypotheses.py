@@ -20,7 +20,7 @@ from typing import Any
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
-from longmark.records.read import BAD_SHOWN
+from longmark.records.files import BAD_SHOWN
 from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
 from longmark.stats.results import DIRECTIONS, TWO_SIDED, Comparison, HypothesisResult, TukeyTest

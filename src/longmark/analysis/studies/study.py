@@ -35,7 +35,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Counts
 from longmark.models.registry import Registry
 from longmark.records import Example
-from longmark.records.json_data import read_object
+from longmark.records.files import read_object
 from longmark.records.write import replacing, write_examples
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
