@@ -65,8 +65,9 @@ class Reading:
         for line, record in self._raw():
             yield line, record if isinstance(record, Example) else self._example(record)
         if not line:
-            remedy = "write one example a line, or one a row" if self._kind else "a generator can be read only once"
-            raise UserError(f"{self.name} has no records; {remedy}")
+            if self._kind:
+                raise UserError(f"{self.name} has no records; write one example a line, or one a row")
+            raise UserError("there are no examples: what was given is empty (a generator can be read only once)")
 
     def __iter__(self) -> Iterator[Example]:
         self.good, self._wrong = 0, BadLines(self.name)
