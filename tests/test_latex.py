@@ -19,7 +19,7 @@ from longmark.analysis.compare import compare
 from longmark.analysis.compare import document as compared
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.sections import document as held_against_people
-from longmark.analysis.metrics_study.document import document as metrics_document
+from longmark.analysis.metrics_study import document as metrics_document
 from longmark.models.cache import CallCache
 from longmark.records import Example
 from longmark.report.document import Document

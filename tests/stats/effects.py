@@ -11,15 +11,14 @@ system where higher is better.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from longmark.errors import UserError
-from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.bootstrap import BCA, Formula, bootstrap_mean, bootstrap_of_sums
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, cluster_numbers, complete_rows
-from longmark.stats.sums import Formula, bootstrap_of_sums
 
 _ROUNDING = 1e-12  # relative: a spread this small is none
 
@@ -70,16 +69,14 @@ def effects(
 
     scale = max((float(np.abs(x).max()) for x in (a, b) if len(x)), default=0.0)
     features, formula = _sums(d), _d_z(float(d.mean()) if len(d) else 0.0, scale)
-    if clusters is not None:
-        numbers, count = cluster_numbers(clusters, keep)
-        features = np.stack([np.bincount(numbers, column, count) for column in features.T], axis=1)
-    d_z = bootstrap_of_sums(
-        features, formula, level=level, resamples=resamples, seed=seed, clusters=clusters is not None
-    )  # fmt: skip
     missing = int((~keep).sum())
+    empty = Estimate(None, None, None, len(d), level, BCA, missing=missing, resamples=resamples)
+    d_z = bootstrap_of_sums(
+        features, formula, empty, seed, None if clusters is None else cluster_numbers(clusters, keep)[0]
+    )
     return Effects(
         difference=mean(d),
-        d_z=replace(d_z, n=len(d), missing=missing),
+        d_z=d_z,
         share=mean(points),
         won=int((ahead > tie).sum()),
         lost=int((ahead < -tie).sum()),

@@ -144,7 +144,7 @@ def test_degenerate_ratings_have_a_reason():
     for measure in (cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha):
         found = measure(same, resamples=FEW)
         assert found.value is None
-        assert found.reason == "all ratings are the same, so that chance alone would agree as much"
+        assert found.reason == "all ratings are the same, so chance alone would give the same agreement"
     assert percent_agreement(same, resamples=FEW).value == 1
     assert gwet_ac1(same, categories=["yes", "no"], resamples=FEW).value == 1
     perfect = cohen_kappa([("yes", "yes"), ("no", "no")] * 5, resamples=FEW)

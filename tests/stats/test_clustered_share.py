@@ -9,8 +9,7 @@ import pytest
 from tests.there import counted
 
 from longmark.errors import UserError
-from longmark.stats.clustered_share import clustered_share
-from longmark.stats.proportion import share
+from longmark.stats.proportion import clustered_share, share
 from longmark.stats.student import t_quantile
 
 

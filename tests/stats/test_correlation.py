@@ -108,7 +108,7 @@ def test_mistakes_are_refused():
         correlation([1, 2, 3], [1, 2])
     with pytest.raises(UnknownName, match="pearson"):
         correlation([1, 2, 3], [1, 2, 3], "person")  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="as 0\\.95 does"):
+    with pytest.raises(UserError, match="for example 0\\.95"):
         correlation([1, 2, 3], [1, 2, 3], level=95)
 
 

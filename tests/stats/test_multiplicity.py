@@ -80,9 +80,9 @@ def test_what_was_not_tested_does_not_count():
 def test_mistakes_are_named():
     with pytest.raises(UnknownName, match=r"unknown correction: holms\. Did you mean holm"):
         adjust([0.1], "holms")
-    with pytest.raises(UserError, match="alpha lies between 0 and 1"):
+    with pytest.raises(UserError, match="alpha must be between 0 and 1"):
         adjust([0.1], alpha=5)
-    with pytest.raises(UserError, match="p-values lie between 0 and 1"):
+    with pytest.raises(UserError, match="p-values are between 0 and 1"):
         adjust([0.1, 1.2])
 
 

@@ -64,7 +64,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.analysis.compare.comparison import compare as compared
-    from longmark.analysis.compare.sections import brief, document
+    from longmark.analysis.compare.page import brief, document
     from longmark.cli.progress import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses

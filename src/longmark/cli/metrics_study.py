@@ -54,7 +54,7 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     needs_stats("metrics-study")
     from rich.console import Console
 
-    from longmark.analysis.metrics_study.document import brief, document
+    from longmark.analysis.metrics_study.page import brief, document
     from longmark.analysis.metrics_study.study import metrics_study as studied
     from longmark.cli.progress import under_way
     from longmark.report.document import check_out, publish

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from longmark.errors import UnknownName, UserError
+from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, cluster_numbers
-from longmark.stats.sums import Formula, bootstrap_of_sums
 
 Ratings = Sequence[Sequence[Hashable]] | NDArray[Any]
 Clusters = Sequence[Hashable] | None
@@ -326,18 +326,14 @@ class _Table:
         weights: str | None = None,
         scale: str | None = None,
     ) -> Agreement:
-        items, count = int(used.sum()), None
-        if clusters is not None:
-            numbers, count = cluster_numbers(clusters, used)
-            features = csr_array((np.ones(items), (numbers, np.arange(items))), shape=(count, items)) @ features
-        interval = bootstrap_of_sums(
-            features, formula, level=level, resamples=resamples, seed=seed, clusters=count is not None
-        )
+        items = int(used.sum())
+        numbers = None if clusters is None else cluster_numbers(clusters, used)[0]
+        empty = Estimate(None, None, None, items, level, BCA, missing=len(used) - items, resamples=resamples)
+        found = bootstrap_of_sums(features, formula, empty, seed, numbers)
         if items < _FEWEST:
-            interval = replace(interval, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
-        elif interval.value is None:
-            interval = replace(interval, reason="all ratings are the same, so that chance alone would agree as much")
-        found = replace(interval, n=items, missing=len(self.codes) - items, clusters=count)
+            found = replace(found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
+        elif found.value is None:
+            found = replace(found, reason="all ratings are the same, so chance alone would give the same agreement")
         return Agreement(
             **{each.name: getattr(found, each.name) for each in fields(Estimate)},
             coefficient=coefficient,

@@ -4,32 +4,40 @@
     z0 = Φ⁻¹(share of resampled values below the estimate, ties by half)
     a  = Σ u³ / (6 (Σ u²)^1.5)     u: mean of the jackknife values minus each (one row or cluster left out)
 
-Rows that belong together (answers to one question, questions that share a context) are given one cluster: then whole
-clusters are drawn, and left out. Random numbers are drawn as SciPy's `bootstrap` draws them, so that a seed gives the
-same interval in both. Intervals have the unit of the statistic.
+Rows that belong together (answers to one question, questions that share a context) have one cluster: whole clusters are
+drawn and left out. Random numbers are drawn as SciPy's `bootstrap` draws them: a seed gives the same interval in both.
+Intervals have the unit of the statistic.
+
+A statistic that depends on rows only through sums over them (a mean, a kappa, every pair of many systems) is a formula
+of these sums: a resample is then a vector of counts, and many resamples are one product of matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
 from longmark.errors import UserError
-from longmark.stats.results import Estimate
+from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
 BCA, PERCENTILE = "BCa", "percentile"
 Statistic = Callable[..., Floats]
+Formula = Callable[[Floats], Floats]
+"""Sums of shape (m, features) to values of shape (m,) or (m, statistics), NaN where a statistic is undefined."""
 
 FEWEST_BCA = 15
 """Values from which the interval of a mean is by BCa; below them BCa covers too little."""
 
-FEWEST = 3  # rows or clusters below which resampling says nothing
-_CHUNK = 250_000  # indices that are drawn at once: 2 MB
+_FEWEST = 3  # rows or clusters that resampling needs
+_CHUNK = 250_000  # indices drawn at once: 2 MB
 _ROUNDING = 1e-12  # relative: resampled values this close to the estimate are ties
+_UNDEFINED = "the statistic has no value on these rows"
 
 
 def bootstrap_mean(
@@ -41,38 +49,26 @@ def bootstrap_mean(
     resamples: int = 10_000,
     seed: Seed = 0,
 ) -> Estimate:
-    """The mean of the values that are there. clusters: for each value, what it belongs to.
+    """The mean of the values that are not missing. clusters: for each value, what it belongs to.
 
-    With clusters of different sizes the mean is still over values, so that a resample has as many values as it drew.
+    With clusters of different sizes the mean is still over values, so a resample has as many values as it drew.
     UserError for a level outside (0, 1), an unknown method or columns of unequal length.
     """
-    _check(level, method, resamples)
     (rows,), keep = complete_rows(values)
-    if clusters is None:
-        return _of_means(rows, np.ones(len(rows)), len(keep), None, level, method, resamples, seed)
-    numbers, count = cluster_numbers(clusters, keep)
-    sums = np.bincount(numbers, rows, count).astype(np.float64)
-    sizes = np.bincount(numbers, minlength=count).astype(np.float64)
-    return _of_means(sums, sizes, len(keep), count, level, method, resamples, seed)
+    numbers = None if clusters is None else cluster_numbers(clusters, keep)[0]
+    empty = Estimate(None, None, None, len(rows), level, method, missing=len(keep) - len(rows), resamples=resamples)
+    middle = float(rows.mean()) if len(rows) else 0.0
+    features = np.column_stack([rows - middle, np.ones(len(rows))])  # centred: rounding stays that of the spread
+    found = bootstrap_of_sums(features, lambda sums: middle + sums[:, 0] / sums[:, 1], empty, seed, numbers)
+    return replace(found, value=middle) if len(rows) else found
 
 
-def bootstrap_difference(
-    a: Values,
-    b: Values,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    method: str = BCA,
-    resamples: int = 10_000,
-    seed: Seed = 0,
-) -> Estimate:
-    """The mean of a - b over the rows that have both; the rows are resampled as pairs."""
+def bootstrap_difference(a: Values, b: Values, **options: Any) -> Estimate:
+    """The mean of a - b over the rows that have both; the rows are resampled as pairs. options: of `bootstrap_mean`."""
     (left, right), keep = complete_rows(a, b)
     differences = np.full(len(keep), np.nan)
     differences[keep] = left - right
-    return bootstrap_mean(
-        differences, clusters=clusters, level=level, method=method, resamples=resamples, seed=seed
-    )  # fmt: skip
+    return bootstrap_mean(differences, **options)
 
 
 def bootstrap(
@@ -85,158 +81,112 @@ def bootstrap(
     resamples: int = 10_000,
     seed: Seed = 0,
 ) -> Estimate:
-    """Any statistic of rows: columns of equal length, of which the rows that are complete are resampled together.
+    """Any statistic of rows: the complete rows of columns of equal length are resampled together.
 
     statistic: given the columns, each of shape (…, rows), it reduces the last axis; NaN where it has no value. With
-    clusters it is asked for one resample at a time, since resamples then differ in length. ValueError where it gives
+    clusters it is asked for one resample at a time, since resamples then differ in length. ValueError if it returns
     another shape.
     """
-    _check(level, method, resamples)
     rows, keep = complete_rows(*columns)
-    n, missing = len(rows[0]), int((~keep).sum())
+    n, count = len(rows[0]), None
     random, number = generator(seed)
-    count: int | None = None
-    if clusters is None:
-        units = n
-    else:
+    if clusters is not None:
         numbers, count = cluster_numbers(clusters, keep)
         members = [np.flatnonzero(numbers == cluster) for cluster in range(count)]
-        units = count
-    settings = _Settings(n, missing, count, level, method, resamples, number)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = float(statistic(*rows)) if n else np.nan
-    if units < FEWEST:
-        return settings.none(_finite(estimate), _too_few(units, count))
-    if np.isnan(estimate):
-        return settings.none(None, "the statistic has no value on these rows")
+    missing, units = len(keep) - n, n if count is None else count
+    empty = Estimate(None, None, None, n, level, method, None, missing, count, resamples, number)
+    _check(empty)
 
     def values(drawn: Iterator[Ints]) -> Floats:
         if count is None:
             parts = [_reduced(statistic(*(column[index] for column in rows)), len(index)) for index in drawn]
         else:
-            taken = (np.concatenate([members[cluster] for cluster in one]) for index in drawn for one in index)
-            parts = [np.atleast_1d(statistic(*(column[index] for column in rows))) for index in taken]
+            together = (np.concatenate([members[cluster] for cluster in one]) for index in drawn for one in index)
+            parts = [np.atleast_1d(statistic(*(column[index] for column in rows))) for index in together]
         return np.concatenate(parts)
 
-    with np.errstate(invalid="ignore", divide="ignore"):  # where a statistic has no value, it says so by NaN
-        resampled = values(draws(random, units, resamples))
-        jackknife = values(_all_but_one(units)) if method == BCA else None
-    return settings.interval(estimate, resampled, jackknife)
+    with np.errstate(invalid="ignore", divide="ignore"):  # NaN says that there is no value
+        value = float(statistic(*rows)) if n else np.nan
+        if units < _FEWEST or np.isnan(value):
+            return interval(empty, value, np.empty(0), np.empty(0))
+        jackknife = values(_all_but_one(units)) if method == BCA else np.empty(0)
+        return interval(empty, value, values(_draws(random, units, resamples)), jackknife)
 
 
-def bca_interval(
-    estimate: float,
-    resampled: Floats,
-    jackknife: Floats,
-    *,
-    n: int,
-    missing: int,
-    level: float,
-    resamples: int,
-    seed: int | None,
-    clusters: int | None = None,
+def bootstrap_of_sums(
+    features: Any, formula: Formula, empty: Estimate, seed: Seed, clusters: Ints | None = None
 ) -> Estimate:
-    """The BCa interval of a statistic that was resampled elsewhere.
+    """The interval of formula(features summed over the items), resampling items.
 
-    resampled: its values on the resamples; jackknife: with each of the n rows left out, or of the clusters, if that
-    many were resampled; NaN where it has none. Gives what `bootstrap` gives for the same numbers. UserError for a level
-    outside (0, 1).
+    features: shape (items, features), an array or a matrix of scipy.sparse in rows; empty: an estimate without numbers,
+    for its settings; clusters: for each item the number of its cluster, from 0 on and none left out.
     """
-    _check(level, BCA, resamples)
-    settings = _Settings(n, missing, clusters, level, BCA, resamples, seed)
-    units = n if clusters is None else clusters
-    if units < FEWEST:
-        return settings.none(_finite(estimate), _too_few(units, clusters))
-    if np.isnan(estimate):
-        return settings.none(None, "the statistic has no value on these rows")
-    return settings.interval(estimate, resampled, jackknife)
-
-
-def _reduced(values: Floats, resamples: int) -> Floats:
-    if np.shape(values) != (resamples,):
-        raise ValueError(f"a statistic reduces the last axis: of {resamples} resamples it gave {np.shape(values)}")
-    return values
-
-
-def _of_means(
-    sums: Floats, sizes: Floats, rows: int, count: int | None, level: float, method: str, resamples: int, seed: Seed
-) -> Estimate:
-    """The mean from the sum and the size of each unit that is drawn; a row is a unit of size 1."""
-    n, units = int(sizes.sum()), len(sums)
     random, number = generator(seed)
-    settings = _Settings(n, rows - n, count, level, method, resamples, number)
-    total = sums.sum()
-    estimate = float(total / n) if n else None
-    if estimate is None or units < FEWEST:
-        return settings.none(estimate, _too_few(units, count))
-    alike = bool((sizes == sizes[0]).all())
-    parts = []
-    for index in draws(random, units, resamples):
-        drawn = sums[index].mean(axis=1) / sizes[0] if alike else sums[index].sum(axis=1) / sizes[index].sum(axis=1)
-        parts.append(drawn)
-    jackknife = (total - sums) / (n - sizes) if method == BCA else None
-    return settings.interval(estimate, np.concatenate(parts), jackknife)
+    empty = replace(empty, seed=number)
+    if clusters is not None:
+        count, items = int(clusters.max(initial=-1)) + 1, len(clusters)
+        features = csr_array((np.ones(items), (clusters, np.arange(items))), shape=(count, items)) @ features
+        empty = replace(empty, clusters=count)
+    _check(empty)
+    value, resampled, jackknife = resampled_sums(features, formula, empty.resamples, random)
+    return interval(empty, float(value[0]), resampled, jackknife)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """What an interval was asked with, and how one is read off the resampled values."""
+def resampled_sums(
+    features: Any, formula: Formula, resamples: int, random: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """The formula of the sums of all items, of resamples of them, and of all items but one in turn.
 
-    n: int
-    missing: int
-    clusters: int | None
-    level: float
-    method: str
-    resamples: int
-    seed: int | None
+    Shapes (1, …), (resamples, …), (items, …); the last two are empty if there are fewer than 3 items.
+    """
+    items = features.shape[0]
+    total = np.asarray(features.sum(axis=0), dtype=np.float64).reshape(1, -1)
+    step = max(1, _CHUNK // max(1, total.size))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = formula(total)
+        if items < _FEWEST:
+            return value, value[:0], value[:0]
+        resampled = [formula(counts @ features) for counts in _counts(random, items, resamples)]
+        rows = (features[start : start + step] for start in range(0, items, step))
+        left_out = [formula(total - (row if isinstance(row, np.ndarray) else row.toarray())) for row in rows]
+    return value, np.concatenate(resampled), np.concatenate(left_out)
 
-    def none(self, estimate: float | None, reason: str, undefined: int = 0) -> Estimate:
-        return self._made(estimate, None, None, undefined, reason)
 
-    def interval(self, estimate: float, resampled: Floats, jackknife: Floats | None) -> Estimate:
-        """jackknife: None for percentiles."""
-        values = resampled[~np.isnan(resampled)]
-        undefined = len(resampled) - len(values)
-        if undefined * 2 > len(resampled):
-            return self.none(estimate, "the statistic has no value on most resamples", undefined)
-        rounding = _ROUNDING * max(abs(estimate), float(np.abs(values).max()))
-        if np.ptp(values) <= rounding:
-            alike = "the clusters are alike" if self.clusters is not None else "the rows are alike"
-            return self.none(estimate, f"{alike}: every resample gives the same value, so none tells how sure it is")
-        tail = (1 - self.level) / 2
-        shares = np.array([tail, 1 - tail])
-        if jackknife is not None:
-            below = (values < estimate - rounding).mean() + (values <= estimate + rounding).mean()
-            corrected = _bca_shares(shares, below / 2, jackknife)
-            if isinstance(corrected, str):
-                return self.none(estimate, f"{corrected}; method='percentile' gives an interval", undefined)
-            shares = corrected
-        low, high = np.quantile(values, shares)
-        return self._made(estimate, float(low), float(high), undefined, None)
+def interval(empty: Estimate, value: float, resampled: Floats, jackknife: Floats) -> Estimate:
+    """The interval of a statistic from its values on resamples, by the method of `empty`.
 
-    def _made(
-        self, estimate: float | None, low: float | None, high: float | None, undefined: int, reason: str | None
-    ) -> Estimate:
-        return Estimate(
-            value=estimate,
-            low=low,
-            high=high,
-            n=self.n,
-            level=self.level,
-            method=self.method,
-            resamples=self.resamples,
-            seed=self.seed,
-            missing=self.missing,
-            clusters=self.clusters,
-            undefined=undefined,
-            reason=reason,
-        )
+    empty: an estimate without numbers, for its settings; value: the statistic, NaN if it has none; resampled: on the
+    resamples; jackknife: with each row, or cluster, left out (only for BCa). NaN where the statistic has no value.
+    """
+    estimate = None if np.isnan(value) else value
+    units = empty.n if empty.clusters is None else empty.clusters
+    what = "rows" if empty.clusters is None else "clusters"
+    if units < _FEWEST:
+        things = "values" if empty.clusters is None else "clusters"
+        return replace(empty, value=estimate, reason=f"resampling needs at least {_FEWEST} {things}; there are {units}")
+    if estimate is None:
+        return replace(empty, reason=_UNDEFINED)
+    values = resampled[~np.isnan(resampled)]
+    empty = replace(empty, value=estimate, undefined=len(resampled) - len(values))
+    if empty.undefined * 2 > len(resampled):
+        return replace(empty, reason="the statistic has no value on most resamples")
+    rounding = _ROUNDING * max(abs(value), float(np.abs(values).max()))
+    if np.ptp(values) <= rounding:
+        return replace(empty, undefined=0, reason=f"the {what} are alike: every resample gives the same value")
+    shares: Floats | str = np.array([(1 - empty.level) / 2, (1 + empty.level) / 2])
+    if empty.method == BCA:
+        below = (values < value - rounding).mean() + (values <= value + rounding).mean()
+        shares = _bca_shares(np.asarray(shares), below / 2, jackknife)
+    if isinstance(shares, str):
+        return replace(empty, reason=f"{shares}; method='percentile' gives an interval")
+    low, high = np.quantile(values, shares)
+    return replace(empty, low=float(low), high=float(high))
 
 
 def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str:
     """The shares of the resampled values to cut at, or why there are none."""
     if not 0 < below < 1:
-        return "all resampled values lie on one side of the estimate, so BCa has no correction for the bias"
+        return "all resampled values are on one side of the estimate, so BCa has no correction for the bias"
     if np.isnan(jackknife).any():
         return "the statistic has no value when one row or cluster is left out, so BCa has no acceleration"
     leaps = jackknife.mean() - jackknife
@@ -246,17 +196,24 @@ def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str
         return "leaving out any one row or cluster changes nothing, so BCa has no acceleration"
     acceleration = float((squares * leaps).sum()) / (6 * spread**1.5)
     bias = ndtri(below)
-    reach = bias + ndtri(shares)
-    if (1 - acceleration * reach <= 0).any():
+    z = bias + ndtri(shares)
+    if (1 - acceleration * z <= 0).any():
         return "one row or cluster outweighs all others, so BCa's acceleration is out of bounds"
-    return np.asarray(ndtr(bias + reach / (1 - acceleration * reach)))
+    return np.asarray(ndtr(bias + z / (1 - acceleration * z)))
 
 
-def draws(random: np.random.Generator, units: int, resamples: int) -> Iterator[Ints]:
-    """Indices of units, a resample a row, some resamples at a time (the stream of numbers is the same for any size)."""
+def _draws(random: np.random.Generator, units: int, resamples: int) -> Iterator[Ints]:
+    """Indices of units, a resample a row, some resamples at a time (the random numbers are the same for any size)."""
     step = max(1, _CHUNK // units)
     for start in range(0, resamples, step):
         yield random.integers(0, units, (min(step, resamples - start), units))
+
+
+def _counts(random: np.random.Generator, units: int, resamples: int) -> Iterator[Floats]:
+    """How often each unit is drawn, a resample a row, some resamples at a time."""
+    for index in _draws(random, units, resamples):
+        cells = index + units * np.arange(len(index))[:, None]
+        yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
 
 
 def _all_but_one(units: int) -> Iterator[Ints]:
@@ -264,22 +221,17 @@ def _all_but_one(units: int) -> Iterator[Ints]:
     step = max(1, _CHUNK // units)
     others = np.arange(units - 1)
     for start in range(0, units, step):
-        left_out = np.arange(start, min(units, start + step))[:, None]
-        yield others + (others >= left_out)
+        yield others + (others >= np.arange(start, min(units, start + step))[:, None])
 
 
-def _too_few(units: int, clusters: int | None) -> str:
-    what = "values" if clusters is None else "clusters"
-    return f"resampling needs at least {FEWEST} {what}; there are {units}"
+def _reduced(values: Floats, resamples: int) -> Floats:
+    if np.shape(values) != (resamples,):
+        raise ValueError(f"a statistic reduces the last axis: for {resamples} resamples it returned {np.shape(values)}")
+    return values
 
 
-def _finite(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
-def _check(level: float, method: str, resamples: int) -> None:
-    if not 0 < level < 1:
-        raise UserError(f"a confidence level lies between 0 and 1, as 0.95 does; found {level}")
-    if method not in (BCA, PERCENTILE):
-        raise UserError(f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {method!r}")
-    check_count(resamples, "resamples")
+def _check(empty: Estimate) -> None:
+    check_level(empty.level)
+    if empty.method not in (BCA, PERCENTILE):
+        raise UserError(f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {empty.method!r}")
+    check_count(empty.resamples, "resamples")

@@ -28,8 +28,7 @@ from scipy import stats as scipy_stats
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.jackknife import deviations, scaled
-from longmark.stats.proportion import check_level
-from longmark.stats.results import Estimate
+from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 

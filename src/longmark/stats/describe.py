@@ -1,8 +1,8 @@
-"""How the scores of a metric are spread: population statistics, scores at the bounds, ties (CCRS, appendices C and D).
+"""How the scores of a metric are distributed: population statistics, scores at the bounds, ties (CCRS, C and D).
 
 Conventions of the paper's tables 5, 6 and 13 to 16: variance with divisor n, biased skewness, excess kurtosis (0 for a
-normal distribution), quartiles interpolated linearly between values. A value within 1e-9 of a bound lies on it; scores
-with the same nine decimals are equal. Units: those of the scores.
+normal distribution), quartiles interpolated linearly. A value within 1e-9 of a bound is at it; scores with the same
+nine decimals are equal. Units: those of the scores.
 """
 
 from __future__ import annotations
@@ -22,31 +22,33 @@ DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Population statistics of n values; a statistic that these values do not have is None.
+    """Population statistics of n values; None if a statistic is undefined for them.
 
-    geometric_mean: 0 where a score is 0; midhinge: the mean of the quartiles; variance: divisor n; skewness and
-    kurtosis (excess): biased. missing: values that were None or NaN; reasons: (statistic, why it is None).
+    geometric_mean: 0 if a score is 0; midhinge: the mean of the quartiles; variance: divisor n; skewness and kurtosis
+    (excess): biased. missing: values that were None or NaN; reasons: (statistic, why it is None).
     """
 
     n: int
     missing: int
-    mean: float | None
-    geometric_mean: float | None
-    median: float | None
-    midhinge: float | None
-    variance: float | None
-    minimum: float | None
-    maximum: float | None
-    range: float | None
-    iqr: float | None
-    skewness: float | None
-    kurtosis: float | None
     reasons: tuple[tuple[str, str], ...] = ()
+    mean: float | None = None
+    geometric_mean: float | None = None
+    q1: float | None = None
+    median: float | None = None
+    q3: float | None = None
+    midhinge: float | None = None
+    variance: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    range: float | None = None
+    iqr: float | None = None
+    skewness: float | None = None
+    kurtosis: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AtBounds:
-    """How many of n values lie at the lower and the upper bound, as counts and shares (None for n = 0).
+    """How many of n values are at the lower and the upper bound, as counts and shares (None for n = 0).
 
     outside: values below `low` or above `high`, of which there should be none.
     """
@@ -76,21 +78,18 @@ class Ties:
 
 
 def describe(values: Values) -> Description:
-    """Population statistics of the values that are there."""
+    """Population statistics of the values that are not missing."""
     x, missing = _present(values)
     if not len(x):
-        names = Description.__dataclass_fields__
-        none = dict.fromkeys([name for name in names if name not in ("n", "missing", "reasons")])
-        return Description(n=0, missing=missing, **none, reasons=(("all", "there is no value"),))
+        return Description(0, missing, (("all", "there is no value"),))
     reasons = []
     low, q1, median, q3, high = (float(q) for q in np.quantile(x, [0, 0.25, 0.5, 0.75, 1]))
     mean = float(x.mean())
-    geometric: float | None = None
+    geometric = skewness = kurtosis = None
     if low < 0:
         reasons.append(("geometric_mean", "a score is negative"))
     else:
         geometric = 0.0 if low == 0 else float(np.exp(np.log(x).mean()))
-    skewness = kurtosis = None
     if len(x) < 3 or high - low <= 1e-12 * max(abs(low), abs(high)):
         why = "fewer than 3 values" if len(x) < 3 else "all values are equal"
         reasons += [("skewness", why), ("kurtosis", why)]
@@ -102,9 +101,12 @@ def describe(values: Values) -> Description:
     return Description(
         n=len(x),
         missing=missing,
+        reasons=tuple(reasons),
         mean=mean,
         geometric_mean=geometric,
+        q1=q1,
         median=median,
+        q3=q3,
         midhinge=(q1 + q3) / 2,
         variance=float(x.var()),
         minimum=low,
@@ -113,28 +115,18 @@ def describe(values: Values) -> Description:
         iqr=q3 - q1,
         skewness=skewness,
         kurtosis=kurtosis,
-        reasons=tuple(reasons),
     )
 
 
 def at_bounds(values: Values, low: float = 0.0, high: float = 1.0) -> AtBounds:
-    """Counts and shares of the values at a metric's bounds. Raises UserError where low is not below high."""
+    """Counts and shares of the values at a metric's bounds. UserError if low is not below high."""
     if not low < high:
-        raise UserError(f"the lower bound must lie below the upper one; found {low} and {high}")
+        raise UserError(f"the lower bound must be below the upper one; found {low} and {high}")
     x, missing = _present(values)
     at_low, at_high = (int((np.abs(x - bound) <= 1e-9).sum()) for bound in (low, high))
     outside = int(((x < low - 1e-9) | (x > high + 1e-9)).sum())
-    return AtBounds(
-        low=low,
-        high=high,
-        n=len(x),
-        missing=missing,
-        at_low=at_low,
-        at_high=at_high,
-        outside=outside,
-        share_low=at_low / len(x) if len(x) else None,
-        share_high=at_high / len(x) if len(x) else None,
-    )
+    shares = (at_low / len(x), at_high / len(x)) if len(x) else (None, None)
+    return AtBounds(low, high, len(x), missing, at_low, at_high, outside, *shares)
 
 
 def ties_within(values: Values, decimals: int = DECIMALS) -> Ties:

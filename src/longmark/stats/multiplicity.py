@@ -1,4 +1,4 @@
-"""p-values corrected for their number: Bonferroni, Holm (1979), Benjamini and Hochberg (1995).
+"""p-values adjusted for their number: Bonferroni, Holm (1979), Benjamini and Hochberg (1995).
 
 Of m p-values in rising order, the i-th becomes
 
@@ -6,66 +6,94 @@ Of m p-values in rising order, the i-th becomes
     holm                (m - i + 1) p, at least that of the smaller ones
     benjamini-hochberg  m p / i, at most that of the larger ones
 
-at most 1. The first two hold the chance of any false finding at alpha, Holm with more power; the third holds the
-expected share of false findings among the findings. A place without a p (None or NaN) was not tested: it stays None
-and does not count in m.
+at most 1. The first two control the probability of any false positive at alpha, Holm with more power; the third
+controls the expected share of false positives among the positives. A missing p (None or NaN) was not tested: it stays
+None and does not count in m.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
-from longmark.stats.results import Adjusted
 from longmark.stats.samples import Floats, as_floats
 
 NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG = "none", "bonferroni", "holm", "benjamini-hochberg"
 METHODS = (NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG)
 
 
-def adjust(p_values: Sequence[float | None] | NDArray[Any], method: str = HOLM, alpha: float = 0.05) -> Adjusted:
-    """The corrected p-values, in the order given; `significant` where at most alpha.
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """p-values in the order given, before and after. significant: adjusted p <= alpha; tested: those not None."""
 
-    UnknownName for a method that is not in METHODS, UserError for a p or an alpha outside its range.
-    """
+    p: tuple[float | None, ...]
+    adjusted: tuple[float | None, ...]
+    significant: tuple[bool, ...]
+    method: str
+    alpha: float
+    tested: int
+
+
+def adjust(p_values: Sequence[float | None] | NDArray[Any], method: str = HOLM, alpha: float = 0.05) -> Adjusted:
+    """The adjusted p-values. UnknownName for a method that is not in METHODS, UserError for a p or an alpha outside its
+    range."""
     if method not in METHODS:
         raise UnknownName("correction", method, METHODS, f"The corrections are {', '.join(METHODS)}.")
     if not 0 < alpha < 1:
-        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
+        raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
     given = as_floats(p_values, "p-values")
     tested = ~np.isnan(given)
     if ((given[tested] < 0) | (given[tested] > 1)).any():
-        raise UserError("p-values lie between 0 and 1; what is missing is None")
+        raise UserError("p-values are between 0 and 1; give None for a missing one")
     adjusted = given.copy()
-    adjusted[tested] = _corrected(given[tested], method)
-    return Adjusted(
-        p=tuple(None if np.isnan(p) else float(p) for p in given),
-        adjusted=tuple(None if np.isnan(p) else float(p) for p in adjusted),
-        significant=tuple(bool(p <= alpha) for p in adjusted),
-        method=method,
-        alpha=alpha,
-        tested=int(tested.sum()),
-    )
+    adjusted[tested] = _adjusted(given[tested], method)
+    before, after = ([None if np.isnan(p) else float(p) for p in column] for column in (given, adjusted))
+    significant = tuple(bool(p <= alpha) for p in adjusted)
+    return Adjusted(tuple(before), tuple(after), significant, method, alpha, int(tested.sum()))
 
 
-def _corrected(p: Floats, method: str) -> Floats:
+def _adjusted(p: Floats, method: str) -> Floats:
     m = len(p)
     if method == NONE or not m:
         return p
-    order = np.argsort(p, kind="stable")
-    rising = p[order]
-    ranks = np.arange(1, m + 1)
     if method == BONFERRONI:
-        corrected = m * rising
-    elif method == HOLM:
-        corrected = np.maximum.accumulate((m - ranks + 1) * rising)
-    else:
-        raised = rising * (m / ranks)  # in this order rounding cannot take it below p
-        corrected = np.minimum.accumulate(raised[::-1])[::-1]
+        return np.minimum(m * p, 1.0)
+    order = np.argsort(p, kind="stable")
+    ranks = np.arange(1, m + 1)
     result = np.empty(m)
-    result[order] = np.minimum(corrected, 1.0)
-    return result
+    if method == HOLM:
+        result[order] = np.maximum.accumulate((m - ranks + 1) * p[order])
+    else:
+        raised = p[order] * (m / ranks)  # in this order rounding cannot take it below p
+        result[order] = np.minimum.accumulate(raised[::-1])[::-1]
+    return np.minimum(result, 1.0)
+
+
+def holm_over_families(
+    p_values: Mapping[str, Sequence[float | None]],
+) -> dict[str, tuple[float | None, ...]]:
+    """p-values that hold within a family (Tukey's over the pairs of a metric), adjusted over the families.
+
+        p of the i-th smallest  ->  r_i p, at least that of the smaller ones, at most 1
+        r_i: the families with a p at least as large still to come, the i-th among them
+
+    Once every p of a family is rejected, that family no longer counts (the sequential rejection principle of Goeman and
+    Solari, 2010, on Holm's steps). With one p a family this is Holm's correction. None stays None and does not count.
+    """
+    tested = [(p, name, i) for name, column in p_values.items() for i, p in enumerate(column) if p is not None]
+    waiting = Counter(name for _, name, _ in tested)
+    found: dict[str, list[float | None]] = {name: [None] * len(column) for name, column in p_values.items()}
+    least = 0.0
+    for p, name, i in sorted(tested, key=lambda one: one[0]):
+        least = max(least, min(1.0, p * len(waiting)))
+        found[name][i] = least
+        waiting[name] -= 1
+        if not waiting[name]:
+            del waiting[name]
+    return {name: tuple(column) for name, column in found.items()}

@@ -24,8 +24,7 @@ from typing import Literal
 import numpy as np
 
 from longmark.errors import UnknownName, UserError
-from longmark.stats.proportion import check_level
-from longmark.stats.results import Estimate
+from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers
 from longmark.stats.student import STUDENT, t_quantile
 

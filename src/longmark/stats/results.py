@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longmark.errors import UnknownName
+from longmark.errors import UnknownName, UserError
 
 TWO_SIDED, GREATER, LESS = "two-sided", "greater", "less"
 DIRECTIONS = (TWO_SIDED, GREATER, LESS)
@@ -42,6 +42,12 @@ class Estimate:
     def ends(self) -> tuple[float, float] | None:
         """Both ends of the interval; None if there is none."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def check_level(level: float) -> None:
+    """UserError for a confidence level outside (0, 1)."""
+    if not 0 < level < 1:
+        raise UserError(f"a confidence level is between 0 and 1, for example 0.95; found {level}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,42 +134,6 @@ class TukeyTest:
             return 0.5
         as_expected = (pair.difference > 0) == (direction == GREATER)
         return pair.p / 2 if as_expected else 1 - pair.p / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Adjusted:
-    """p-values corrected for their number, in the order given.
-
-    An untested place (None) stays None and is not counted in the family. significant: adjusted p <= alpha.
-    """
-
-    p: tuple[float | None, ...]
-    adjusted: tuple[float | None, ...]
-    significant: tuple[bool, ...]
-    method: str
-    alpha: float
-    tested: int
-
-
-@dataclass(frozen=True, slots=True)
-class AslCurve:
-    """Achieved significance levels: the p-values of a metric's pairs, from the largest to the smallest."""
-
-    p: tuple[float, ...]
-    untested: int
-
-
-@dataclass(frozen=True, slots=True)
-class DiscriminativePower:
-    """The share of tested pairs with (corrected) p < alpha; None, with a reason, where no pair was tested."""
-
-    share: float | None
-    significant: int
-    pairs: int
-    untested: int
-    alpha: float
-    correction: str
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

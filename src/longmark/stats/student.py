@@ -16,8 +16,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from longmark.errors import UserError
-from longmark.stats.proportion import check_level
-from longmark.stats.results import Estimate
+from longmark.stats.results import Estimate, check_level
 
 Bounds = tuple[float | None, float | None]
 """Least and greatest value that a metric can have; None: no limit."""

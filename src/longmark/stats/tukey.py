@@ -47,35 +47,40 @@ def tukey(
 ) -> TukeyTest:
     """Tests every pair of systems. scores: a row for each question, a column for each system; None or NaN is missing.
 
-    UserError where the shape does not fit the systems, a name is there twice or a score is infinite.
+    The pairs of a system without any score have no p; the others are tested without it. UserError if the shape does not
+    fit the systems, a name is given twice or a score is infinite.
     """
     table = _checked(scores, systems)
     check_count(permutations, "permutations")
     random, number = generator(seed)
     there = ~np.isnan(table)
-    complete = there.all(axis=1)
+    present = np.asarray(there.any(axis=0))
+    complete = there[:, present].all(axis=1) & (present.sum() > 1)
     if not keep_incomplete:
         table, there = table[complete], there[complete]
-    used = there.sum(axis=1) >= 2  # a value that stands alone moves nowhere, but it is in its system's mean
-    n = int(used.sum()) if keep_incomplete else len(table)
+    used = there.sum(axis=1) >= 2  # a score that is alone in its row moves nowhere, but is in its system's mean
+    n = int(used.sum())
     counts = there.sum(axis=0)
     means = [
-        float(column[have].mean()) if have.any() else None for column, have in zip(table.T, there.T, strict=True)
-    ]  # fmt: skip
+        float(column[~np.isnan(column)].mean()) if some else None for column, some in zip(table.T, counts, strict=True)
+    ]
     spreads = np.nanmax(table[used], axis=1) - np.nanmin(table[used], axis=1) if n else np.zeros(0)
     widest_row = float(spreads.max(initial=0.0))
     zero = rounding(widest_row, float(np.nanmax(np.abs(table), initial=0.0)))
     p: dict[tuple[int, int], float] = {}
     reason, exact, looked_at = None, False, 0
-    if n < _FEWEST:
-        reason = f"the test needs at least {_FEWEST} rows with scores of {_whose(keep_incomplete)}; there are {n}"
+    if present.sum() < 2:
+        only = [name for name, some in zip(systems, present, strict=True) if some]
+        reason = f"only {only[0]} has a score" if only else "no system has a score"
+    elif n < _FEWEST:
+        whose = "two systems or more" if keep_incomplete else "every system"
+        reason = f"the test needs at least {_FEWEST} rows with scores of {whose}; there are {n}"
     else:
         if widest_row <= zero:
             reason = "in every row all systems have the same score, so every order gives the same means"
-        centre = float(np.nanmean(table))
-        sums, exact = _sums(np.where(there, table - centre, np.nan), zero, permutations, random)
+        centred = np.where(there, table - float(np.nanmean(table)), np.nan)
+        sums, exact = _sums(centred, zero, permutations, random)
         looked_at = len(sums)
-        present = counts > 0
         shuffled = sums[:, present] / counts[present]
         widest = np.sort(np.ptp(shuffled, axis=1))
         for i, j in itertools.combinations(range(len(systems)), 2):
@@ -145,10 +150,6 @@ def _pairs(
             p=p.get((i, j)),
             reason=f"no score of {' and '.join(lacking)}" if lacking and not reason else reason,
         )
-
-
-def _whose(keep_incomplete: bool) -> str:
-    return "two systems or more" if keep_incomplete else "every system"
 
 
 def _sums(table: Floats, zero: float, permutations: int, random: np.random.Generator) -> tuple[Floats, bool]:

@@ -27,8 +27,8 @@ def test_a_run_that_was_cut_off_is_told_though_its_manifest_says_finished(tmp_pa
     cut(two, 4)
     found = compare([one, two], draws=100)
     assert found.notices[0] == (
-        "The run two lacks rows, though its manifest says that it is finished: 6 of 10 examples have no row at all; 6 "
-        "rows are missing. Was rows.jsonl cut off? To mend it, run the same command again, which marks what is missing."
+        "The run two has missing rows, although its manifest says that it is finished: 6 of 10 examples have no row at "
+        "all; 6 rows are missing. If rows.jsonl was cut off, run the same command again to score what is missing."
     )
     assert not any("run one" in notice for notice in found.notices)
 
@@ -44,7 +44,7 @@ def test_a_whole_run_and_one_without_examples_are_not_blamed(tmp_path):
     assert not any("row" in notice for notice in compare([one, two], draws=100).notices)
     cut(two, 4)
     (two / "examples.jsonl").unlink()
-    assert not any("lacks rows" in notice for notice in compare([one, two], draws=100).notices)
+    assert not any("missing rows" in notice for notice in compare([one, two], draws=100).notices)
 
 
 def test_an_unfinished_run_says_how_much_is_still_to_come(tmp_path):
@@ -58,7 +58,7 @@ def test_variants_may_have_no_row(tmp_path):
     variant = Example(id="v", question="Why?", variant_of="s-0", variant="paraphrase")
     with (two / "examples.jsonl").open("ab") as file:
         file.write(variant.to_json() + b"\n" + b"{torn")
-    assert not any("lacks rows" in notice for notice in compare([one, two], draws=100).notices)
+    assert not any("missing rows" in notice for notice in compare([one, two], draws=100).notices)
 
 
 def test_an_emptied_run_is_named(tmp_path):
@@ -67,4 +67,4 @@ def test_an_emptied_run_is_named(tmp_path):
     cut(two, 0)
     with pytest.raises(UserError, match=r"there is one run: one \(.*two has no rows\)"):
         compare([one, two])
-    assert compare([one, two, three], draws=100).notices[0].startswith("The run two has no rows at all")
+    assert compare([one, two, three], draws=100).notices[0].startswith("The run two has no rows")

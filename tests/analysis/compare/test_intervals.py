@@ -8,7 +8,7 @@ from tests.report.runs import EASE, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare
-from longmark.analysis.compare.intervals import of_d_z, of_mean, of_share
+from longmark.analysis.compare.effects import of_d_z, of_mean, of_share
 from longmark.report.summary import summarise
 from longmark.stats.bootstrap import FEWEST_BCA, bootstrap_mean
 from longmark.stats.results import Estimate

@@ -7,11 +7,17 @@ import pytest
 from tests.stats.effects import effects
 from tests.there import there
 
-from longmark.analysis.compare.resample import resample
-from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
+from longmark.analysis.compare.effects import Effects, resampled
+from longmark.stats.bootstrap import BCA, bootstrap_difference, bootstrap_mean
 from longmark.stats.permutation import paired_permutation, sign_flips
+from longmark.stats.results import Estimate
 
 PAIRS = tuple(itertools.combinations(range(3), 2))
+
+
+def resample(table, sign, *, missing=0, level=0.95, resamples, seed) -> Effects:
+    empty = Estimate(None, None, None, 0, level, BCA, missing=missing, resamples=resamples)
+    return resampled(table, PAIRS, sign, empty, seed)
 
 
 def marks(n, seed=5):
@@ -23,7 +29,7 @@ def marks(n, seed=5):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_intervals_are_those_of_one_pair_at_a_time(sign):
     table = marks(40)
-    found = resample(table, PAIRS, sign, missing=2, level=0.9, resamples=2000, seed=11)
+    found = resample(table, sign, missing=2, level=0.9, resamples=2000, seed=11)
     for i, interval in enumerate(found.means):
         alone = bootstrap_mean(table[:, i], level=0.9, resamples=2000, seed=11)
         assert (interval.low, interval.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
@@ -42,21 +48,21 @@ def test_intervals_are_those_of_one_pair_at_a_time(sign):
 
 def test_a_large_offset_does_not_drown_the_spread():
     table = marks(40)
-    near = resample(table, PAIRS, 1, missing=0, level=0.95, resamples=500, seed=1).d_z[0]
-    far = resample(table + 1e6, PAIRS, 1, missing=0, level=0.95, resamples=500, seed=1).d_z[0]
+    near = resample(table, 1, resamples=500, seed=1).d_z[0]
+    far = resample(table + 1e6, 1, resamples=500, seed=1).d_z[0]
     assert (far.low, far.high) == pytest.approx((near.low, near.high), abs=1e-6)
 
 
 def test_what_cannot_be_had_has_a_reason():
     table = np.column_stack([np.linspace(0, 1, 9), np.linspace(0, 1, 9) + 0.25, np.ones(9)])
-    found = resample(table, PAIRS, 1, missing=0, level=0.95, resamples=200, seed=0)
+    found = resample(table, 1, resamples=200, seed=0)
     assert found.difference[0].value == pytest.approx(-0.25)
     assert "the rows are alike" in there(found.difference[0].reason)
     assert (found.d_z[0].value, found.d_z[0].low) == (None, None)
     assert "no value on these rows" in there(found.d_z[0].reason)
-    few = resample(table[:2], PAIRS, 1, missing=0, level=0.95, resamples=200, seed=0)
+    few = resample(table[:2], 1, resamples=200, seed=0)
     assert "there are 2" in there(few.difference[0].reason)
-    none = resample(table[:0], PAIRS, 1, missing=9, level=0.95, resamples=200, seed=0)
+    none = resample(table[:0], 1, missing=9, resamples=200, seed=0)
     assert (none.difference[0].low, none.difference[0].n, none.difference[0].missing) == (None, 0, 9)
     assert none.difference[0].value is None
     assert none.share[0].value is None

@@ -4,8 +4,8 @@ import pytest
 from tests.analysis.compare.runs import run_of, signed
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest
 
+from longmark.analysis.compare.checks import differences
 from longmark.analysis.compare.comparison import compare
-from longmark.analysis.compare.signatures import differences
 from longmark.errors import UserError
 from longmark.scores.paired import read_scores
 
@@ -78,7 +78,7 @@ def test_the_refusal_names_what_differs_and_the_way_out_and_the_notice_stands_fi
     assert "--allow-different-judges" in text
     found = compare([one, two], allow_different_judges=True)
     assert len(found.differing) == 1
-    assert found.notices[0].startswith("The marks were not all made in the same way")
+    assert found.notices[0].startswith("The scores were not all made in the same way")
     assert "gpt in two" in found.notices[0]
     assert "The run two is not finished" in found.notices[1]
 

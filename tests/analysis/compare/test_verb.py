@@ -54,7 +54,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
-        (("one", "--alpha", "2"), "alpha lies between 0 and 1"),
+        (("one", "--alpha", "2"), "alpha must be between 0 and 1"),
         (("one", "--hypotheses", "bad.yaml"), "bad.yaml:1: [0].combine: is all or any, not some"),
         (("one", "--hypotheses", "none.yaml"), "cannot be read"),
         (("one", "--out", "one/rows.jsonl"), "is a file"),
@@ -63,7 +63,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
         assert main(["compare", *words, "--draws", "100"]) == 2, words
         assert message in capsys.readouterr().err
     assert main(["compare", "three", "two", "--allow-different-judges", "--draws", "100"]) == 0
-    assert capsys.readouterr().out.startswith("Note: The marks were not all made in the same way")
+    assert capsys.readouterr().out.startswith("Note: The scores were not all made in the same way")
 
 
 def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsys):

@@ -1,15 +1,15 @@
-"""Marks of several runs or systems side by side: which is better, by how much, with what certainty."""
+"""Scores of several runs or systems side by side: which is better, by how much, with what certainty."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from longmark.analysis.compare.comparison import Comparison as Comparison
     from longmark.analysis.compare.comparison import compare as compare
-    from longmark.analysis.compare.results import Comparison as Comparison
-    from longmark.analysis.compare.sections import document as document
+    from longmark.analysis.compare.page import document as document
 
-_LAZY = {"compare": "comparison", "Comparison": "results", "document": "sections"}
+_LAZY = {"compare": "comparison", "Comparison": "comparison", "document": "page"}
 
 __all__ = ["Comparison", "compare", "document"]
 

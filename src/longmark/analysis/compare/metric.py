@@ -1,47 +1,157 @@
-"""One metric over all systems: means, pairwise differences, tests, groups, and where the systems lie apart.
+"""One metric over all systems: means, pairwise differences, tests, groups, and the questions that separate the systems.
 
-Tests, differences and effects are over the questions on which every system has a value, so that the figures of a pair
-and its p are about the same answers. The pair's p is the randomised Tukey HSD's, which holds over all pairs of the
-metric; with two systems that is the paired permutation test.
+Tests, differences and effects are over the questions with a score of every system, so the figures of a pair and its p
+are about the same answers. The pair's p is that of the randomised Tukey HSD, which holds over all pairs of the metric;
+with two systems that is the paired permutation test.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+import string
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from longmark.analysis.compare import intervals, resample
-from longmark.analysis.compare.ranking import groups, highest_first, letters
-from longmark.analysis.compare.reach import beyond_reach, detectable
-from longmark.analysis.compare.results import (
-    SEVERAL_SYSTEMS,
-    TWO_SYSTEMS,
-    MetricComparison,
-    PairOnMetric,
-    QuestionApart,
-    SystemOnMetric,
-)
-from longmark.analysis.compare.shared_questions import advice
+from longmark.analysis.compare import effects
+from longmark.analysis.compare.checks import FEWEST_TESTED, advice
+from longmark.analysis.compare.power import detectable, undetectable
 from longmark.report.format import MOST_DECIMALS, decimals
+from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
-from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.bootstrap import BCA, bootstrap_mean
 from longmark.stats.permutation import rounding, sign_flips
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats
-from longmark.stats.student import Bounds
 from longmark.stats.tukey import tukey
 
-APART = 10  # questions shown for each metric
-_FEWEST = 3  # common questions that a test needs
+TWO_SYSTEMS, SEVERAL_SYSTEMS = "paired permutation test", "randomised Tukey HSD"
+_QUESTIONS = 10  # shown for each metric
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class SystemOnMetric:
+    """One system on one metric.
+
+    mean            over all questions with a score of it
+    common          over the questions with a score of every compared system
+    rows, unscored  its rows, and why some of them have no score
+    missing         questions without a score of it, of those with a score of any system
+    missing_alone   questions that are not compared because only this system has no score
+    repeated        questions with several scores, of which the mean counts
+    best, worst     the ranks that it may have: 1 + the systems that are significantly better, and the number of systems
+                    less those that are significantly worse; None if neither direction of the metric is better
+    groups          letters; systems that share one do not differ significantly
+    """
+
+    system: str
+    mean: Estimate
+    common: Estimate
+    rows: int
+    unscored: tuple[Unscored, ...]
+    missing: int
+    missing_alone: int
+    repeated: int
+    best: int | None
+    worst: int | None
+    groups: str
+
+    @property
+    def rank(self) -> str | None:
+        """`2`, or `1-3` if it is not certain."""
+        if self.best is None:
+            return None
+        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairOnMetric:
+    """Two systems on one metric, over the questions with a score of every compared system.
+
+    difference         first - second, in the metric's units
+    d_z                mean difference / standard deviation of the differences
+    share              (won + ties / 2) / n, from the view of the first
+    won, ties, lost    questions; won: the first has the better score, or the higher one if neither direction is better
+    p_unadjusted       two-sided, of this pair by itself
+    p_tukey            adjusted for the pairs of this metric
+    p                  adjusted for all pairs of all metrics
+    significant        p <= alpha
+    detectable         the true difference that the test detects at the adjusted level with power .8; None if no
+                       difference can be significant, or the scores are equal
+    """
+
+    first: str
+    second: str
+    difference: Estimate
+    d_z: Estimate
+    share: Estimate
+    won: int
+    ties: int
+    lost: int
+    p_unadjusted: float | None
+    p_tukey: float | None
+    p: float | None
+    significant: bool
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionApart:
+    """A question with a wide range of scores. scores: in the order of the metric's systems."""
+
+    question_id: str
+    text: str | None
+    spread: float
+    highest: str
+    lowest: str
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """All systems on one metric.
+
+    systems       those with a score, the best first (the highest if neither direction is better)
+    absent        systems without any score, and why their rows have none
+    pairs         every pair, the first before the second in the order of `systems`
+    groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
+    described     a manifest describes the metric; otherwise the better direction is unknown
+    questions     with a score of any system; common: with one of every system, which pairs, tests and groups are over
+    test          its name; reason: why there is no test, or a remark on it
+    undetectable  why no difference, however large, can be significant; None if one can
+    apart         the questions on which the systems differ most; as_far: how many more differ as much as the last
+    """
+
+    metric: str
+    facts: MetricFacts
+    described: bool
+    places: int
+    systems: tuple[SystemOnMetric, ...]
+    absent: tuple[tuple[str, tuple[Unscored, ...]], ...]
+    pairs: tuple[PairOnMetric, ...]
+    groups: tuple[tuple[str, ...], ...]
+    questions: int
+    common: int
+    test: str
+    tukey: TukeyTest
+    reason: str | None
+    undetectable: str | None
+    apart: tuple[QuestionApart, ...]
+    as_far: int
+
+    @property
+    def direction(self) -> str:
+        """Which direction is better: `higher`, `lower`, `neither` or `unknown`."""
+        if not self.described:
+            return "unknown"
+        return {True: "higher", False: "lower", None: "neither"}[self.facts.higher_is_better]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
     """level: of intervals; alpha: of tests, over `metrics` metrics; permutations, resamples: to draw."""
 
     level: float
@@ -54,214 +164,237 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A metric with everything but what hangs on the other metrics.
+    """A metric with everything that does not depend on the other metrics.
 
-    order: places of the systems with values, the best first; absent: of those without. table: values of those in
-    `order`, questions x systems; complete: its rows without a gap; pairs: places in `order`, and their p by the test,
-    which has the systems in the order of the marks, as `metrics_study` has them: one seed gives the same p in both.
+    order: places of the systems with scores, the best first; absent: of those without. table: scores of those in
+    `order`, questions x systems; complete: its rows without a missing score; pairs: places in `order`, and their p. The
+    test has the systems in the order of `scores`, as in `metrics_study`: a seed gives the same p in both.
     """
 
     metric: str
+    sign: int
     order: tuple[int, ...]
+    names: tuple[str, ...]
     absent: tuple[int, ...]
+    questions: tuple[int, ...]
     table: Floats
     complete: Floats
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
-    p_of_metric: tuple[float | None, ...]
-    p_alone: tuple[float | None, ...]
+    p_tukey: tuple[float | None, ...]
+    p_unadjusted: tuple[float | None, ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest score in size, which decides what is rounding."""
+        return float(np.nanmax(np.abs(self.table)))
 
 
-def tests_of(marks: Scores, metric: str, systems: Sequence[int], how: How) -> Tested:
-    """The tests of one metric over the systems at these places (two or more) that have a value."""
-    whole = marks.matrix(metric)[:, list(systems)]
-    there = ~np.isnan(whole)
-    present = [i for i in range(len(systems)) if there[:, i].any()]
-    means = {i: float(np.nanmean(whole[:, i])) for i in present}
-    complete = there[:, present].all(axis=1)
-    if complete.any():
-        means = {i: float(whole[complete, i].mean()) for i in present}
-    found = tukey(
-        whole[:, present], [marks.systems[systems[i]] for i in present], permutations=how.permutations, seed=how.seed
-    )
-    sign = _sign(marks, metric)
-    noise = max(found.zero, rounding(0.0, float(np.nanmax(np.abs(whole)))))
-    order = highest_first({i: sign * mean for i, mean in means.items()}, noise)
-    table = whole[there.any(axis=1)][:, order]
-    rows = table[~np.isnan(table).any(axis=1)]
+def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings) -> Tested:
+    """The tests of one metric over the systems at these places (two or more) that have a score."""
+    sign = -1 if scores.facts[metric].higher_is_better is False else 1
+    matrix = scores.matrix(metric)
+    present = [place for place in systems if not np.isnan(matrix[:, place]).all()]
+    table = matrix[:, present]
+    test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
+    complete = table[~np.isnan(table).any(axis=1)]
+    means = np.nanmean(complete if len(complete) else table, axis=0)
+    noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
+    order = highest_first({i: sign * float(mean) for i, mean in enumerate(means)}, noise)
+    asked = ~np.isnan(table).all(axis=1)
     pairs = tuple(itertools.combinations(range(len(order)), 2))
-    p_of = {frozenset((pair.a, pair.b)): pair.p for pair in found.pairs}
-    names = [marks.systems[systems[i]] for i in order]
-    p_of_metric = [p_of[frozenset((names[a], names[b]))] for a, b in pairs]
-    alone = p_of_metric if len(order) == 2 else sign_flips(rows, pairs, how.permutations, how.seed)
-    absent = tuple(place for i, place in enumerate(systems) if i not in present)
-    places = tuple(systems[i] for i in order)
-    return Tested(metric, places, absent, table, rows, pairs, found, tuple(p_of_metric), tuple(alone))
-
-
-def describe(marks: Scores, tested: Tested, p: Sequence[float | None], factor: int, how: How) -> MetricComparison:
-    """The whole of a metric. p: of its pairs, corrected for all metrics; factor: what its least p is multiplied by."""
-    facts, n = marks.facts[tested.metric], len(tested.complete)
-    names = [marks.systems[place] for place in tested.order]
-    drawn = resample.resample(
-        tested.complete,
-        tested.pairs,
-        _sign(marks, tested.metric),
-        missing=len(tested.table) - n,
-        level=how.level,
-        resamples=how.resamples,
-        seed=how.seed,
+    names = tuple(scores.systems[present[i]] for i in order)
+    p_tukey = tuple(test.pair(names[a], names[b]).p for a, b in pairs)
+    return Tested(
+        metric=metric,
+        sign=sign,
+        order=tuple(present[i] for i in order),
+        names=names,
+        absent=tuple(place for place in systems if place not in present),
+        questions=tuple(np.flatnonzero(asked).tolist()),
+        table=table[asked][:, order],
+        complete=complete[:, order],
+        pairs=pairs,
+        tukey=test,
+        p_tukey=p_tukey,
+        p_unadjusted=p_tukey
+        if len(order) == 2
+        else tuple(sign_flips(complete[:, order], pairs, how.permutations, how.seed)),
     )
-    found = [one is not None and one <= how.alpha for one in p]
-    beyond = None if any(found) else beyond_reach(len(names), n, how.permutations, factor, how.alpha)
-    differ = [pair for pair, significant in zip(tested.pairs, found, strict=True) if significant]
+
+
+def described(
+    scores: Scores, tested: Tested, p: Sequence[float | None], factor: int, how: Settings
+) -> MetricComparison:
+    """All of a metric. p: of its pairs, adjusted for all metrics; factor: what its smallest p is multiplied by."""
+    facts, n, names = scores.facts[tested.metric], len(tested.complete), tested.names
+    empty = Estimate(
+        None, None, None, n, how.level, BCA, missing=len(tested.table) - n, resamples=how.resamples
+    )  # fmt: skip
+    drawn = effects.resampled(tested.complete, tested.pairs, tested.sign, empty, how.seed)
+    significant = [one is not None and one <= how.alpha for one in p]
+    none = None if any(significant) else undetectable(len(names), n, how.permutations, factor, how.alpha)
+    differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
     together = groups(len(names), differ) if any(one is not None for one in p) else ()
-    pairs = _pairs(marks, tested, drawn, p, found, None if beyond else how.alpha / how.metrics)
-    apart, as_far = _apart(marks, tested, names)
+    pairs = _pairs(tested, drawn, p, facts, None if none else how.alpha / how.metrics, how.alpha)
+    apart, as_far = _apart(scores, tested)
+    reason = tested.tukey.reason
+    if n < FEWEST_TESTED and len(names) > 2:
+        reason = f"the test needs at least {FEWEST_TESTED} questions: {advice(names, ~np.isnan(tested.table))}"
     return MetricComparison(
         metric=tested.metric,
         facts=facts,
-        described=any(tested.metric in manifest.metrics() for manifest in marks.manifests),
+        described=any(tested.metric in manifest.metrics() for manifest in scores.manifests),
         places=_places(facts, tested.table, pairs),
-        systems=_systems(marks, tested, drawn, differ, together, how),
-        absent=tuple((marks.systems[i], marks.unscored(tested.metric, marks.systems[i])) for i in tested.absent),
+        systems=_systems(scores, tested, drawn, differ, together, how),
+        absent=tuple((scores.systems[i], scores.unscored(tested.metric, scores.systems[i])) for i in tested.absent),
         pairs=pairs,
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),
         common=n,
         test=TWO_SYSTEMS if len(names) == 2 else SEVERAL_SYSTEMS,
         tukey=tested.tukey,
-        reason=_reason(tested, names),
-        beyond_reach=beyond,
+        reason=reason,
+        undetectable=none,
         apart=apart,
         as_far=as_far,
     )
 
 
 def _systems(
-    marks: Scores,
+    scores: Scores,
     tested: Tested,
-    drawn: resample.Resampled,
+    drawn: effects.Effects,
     differ: Sequence[tuple[int, int]],
     together: Sequence[Sequence[int]],
-    how: How,
+    how: Settings,
 ) -> tuple[SystemOnMetric, ...]:
-    """differ: the pairs that do; together: the groups of those that cannot be told apart."""
-    metric, facts, count = tested.metric, marks.facts[tested.metric], len(tested.order)
-    bounds, largest = (facts.lo, facts.hi), _largest(tested)
+    """differ: the pairs that differ significantly; together: the groups of those that do not."""
+    metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.order)
+    bounds = (facts.lo, facts.hi)
     ranked = facts.higher_is_better is not None and bool(together)
-    marked = letters(count, together)
+    marks = letters(count, together)
     gone = np.isnan(tested.table)
     found = []
-    for i, place in enumerate(tested.order):
-        name = marks.systems[place]
-        common = intervals.of_mean(drawn.means[i], tested.complete[:, i], bounds, largest)
+    for i, name in enumerate(tested.names):
+        mean = common = effects.of_mean(drawn.means[i], tested.complete[:, i], bounds, tested.largest)
+        values = tested.table[~gone[:, i], i]
+        if len(values) > common.n:
+            mean = bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
+            mean = effects.of_mean(mean, values, bounds, float(np.abs(values).max()))
         found.append(
             SystemOnMetric(
                 system=name,
-                mean=_mean(tested.table[:, i], common, bounds, how),
+                mean=mean,
                 common=common,
-                rows=marks.rows(metric, name),
-                gaps=marks.unscored(metric, name),
-                lacking=int(gone[:, i].sum()),
-                alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
-                repeated=marks.repeated.get((metric, name), 0),
+                rows=scores.rows(metric, name),
+                unscored=scores.unscored(metric, name),
+                missing=int(gone[:, i].sum()),
+                missing_alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
+                repeated=scores.repeated.get((metric, name), 0),
                 best=1 + sum(b == i for _, b in differ) if ranked else None,
                 worst=count - sum(a == i for a, _ in differ) if ranked else None,
-                groups=marked[i],
+                groups=marks[i],
             )
         )
     return tuple(found)
 
 
 def _pairs(
-    marks: Scores,
     tested: Tested,
-    drawn: resample.Resampled,
+    drawn: effects.Effects,
     p: Sequence[float | None],
-    found: Sequence[bool],
-    alpha: float | None,
+    facts: MetricFacts,
+    left: float | None,
+    alpha: float,
 ) -> tuple[PairOnMetric, ...]:
-    """p: corrected; found: whether the pair differs; alpha: what this metric has left, None where no difference could
-    be found."""
-    facts, sign = marks.facts[tested.metric], _sign(marks, tested.metric)
-    bounds, largest = intervals.of_differences((facts.lo, facts.hi)), _largest(tested)
-    needed = [None] * len(p) if alpha is None else detectable(tested.complete, tested.pairs, alpha)
+    """p: adjusted; left: the alpha of this metric, None if no difference can be significant."""
+    bounded = facts.lo is not None and facts.hi is not None
+    bounds = (facts.lo - facts.hi, facts.hi - facts.lo) if bounded else (None, None)  # type: ignore[operator]
+    needed = [None] * len(p) if left is None else detectable(tested.complete, tested.pairs, left)
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
         differences = tested.complete[:, a] - tested.complete[:, b]
-        ahead = sign * differences
+        ahead, adjusted = tested.sign * differences, p[k]
         pairs.append(
             PairOnMetric(
-                first=marks.systems[tested.order[a]],
-                second=marks.systems[tested.order[b]],
-                difference=intervals.of_mean(drawn.difference[k], differences, bounds, largest),
-                d_z=intervals.of_d_z(drawn.d_z[k]),
-                share=intervals.of_share(drawn.share[k]),
-                won=int((ahead > resample.TIE).sum()),
-                ties=int((np.abs(ahead) <= resample.TIE).sum()),
-                lost=int((ahead < -resample.TIE).sum()),
-                p_alone=tested.p_alone[k],
-                p_of_metric=tested.p_of_metric[k],
-                p=p[k],
-                significant=found[k],
+                first=tested.names[a],
+                second=tested.names[b],
+                difference=effects.of_mean(drawn.difference[k], differences, bounds, tested.largest),
+                d_z=effects.of_d_z(drawn.d_z[k]),
+                share=effects.of_share(drawn.share[k]),
+                won=int((ahead > effects.TIE).sum()),
+                ties=int((np.abs(ahead) <= effects.TIE).sum()),
+                lost=int((ahead < -effects.TIE).sum()),
+                p_unadjusted=tested.p_unadjusted[k],
+                p_tukey=tested.p_tukey[k],
+                p=adjusted,
+                significant=adjusted is not None and adjusted <= alpha,
                 detectable=needed[k],
             )
         )
     return tuple(pairs)
 
 
-def _largest(tested: Tested) -> float:
-    """The largest value in size, which tells what is rounding."""
-    return float(np.nanmax(np.abs(tested.table)))
-
-
 def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairOnMetric]) -> int:
-    """Decimals that show the values, and apart the means that were found to differ."""
+    """Decimals that show the scores, and separate the means that differ significantly."""
     least = min((abs(pair.difference.value or 1.0) for pair in pairs if pair.significant), default=1.0)
     needed = math.ceil(-math.log10(least) - 1e-9)
     return max(decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))), min(needed, MOST_DECIMALS))
 
 
-def _sign(marks: Scores, metric: str) -> int:
-    return -1 if marks.facts[metric].higher_is_better is False else 1
-
-
-def _reason(tested: Tested, names: Sequence[str]) -> str | None:
-    """Why there is no test, or what is odd about it; of several systems, without whom there would be one."""
-    if len(tested.complete) >= _FEWEST or len(names) == 2:
-        return tested.tukey.reason
-    return f"the test needs at least {_FEWEST} questions: {advice(names, ~np.isnan(tested.table))}"
-
-
-def _mean(column: Floats, common: Estimate, bounds: Bounds, how: How) -> Estimate:
-    """Over all questions with a value; the one over the common questions where these are all."""
-    values = column[~np.isnan(column)]
-    if len(values) == common.n:
-        return common
-    drawn = bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
-    return intervals.of_mean(drawn, values, bounds, float(np.abs(values).max()))
-
-
-def _apart(marks: Scores, tested: Tested, names: Sequence[str]) -> tuple[tuple[QuestionApart, ...], int]:
-    """The questions with the widest spread of values among the systems that have one, the widest first; and how many
-    more have a spread as wide as the last."""
-    there = ~np.isnan(marks.matrix(tested.metric)[:, list(tested.order)])
-    numbers = np.flatnonzero(there.any(axis=1))
+def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], int]:
+    """The questions with the widest range of scores, widest first; and how many more have one as wide as the last."""
     spread = np.nanmax(tested.table, axis=1) - np.nanmin(tested.table, axis=1)
-    widest = [int(i) for i in np.argsort(-spread, kind="stable")[:APART] if spread[i] > resample.TIE]
-    found = []
-    for i in widest:
-        row = tested.table[i]
-        found.append(
-            QuestionApart(
-                question_id=marks.questions[numbers[i]],
-                text=None,
-                spread=float(spread[i]),
-                highest=names[int(np.nanargmax(row))],
-                lowest=names[int(np.nanargmin(row))],
-                values=tuple(None if np.isnan(value) else float(value) for value in row),
-            )
+    widest = [int(i) for i in np.argsort(-spread, kind="stable")[:_QUESTIONS] if spread[i] > effects.TIE]
+    found = tuple(
+        QuestionApart(
+            question_id=scores.questions[tested.questions[i]],
+            text=None,
+            spread=float(spread[i]),
+            highest=tested.names[int(np.nanargmax(tested.table[i]))],
+            lowest=tested.names[int(np.nanargmin(tested.table[i]))],
+            scores=tuple(None if np.isnan(score) else float(score) for score in tested.table[i]),
         )
-    as_far = int((spread >= spread[widest[-1]] - resample.TIE).sum()) - len(widest) if widest else 0
-    return tuple(found), as_far
+        for i in widest
+    )
+    return found, int((spread >= spread[widest[-1]] - effects.TIE).sum()) - len(widest) if widest else 0
+
+
+# Order and groups ----------------------------------------------------------------------------------------------------
+
+
+def highest_first(means: Mapping[int, float], noise: float) -> list[int]:
+    """The places by their means. Means that differ by at most `noise` are equal and keep the order given, so that
+    rounding ranks nobody."""
+    step, steps = 0, dict[int, int]()
+    before = None
+    for place in sorted(means, key=lambda place: -means[place]):
+        step += before is not None and before - means[place] > noise
+        steps[place], before = step, means[place]
+    return sorted(means, key=lambda place: steps[place])
+
+
+def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """The groups of the systems 0 … count - 1, in the order of their first members. differ: pairs that differ.
+
+    Differing is not transitive: A may be like B, and B like C, while A and C differ. B is then in two groups (A, B and
+    B, C). The groups are the largest sets without a pair that differs, found by inserting one pair after the other and
+    absorbing what another group contains (Piepho 2004).
+    """
+    found = [frozenset(range(count))] if count else []
+    for a, b in differ:
+        split = [part for group in found for part in ((group - {a}, group - {b}) if {a, b} <= group else (group,))]
+        found = [
+            group
+            for i, group in enumerate(split)
+            if not any(group < other or (group == other and i > j) for j, other in enumerate(split))
+        ]
+    return tuple(sorted(tuple(sorted(group)) for group in found))
+
+
+def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """For each system the letters of its groups: a, b, … z, A, … Z, then with a number (a2, …)."""
+    size = len(string.ascii_letters)
+    names = [string.ascii_letters[i % size] + (str(i // size + 1) if i >= size else "") for i in range(len(of))]
+    return tuple("".join(name for name, group in zip(names, of, strict=True) if i in group) for i in range(count))

@@ -21,10 +21,9 @@ from scipy.stats import rankdata
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.labels import majority
 from longmark.stats import agreement as coefficients
-from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.bootstrap import BCA, bootstrap_mean, bootstrap_of_sums
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
-from longmark.stats.sums import bootstrap_of_sums
 
 RATER = "a rater"
 _MOST, _MOST_OF_MANY = 5_000, 500
@@ -218,8 +217,8 @@ class _Ceilings:
             spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
             return np.asarray((n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan)))
 
-        how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": _RESAMPLES}
-        return bootstrap_of_sums(features, formula, **how)
+        empty = Estimate(None, None, None, len(features), self.options.level, BCA, resamples=_RESAMPLES)
+        return bootstrap_of_sums(features, formula, empty, self.options.seed)
 
 
 def _standard(column: Floats) -> Floats:

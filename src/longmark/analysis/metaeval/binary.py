@@ -21,7 +21,7 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from longmark.analysis.metaeval.common import ROUNDING, Clusters, Difference, subset
-from longmark.stats.clustered_share import clustered_share
+from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile

@@ -33,9 +33,8 @@ from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.records.labels import Labels
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
-from longmark.stats.clustered_share import clustered_share
 from longmark.stats.permutation import paired_permutation
-from longmark.stats.proportion import share
+from longmark.stats.proportion import clustered_share, share
 from longmark.stats.results import Estimate
 
 LONGER = "always the longer answer"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longmark.analysis.metrics_study.document import document as document
-    from longmark.analysis.metrics_study.results import MetricsStudy as MetricsStudy
+    from longmark.analysis.metrics_study.page import document as document
+    from longmark.analysis.metrics_study.study import MetricsStudy as MetricsStudy
     from longmark.analysis.metrics_study.study import metrics_study as metrics_study
 
-_LAZY = {"MetricsStudy": "results", "metrics_study": "study", "document": "document"}
+_LAZY = {"MetricsStudy": "study", "metrics_study": "study", "document": "page"}
 
 __all__ = ["MetricsStudy", "document", "metrics_study"]
 

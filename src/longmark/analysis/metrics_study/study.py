@@ -1,55 +1,170 @@
-"""`metrics_study`: rows of any metrics and systems, and what the metrics are like (CCRS, section 4.1, appendices C-F).
+"""`metrics_study`: the properties of metrics on any systems, from their rows (CCRS, section 4.1, appendices C-F).
 
-The unit is the system. Systems that answered the same questions are matched by `question_id`.
+The unit is the system. Systems that answered the same questions are matched by `question_id`. Two things are an option:
 
-As it is by default, and as the paper's authors did it (`as_published`):
+    p          (count + 1) / (permutations + 1)          as_published: count / permutations
+    Tukey's test and the means over systems, if a question has no score of a system:
+               the question is excluded and counted      as_published: the other systems are used
 
-    p          (count + 1) / (permutations + 1)          count / permutations
-    Tukey's test and the means over systems, where a question lacks a system:
-               the question is left out and counted      the systems that are there are used
-
-Errors: UserError for runs that cannot be read together, or whose marks were made in different ways; UnknownName for a
-metric or a system that there is none of.
+Errors: UserError for runs that cannot be read together, or whose scores were made in different ways; UnknownName for a
+metric or a system that does not exist.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from longmark import __version__
-from longmark.analysis.compare import signatures
-from longmark.analysis.compare.reach import beyond_reach
-from longmark.analysis.metrics_study.results import (
-    MetricPair,
-    MetricProperties,
-    MetricsStudy,
-    QuestionMeans,
-    SystemScores,
-)
+from longmark.analysis.compare.checks import check_scoring, check_settings, metric_notices, run_notices
+from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UserError
+from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, listed
+from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
-from longmark.stats.correlation import Kind, mean_correlation
-from longmark.stats.describe import AtBounds, at_bounds, describe, ties_between, ties_within
-from longmark.stats.discriminative import asl_curve, discriminative_power
+from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
+from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within
+from longmark.stats.discriminative import AslCurve, DiscriminativePower, asl_curve, discriminative_power
 from longmark.stats.hypotheses import Hypothesis, decide
-from longmark.stats.multiplicity import NONE
-from longmark.stats.proportion import check_level
-from longmark.stats.results import PairOfSystems, TukeyTest
-from longmark.stats.samples import Floats, check_count
+from longmark.stats.results import HypothesisResult, TukeyTest
+from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
 
 PERMUTATIONS = 10_000
 _QUANTILES = 100  # of the curve of question means
-_LOST = 0.05  # share of questions left out from which a notice says so
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """The scores of one system on one metric, a question each.
+
+    rows, unscored   its rows, and why some of them have no score
+    bounds           None if the metric has none; a side without a bound is infinite
+    ties             two random answers of this system
+    counts           scores in the bins of the metric's edges
+    usage            the cost of the rows when they were first paid for
+    """
+
+    system: str
+    rows: int
+    unscored: tuple[Unscored, ...]
+    described: Description
+    bounds: AtBounds | None
+    ties: Ties
+    counts: tuple[int, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMeans:
+    """The mean over systems, question by question.
+
+    n: questions; left_out: questions without a score of some system; systems: how many the means are over; counts:
+    questions in each bin of `edges`; quantiles: (share of the questions, value that so many are below), ascending.
+    """
+
+    n: int
+    left_out: int
+    systems: int
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    quantiles: tuple[tuple[float, float], ...]
+
+    def quantile(self, share: float) -> float | None:
+        """The value at a share that is among the quantiles."""
+        return next((value for at, value in self.quantiles if abs(at - share) < 1e-9), None)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricProperties:
+    """One metric. systems: in the order of the study; places: decimals that its scores are shown with; edges: of the
+    bins, [edge, next edge), the last with both; test, power, asl: over all pairs of systems; reason: why none differ or
+    were tested, if there is a reason; undetectable: why no difference, however large, can be significant, or None."""
+
+    metric: str
+    facts: MetricFacts
+    places: int
+    systems: tuple[SystemScores, ...]
+    edges: tuple[float, ...]
+    ties_between: Ties
+    question_means: QuestionMeans
+    test: TukeyTest | None
+    power: DiscriminativePower
+    asl: AslCurve
+    reason: str | None
+    undetectable: str | None
+
+    @property
+    def n(self) -> int:
+        """The number of scores."""
+        return sum(one.described.n for one in self.systems)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, scored or not."""
+        return sum(one.rows for one in self.systems)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the systems' means."""
+        means = [one.described.mean for one in self.systems if one.described.mean is not None]
+        return sum(means) / len(means) if means else None
+
+    @property
+    def usage(self) -> Usage:
+        """The cost of all rows."""
+        total = Usage()
+        for one in self.systems:
+            total.add(one.usage)
+        return total
+
+    @property
+    def direction(self) -> str:
+        """Which direction is better: `higher`, `lower` or `neither`."""
+        return {True: "higher", False: "lower", None: "neither"}[self.facts.higher_is_better]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPair:
+    """Two metrics on the same answers. by_kind: `pearson`, `spearman`, `kendall` -> mean over systems, and each
+    system's own."""
+
+    first: str
+    second: str
+    by_kind: Mapping[str, MeanCorrelation]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsStudy:
+    """A study. differing: differences in how the scores were made, if that was allowed; notices: what a reader must
+    know first."""
+
+    runs: tuple[str, ...]
+    by: str
+    systems: tuple[str, ...]
+    questions: int
+    metrics: tuple[MetricProperties, ...]
+    pairs: tuple[MetricPair, ...]
+    alpha: float
+    level: float
+    permutations: int
+    seed: int
+    as_published: bool
+    differing: tuple[str, ...]
+    notices: tuple[str, ...]
+    hypotheses: tuple[HypothesisResult, ...]
+    longmark: str = __version__
+
+    def metric(self, name: str) -> MetricProperties:
+        """The metric of this name."""
+        return next(one for one in self.metrics if one.metric == name)
 
 
 def metrics_study(
@@ -66,40 +181,46 @@ def metrics_study(
     allow_different_judges: bool = False,
     progress: Callable[[str], None] = lambda _part: None,
 ) -> MetricsStudy:
-    """Studies the metrics of run folders.
+    """Studies the metrics of run folders or files of rows.
 
-    by: `system`, or `run` where each run is to count as one; metrics: names or families, all where none is given;
-    alpha: of each metric's tests; level: of intervals; hypotheses: to be decided over these systems
-    (`stats.hypotheses.load_hypotheses`); as_published: as in the head of this module; progress: told which part comes
-    next, in words.
+    by: `system`, or `run` if each run counts as one; metrics: names or families, all if none is given; alpha: of each
+    metric's tests; level: of intervals; hypotheses: of `stats.hypotheses.load_hypotheses`; as_published: see the head
+    of this module; progress: gets the name of each part before it starts.
     """
-    if not 0 < alpha < 1:
-        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
-    check_level(level)
-    check_count(permutations, "permutations")
+    check_settings(alpha, level, permutations, "permutations")
     progress("reading the rows")
-    marks = read_scores([Path(run) for run in runs], by)
-    names = marks.named(metrics)
-    differing = signatures.differences(marks, names)
-    if differing and not allow_different_judges:
-        raise UserError(signatures.refusal(differing, "these are not the properties of one metric"))
-    if hypotheses and len(marks.systems) < 2:
-        raise UserError(f"hypotheses compare systems, and there is one: {marks.systems[0]}; leave --hypotheses out")
-    matrices = {name: marks.matrix(name) for name in names}
+    scores = read_scores([Path(run) for run in runs], by)
+    names = scores.named(metrics)
+    differing = check_scoring(scores, names, allow_different_judges, "they are not scores of one metric")
+    if hypotheses and len(scores.systems) < 2:
+        raise UserError(f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses")
+    matrices = {name: scores.matrix(name) for name in names}
     found: list[MetricProperties] = []
-    for i, name in enumerate(names, start=1):
+    for i, (name, matrix) in enumerate(matrices.items(), start=1):
         progress(f"scores and tests of {name} ({i} of {len(names)})")
-        found.append(_properties(marks, name, matrices[name], alpha, permutations, seed, as_published))
+        test = None
+        if len(scores.systems) > 1:
+            plus_one, systems = not as_published, scores.systems
+            test = tukey(
+                matrix, systems, permutations=permutations, seed=seed, plus_one=plus_one, keep_incomplete=as_published
+            )
+        found.append(_properties(scores, name, test, alpha, permutations, as_published))
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
-        pairs.append(_pair(a, b, matrices, marks.systems, level))
-    tests = {one.metric: one.test for one in found if one.test is not None}
+        pairs.append(_pair(a, b, matrices, scores.systems, level))
+    notices = run_notices(scores, names, differing)
+    for why in dict.fromkeys(one.undetectable for one in found if one.undetectable):
+        notices.append(f"{listed([one.metric for one in found if one.undetectable == why])}: {why}.")
+    for one in found:
+        notices += metric_notices(scores, one.metric, range(len(scores.systems)), incomplete=as_published)
+        if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
+            notices.append(f"{one.metric}: {outside:,} scores are outside the bounds that the metric declares.")
     return MetricsStudy(
         runs=tuple(str(run) for run in runs),
-        by=marks.by,
-        systems=marks.systems,
-        questions=len(marks.questions),
+        by=scores.by,
+        systems=scores.systems,
+        questions=len(scores.questions),
         metrics=tuple(found),
         pairs=tuple(pairs),
         alpha=alpha,
@@ -108,90 +229,65 @@ def metrics_study(
         seed=seed,
         as_published=as_published,
         differing=differing,
-        notices=tuple(_notices(marks, found, differing)),
-        claims=tuple(hypotheses),
-        hypotheses=decide(hypotheses, tests, alpha),
-        longmark=__version__,
+        notices=tuple(notices),
+        hypotheses=decide(hypotheses, {one.metric: one.test for one in found if one.test is not None}, alpha),
     )
-
-
-# One metric ----------------------------------------------------------------------------------------------------------
 
 
 def _properties(
-    marks: Scores, name: str, matrix: Floats, alpha: float, permutations: int, seed: int, as_published: bool
+    scores: Scores, name: str, test: TukeyTest | None, alpha: float, permutations: int, as_published: bool
 ) -> MetricProperties:
-    facts = marks.facts[name]
+    """test: None if there is one system only; permutations: drawn for it."""
+    facts, matrix = scores.facts[name], scores.matrix(name)
     present = matrix[~np.isnan(matrix)]
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
     edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
-    systems = tuple(
-        _system(marks, name, system, matrix[:, place], facts, edges) for place, system in enumerate(marks.systems)
-    )
-    test = _test(matrix, marks.systems, permutations, seed, as_published)
     p_values = [pair.p for pair in test.pairs] if test is not None else []
-    power = discriminative_power(p_values, alpha, NONE)
-    reason = test.reason if test is not None else f"there is one system, {marks.systems[0]}"
-    if power.share is None and reason is None and test is not None:
-        reason = test.pairs[0].reason
-    beyond = None if test is None or power.significant else _beyond_reach(test, permutations, alpha)
+    power, reason, none = discriminative_power(p_values, alpha), f"there is one system, {scores.systems[0]}", None
+    if test is not None:
+        reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
+        none = None if power.significant else undetectable_in(test, permutations, 1.0, alpha, "--permutations")
     return MetricProperties(
         metric=name,
         facts=facts,
         places=decimals(facts, least, greatest),
-        systems=systems,
+        systems=tuple(
+            SystemScores(
+                system=system,
+                rows=scores.rows(name, system),
+                unscored=scores.unscored(name, system),
+                described=describe(column),
+                bounds=_bounds(column, facts),
+                ties=ties_within(column),
+                counts=_counts(column[~np.isnan(column)], edges),
+                usage=scores.usage(name, system),
+            )
+            for system, column in zip(scores.systems, matrix.T, strict=True)
+        ),
         edges=edges,
-        ties_between=ties_between({one: matrix[:, place] for place, one in enumerate(marks.systems)}),
+        ties_between=ties_between(dict(zip(scores.systems, matrix.T, strict=True))),
         question_means=_question_means(matrix, facts, as_published),
         test=test,
         power=replace(power, reason=reason) if power.share is None else power,
         asl=asl_curve(p_values),
-        reason="; ".join(why for why in (reason, beyond) if why) or None,
-        beyond_reach=beyond,
+        reason="; ".join(why for why in (reason, none) if why) or None,
+        undetectable=none,
     )
 
 
-def _beyond_reach(test: TukeyTest, permutations: int, alpha: float) -> str | None:
-    """Why no two systems could be told apart on this metric, however far apart they lie; None where they could."""
-    systems = sum(mean is not None for mean in test.means)
-    draws = permutations if test.plus_one else sys.maxsize  # count / permutations can be 0
-    return beyond_reach(systems, test.n, draws, 1.0, alpha, "--permutations")
-
-
-def _system(
-    marks: Scores, name: str, system: str, scores: Floats, facts: MetricFacts, edges: Sequence[float]
-) -> SystemScores:
-    x = scores[~np.isnan(scores)]
-    q1, q3 = (float(q) for q in np.quantile(x, [0.25, 0.75])) if len(x) else (None, None)
-    return SystemScores(
-        system=system,
-        rows=marks.rows(name, system),
-        gaps=marks.unscored(name, system),
-        repeated=marks.repeated.get((name, system), 0),
-        described=describe(x),
-        q1=q1,
-        q3=q3,
-        bounds=_bounds(x, facts),
-        ties=ties_within(x),
-        counts=_counts(x, edges),
-        usage=marks.usage(name, system),
-    )
-
-
-def _bounds(x: Floats, facts: MetricFacts) -> AtBounds | None:
+def _bounds(scores: Floats, facts: MetricFacts) -> AtBounds | None:
     if facts.lo is None and facts.hi is None:
         return None
-    low = facts.lo if facts.lo is not None else float("-inf")
-    high = facts.hi if facts.hi is not None else float("inf")
-    return at_bounds(x, low, high) if low < high else None
+    low, high = (-np.inf if facts.lo is None else facts.lo), (np.inf if facts.hi is None else facts.hi)
+    return at_bounds(scores, low, high) if low < high else None
 
 
-def _counts(x: Floats, edges: Sequence[float]) -> tuple[int, ...]:
-    return tuple(int(count) for count in np.histogram(x, edges)[0]) if edges else ()
+def _counts(values: Floats, edges: Sequence[float]) -> tuple[int, ...]:
+    return tuple(int(count) for count in np.histogram(values, edges)[0]) if edges else ()
 
 
 def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> QuestionMeans:
-    """Over the systems that have any value at all."""
+    """Over the systems with a score."""
     there = ~np.isnan(matrix)
     table = matrix[:, there.any(axis=0)]
     asked = there.any(axis=1)
@@ -199,84 +295,20 @@ def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> Q
     x = np.nanmean(table[used], axis=1) if used.any() else np.zeros(0)
     edges = bin_edges(facts, float(x.min()), float(x.max())) if len(x) else ()
     shares = np.linspace(0, 1, _QUANTILES + 1)
-    quantiles = zip(shares.tolist(), np.quantile(x, shares).tolist(), strict=True) if len(x) else ()
+    quantiles = zip(shares.round(9).tolist(), np.quantile(x, shares).tolist(), strict=True) if len(x) else ()
     return QuestionMeans(
         n=len(x),
         left_out=int(asked.sum() - used.sum()),
         systems=table.shape[1],
         edges=edges,
         counts=_counts(x, edges),
-        quantiles=tuple((round(share, 9), value) for share, value in quantiles),
+        quantiles=tuple(quantiles),
     )
-
-
-def _test(matrix: Floats, systems: Sequence[str], permutations: int, seed: int, as_published: bool) -> TukeyTest | None:
-    """Tukey's test over the systems that have any value; the pairs of the others stand in it without a p. None where
-    there is one system only."""
-    if len(systems) < 2:
-        return None
-    having = [place for place in range(len(systems)) if not np.isnan(matrix[:, place]).all()]
-    lacking = [name for place, name in enumerate(systems) if place not in having]
-    if len(having) < 2:
-        only = f"only {systems[having[0]]} has a value" if having else "no system has a value"
-        having = list(range(len(systems)))  # an empty table of all of them, to be filled with the reason
-        matrix, whole = matrix[:0], only
-    else:
-        whole = None
-    test = tukey(
-        matrix[:, having],
-        [systems[place] for place in having],
-        permutations=permutations,
-        seed=seed,
-        plus_one=not as_published,
-        keep_incomplete=as_published,
-    )
-    if whole is not None:
-        pairs = tuple(replace(pair, reason=whole) for pair in test.pairs)
-        return replace(test, pairs=pairs, reason=whole)
-    if not lacking:
-        return test
-    means = dict(zip(test.systems, test.means, strict=True))
-    pairs = tuple(
-        PairOfSystems(a, b, None, None, f"no score of {' and '.join(name for name in (a, b) if name in lacking)}")
-        if a in lacking or b in lacking
-        else test.pair(a, b)
-        for a, b in itertools.combinations(systems, 2)
-    )
-    return replace(test, systems=tuple(systems), means=tuple(means.get(name) for name in systems), pairs=pairs)
-
-
-# Several metrics -----------------------------------------------------------------------------------------------------
 
 
 def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequence[str], level: float) -> MetricPair:
-    """Correlations are the same in both orders; the rank ones take a step for each different score of the first."""
-    a, b = sorted((matrices[first], matrices[second]), key=lambda matrix: len(np.unique(matrix)))
-    x = {system: a[:, place] for place, system in enumerate(systems)}
-    y = {system: b[:, place] for place, system in enumerate(systems)}
+    """Correlations are the same in both orders; those of ranks take a step for each different score of the first."""
+    matrix, other = sorted((matrices[first], matrices[second]), key=lambda scores: len(np.unique(scores)))
+    x, y = (dict(zip(systems, scores.T, strict=True)) for scores in (matrix, other))
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
     return MetricPair(first, second, {kind: mean_correlation(x, y, kind, level=level) for kind in kinds})
-
-
-def _notices(marks: Scores, found: Sequence[MetricProperties], differing: Sequence[str]) -> list[str]:
-    """What a reader must know first, the gravest first."""
-    notices = signatures.notices(marks, [one.metric for one in found], differing)
-    for why in dict.fromkeys(one.beyond_reach for one in found if one.beyond_reach):
-        notices.append(f"{listed([one.metric for one in found if one.beyond_reach == why])}: {why}.")
-    for one in found:
-        means = one.question_means
-        if means.left_out > _LOST * (means.n + means.left_out):
-            notices.append(
-                f"{one.metric}: {means.left_out:,} of {means.n + means.left_out:,} questions are left out of the means "
-                "over systems and of Tukey's test, for not every system has a value there."
-            )
-        if absent := [scores.system for scores in one.systems if not scores.described.n]:
-            notices.append(f"{one.metric}: no value of {', '.join(absent)}.")
-        if outside := sum(scores.bounds.outside for scores in one.systems if scores.bounds is not None):
-            notices.append(f"{one.metric}: {outside:,} scores lie outside the bounds that the metric declares.")
-        if repeated := [scores.system for scores in one.systems if scores.repeated]:
-            notices.append(
-                f"{one.metric}: {', '.join(repeated)} answered some questions more than once; the mean of the values "
-                "counts, as one."
-            )
-    return notices

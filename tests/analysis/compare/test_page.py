@@ -1,4 +1,4 @@
-"""What a comparison says, and in which tables."""
+"""The tables and figures of a comparison."""
 
 import dataclasses
 from typing import Any
@@ -10,9 +10,7 @@ from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.figures import MOST_PAIRS, differences, rankings, wins
-from longmark.analysis.compare.sections import brief
-from longmark.analysis.compare.words import finding
+from longmark.analysis.compare.page import MOST_PAIRS, bars, brief, differences, rankings
 from longmark.report.document import write_document
 from longmark.report.tables import Range, as_csv, as_latex, as_text
 from longmark.stats.hypotheses import Hypothesis
@@ -25,83 +23,64 @@ def pair(tmp_path, shift, metric=RELEVANCE, n=40):
     return compare([run_of(tmp_path / "run", {k: {metric: v.tolist()} for k, v in values.items()})], draws=999)
 
 
-def test_a_difference_is_said_with_its_size_and_certainty(tmp_path):
+def cells(table, row=0) -> dict[str, Any]:
+    return dict(zip([column.field for column in table.columns], table.rows[row], strict=True))
+
+
+def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
     found = pair(tmp_path, 0.2)
-    metric = found.metrics[0]
-    difference = metric.pairs[0].difference
-    said = finding(metric, found)
-    assert said.startswith(
-        f"x is higher than y on {RELEVANCE}: x - y = {difference.value:.3f} (95 % CI {difference.low:.3f}"
-    )
-    assert said.endswith("; p = 0.001; n = 40 questions). Higher is better: x is better.")
+    difference = found.metrics[0].pairs[0].difference
+    line = cells(document(found).sections[0].tables[0])
+    assert (line["difference"], line["interval"]) == (difference.value, Range(difference.low, difference.high))
+    assert (line["p_adjusted"], line["n"], line["conclusion"]) == (0.001, 40, "x is better")
+    assert line["direction"] == "higher"
 
 
-def test_no_difference_is_not_said_to_be_equality(tmp_path):
+def test_no_significant_difference_is_not_equality(tmp_path):
     found = pair(tmp_path, 0.0)
-    metric = found.metrics[0]
-    said = finding(metric, found)
-    first, second = metric.pairs[0].first, metric.pairs[0].second
-    assert said.startswith(f"No significant difference between {first} and {second} on {RELEVANCE}: {first} -")
-    assert said.endswith(f"Detectable at 80 % power: {metric.pairs[0].detectable:.3f}.")
     page = document(found)
-    assert page.sections[0].tables[0].rows[0][-1] == "no significant difference"
+    assert cells(page.sections[0].tables[0])["conclusion"] == "no significant difference"
     assert page.sections[0].note.startswith("No significant difference does not mean equal")
+    assert cells(page.sections[2].tables[0])["detectable"] == found.metrics[0].pairs[0].detectable
 
 
-def test_an_interval_that_leaves_0_out_beside_a_large_p_is_explained_where_it_stands(tmp_path):
-    few = {
-        "x": {RELEVANCE: [0.90, 0.80, 0.70]},
-        "y": {RELEVANCE: [0.51, 0.40, 0.29]},
-        "z": {RELEVANCE: [0.5, 0.41, 0.3]},
-    }
-    for systems, left_out in (("xy", "1 interval excludes"), ("xyz", "2 intervals exclude")):
-        found = compare([run_of(tmp_path / systems, {name: few[name] for name in systems})], draws=200, alpha=0.01)
-        note = f" {left_out} 0 although p is above alpha: use p (the intervals assume normal differences)."
-        assert note in differences(found.metrics)[0].says
-        assert (note in finding(found.metrics[0], found)) == (systems == "xy")  # which shows the interval
-    found = pair(tmp_path, 0.2)
-    assert "although" not in finding(found.metrics[0], found)
-
-
-def test_where_neither_end_is_better_no_system_is_called_better(tmp_path):
-    found = pair(tmp_path, 3.0, GRADE)
-    assert finding(found.metrics[0], found).endswith("Neither direction of this metric is better.")
-    page = document(found)
-    means = page.sections[1].tables[0]
-    assert [row[2] for row in means.rows] == [None, None]
+def test_if_neither_direction_is_better_no_system_is_called_better(tmp_path):
+    page = document(pair(tmp_path, 3.0, GRADE))
+    line = cells(page.sections[0].tables[0])
+    assert (line["conclusion"], line["direction"]) == ("x is higher", "neither")
+    assert [row[2] for row in page.sections[1].tables[0].rows] == [None, None]
     assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
 
 
-def test_without_a_manifest_nobody_knows_which_end_is_better(tmp_path):
+def test_without_a_manifest_the_better_direction_is_unknown(tmp_path):
     run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
     (run / "manifest.json").unlink()
-    found = compare([run], draws=200)
-    assert finding(found.metrics[0], found).endswith("is unknown: no run has a manifest that describes the metric.")
-    page = document(found)
-    assert page.sections[2].tables[1].rows[0][1] == "unknown"
+    page = document(compare([run], draws=200))
+    assert cells(page.sections[0].tables[0])["direction"] == "unknown"
     assert page.sections[1].tables[0].rows[0][2] is None
 
 
-def test_several_systems_name_the_best_and_what_is_not_told_apart(tmp_path):
+def test_of_several_systems_the_best_is_named_with_those_below_it(tmp_path):
     random = np.random.default_rng(5)
     base = random.random(60) * 0.4
     shifts = {"a": 0.3, "b": 0.29, "c": 0.0, "d": 0.0}
     values = {k: {RELEVANCE: (base + s + random.normal(0, 0.05, 60)).tolist()} for k, s in shifts.items()}
     found = compare([run_of(tmp_path / "run", values)], draws=999)
     metric = found.metrics[0]
-    best, second = (system.system for system in metric.systems[:2])
-    said = finding(metric, found)
-    assert said.startswith(f"{best} has the best mean of 4 systems")
-    assert f"no significant difference from {second}. 4 of 6 pairs differ significantly." in said
-    assert document(found).sections[0].tables[0].rows[0][-3:] == ("4 / 6", 60, f"{best} is better than c and d")
+    line = cells(document(found).sections[0].tables[0])
+    best = f"{metric.systems[0].system} is better than c and d"
+    assert (line["pairs_that_differ"], line["n"], line["conclusion"]) == ("4 / 6", 60, best)
     assert [system.groups for system in metric.systems] == ["a", "a", "b", "b"]
     assert [row[2] for row in document(found).sections[1].tables[0].rows] == ["1-2", "1-2", "3-4", "3-4"]
 
 
-def test_untested_is_said_to_be_untested(tmp_path):
+def test_what_was_not_tested_has_a_reason(tmp_path):
     found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
-    said = finding(found.metrics[0], found)
-    assert said == "Not tested: the test needs at least 3 rows with scores of every system; there are 2."
+    page = document(found)
+    assert page.sections[0].says == "Nothing was tested."
+    why = "the test needs at least 3 rows with scores of every system; there are 2"
+    assert cells(page.sections[0].tables[0])["conclusion"] == f"not tested: {why}"
+    assert why in str(cells(page.sections[2].tables[0])["reason"])
     assert "not tested" in drawn(differences(found.metrics))
 
 
@@ -115,15 +94,15 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
         *("overview", "systems", "hypotheses", "hypotheses-comparisons"),
-        *("means", "differences", "findings", "wins", "questions", "gaps"),
+        *("means", "differences", "wins", "questions", "gaps"),
     ]
-    assert [len(tables[name].rows) for name in ("findings", "means", "differences", "wins", "gaps")] == [3, 9, 9, 9, 1]
+    assert [len(tables[name].rows) for name in ("means", "differences", "wins", "gaps")] == [9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()
         assert "\\midrule" in as_latex(table)
     head = as_csv(tables["differences"]).splitlines()[0]
     assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_adjusted,significant,")
-    for name in ("findings", "hypotheses", "means", "differences", "wins"):
+    for name in ("hypotheses", "means", "differences", "wins"):
         assert tables[name].note.endswith(
             "Settings: alpha 0.05; 95 % CI, 200 resamples; 200 permutations per test, small tables enumerated; "
             f"seed 0; longmark {found.longmark}."
@@ -150,14 +129,12 @@ def test_many_pairs_are_drawn_against_the_first_system(tmp_path):
 
 
 def test_a_group_with_a_hole_is_drawn_as_its_runs_of_neighbours(tmp_path):
-    from longmark.analysis.compare.figures import _bars
-
     random = np.random.default_rng(7)
     systems = {f"s{i}": {RELEVANCE: random.random(6).tolist()} for i in range(5)}
     (metric,) = compare([run_of(tmp_path / "run", systems)], draws=200).metrics
     names = [one.system for one in metric.systems]
     odd = dataclasses.replace(metric, groups=((names[0], names[1], names[3], names[4]), (names[2],)))
-    assert _bars(odd) == [(0, 1), (3, 4)]
+    assert bars(odd) == [(0, 1), (3, 4)]
 
 
 def test_equal_values_make_a_page(tmp_path):
@@ -176,7 +153,7 @@ def test_hostile_names_stay_text(tmp_path):
     write_document(document(found), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<img src=x" not in page
-    assert "<img" not in drawn([*rankings(found.metrics), *differences(found.metrics), *wins(found.metrics)])
+    assert "<img" not in drawn([figure for section in document(found).sections for figure in section.figures])
 
 
 @pytest.mark.parametrize("count", [8, 9])
@@ -194,7 +171,7 @@ def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     (table,) = section.tables
     assert [row[0] for row in table.rows] == [RELEVANCE, EASE]
     assert [column.name for column in table.columns] == [
-        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion"),
+        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion", "better"),
     ]
 
 
@@ -205,7 +182,7 @@ def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
     row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
     assert row[3] == -first.difference.value == pytest.approx(row[1] - row[2])
     assert row[4] == Range(-first.difference.high, -first.difference.low)
-    assert row[5:] == (first.p, 40, "y is better")
+    assert row[5:] == (first.p, 40, "y is better", "higher")
 
 
 def test_the_figure_shows_the_ranks_of_the_table(tmp_path):
@@ -215,11 +192,3 @@ def test_the_figure_shows_the_ranks_of_the_table(tmp_path):
     shown = drawn(rankings([metric]))
     assert "1-3. s0" in shown
     assert "2. s" not in shown
-
-
-def test_where_nothing_was_tested_it_says_why(tmp_path):
-    values = {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()}
-    page = document(compare([run_of(tmp_path / "run", values)]))
-    assert page.sections[0].says == (
-        f"Nothing was tested. {RELEVANCE}: the test needs at least 3 rows with scores of every system; there are 2."
-    )

@@ -1,0 +1,172 @@
+"""What `compare` and `metrics-study` check before they use scores, and what a reader must know about them.
+
+Were the scores made in one way? A difference of judges, prompts, parameters (scoring and temperature among them) or
+versions can look like a difference between systems. Seeds may differ. The domain is in no signature: the manifests name
+it, and it counts for metrics that fill prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmark.errors import UserError
+from longmark.records import Signature
+from longmark.report.format import listed, share
+from longmark.scores.files import shortest_names
+from longmark.scores.paired import Scores
+from longmark.stats.results import check_level
+from longmark.stats.samples import check_count
+
+FEWEST_TESTED = 3
+"""Common questions that a test needs."""
+_NONE = "none"
+_EXCLUDED = 0.05  # share of questions from which a notice counts them
+_AGAIN = "run the same command again to score what is missing"
+
+
+def check_settings(alpha: float, level: float, draws: int | None, name: str = "draws") -> None:
+    """UserError for an alpha or a level outside (0, 1), or fewer than one draw."""
+    if not 0 < alpha < 1:
+        raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
+    check_level(level)
+    if draws is not None:
+        check_count(draws, name)
+
+
+def check_scoring(scores: Scores, metrics: Sequence[str], allowed: bool, consequence: str) -> tuple[str, ...]:
+    """The differences in how the scores were made. UserError where there are any and they are not allowed."""
+    differing = differences(scores, metrics)
+    if differing and not allowed:
+        lines = "\n".join(f"  {line}" for line in differing)
+        raise UserError(
+            f"the scores were not all made in the same way, so {consequence}:\n{lines}\n"
+            "Score them again in one way, or give --allow-different-judges to accept them with a notice."
+        )
+    return differing
+
+
+def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
+    """A line for each setting that differs: its values, the runs that have them, and the metrics."""
+    names = shortest_names([manifest.folder for manifest in scores.manifests])
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        settings: dict[str, dict[str, dict[str, None]]] = {}
+        for name, manifest, signatures in zip(names, scores.manifests, scores.signatures[metric], strict=True):
+            for signature in signatures:
+                for setting, value in _settings(signature, manifest.fixed.get("domain")):
+                    settings.setdefault(setting, {}).setdefault(value, {})[name] = None
+        used = [name for name, signatures in zip(names, scores.signatures[metric], strict=True) if signatures]
+        for setting, values in settings.items():
+            having = {name for runs in values.values() for name in runs}
+            if without := [name for name in used if name not in having]:
+                values[_NONE] = dict.fromkeys(without)
+            if len(values) > 1:
+                shown = "; ".join(f"{value} in {_some(list(runs))}" for value, runs in values.items())
+                found.setdefault(f"{setting}: {shown}", []).append(metric)
+    return tuple(f"{line} ({_some(of)})" for line, of in found.items())
+
+
+def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str]]:
+    """(setting, value) of what a score depends on."""
+    yield "longmark", signature.version or _NONE
+    for role, names in signature.models.items():
+        yield f"{role} model", " + ".join(sorted(names)) or _NONE
+    for name, value in signature.params.items():
+        yield (name if name == "scoring" else f"parameter {name}"), str(value)
+    for prompt, digest in signature.prompts.items():
+        yield f"prompt {prompt}", digest
+    if signature.prompts and domain is not None:
+        yield "domain", str(domain)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]) -> list[str]:
+    """What a reader must know first, the most serious first. differing: what `differences` found."""
+    found = []
+    if differing:
+        found.append(
+            "The scores were not all made in the same way, so differences below may come from the scoring and not from "
+            "the systems. " + " · ".join(differing)
+        )
+    found += [*scores.notices, *_unfinished(scores)]
+    seeds = {one.seed for metric in metrics for signatures in scores.signatures[metric] for one in signatures}
+    if len(seeds) > 1:
+        found.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
+    return found
+
+
+def _unfinished(scores: Scores) -> Iterator[str]:
+    """The runs with missing rows, whatever their manifests say, and those that are not finished by them."""
+    missing = {one.run: one for one in scores.missing}
+    names = shortest_names([manifest.folder for manifest in scores.manifests])
+    for run, (manifest, name) in enumerate(zip(scores.manifests, names, strict=True)):
+        rows = missing.get(run)
+        if rows is not None and rows.empty:
+            yield f"The run {name} has no rows, so nothing of it is compared; {_AGAIN}."
+        elif manifest.data and not manifest.ended:
+            known = f" ({rows.in_words()})" if rows else ""
+            yield f"The run {name} is not finished; rows that do not exist yet count as unscored{known}."
+        elif rows is not None:
+            though = ", although its manifest says that it is finished" if manifest.ended else ""
+            yield f"The run {name} has missing rows{though}: {rows.in_words()}. If rows.jsonl was cut off, {_AGAIN}."
+
+
+def metric_notices(scores: Scores, metric: str, places: Sequence[int], *, incomplete: bool = False) -> Iterator[str]:
+    """Excluded questions, systems without a score, questions answered twice. incomplete: no question is excluded."""
+    names = [scores.systems[place] for place in places]
+    there = ~np.isnan(scores.matrix(metric)[:, list(places)])
+    present, asked = np.asarray(there.any(axis=0)), there.any(axis=1)
+    missing = (~there[asked]).sum(axis=0) * present
+    excluded, total = int((~there[asked][:, present].all(axis=1)).sum()), int(asked.sum())
+    if excluded > _EXCLUDED * total and not incomplete:
+        worst = int(np.argmax(missing))
+        yield (
+            f"{metric}: {excluded:,} of {total:,} questions ({share(excluded, total)}) are excluded because a system "
+            f"has no score; {names[worst]} has the most missing scores ({missing[worst]:,})."
+        )
+    if absent := [name for name, some in zip(names, present, strict=True) if not some]:
+        yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
+    if repeated := [name for name in names if scores.repeated.get((metric, name))]:
+        yield f"{metric}: {listed(repeated)} answered some questions more than once; their mean score counts once."
+
+
+def advice(names: Sequence[str], there: NDArray[np.bool_]) -> str:
+    """What to do where the systems share too few questions: who shares none, and without whom there would be more.
+
+    there: questions x systems, whether there is a score.
+    """
+    count = int(there.all(axis=1).sum())
+    text = f"{count or 'no'} question{'' if count < 2 else 's'} ha{'s' if count < 2 else 've'} a score of every system"
+    several = there.sum(axis=1) > 1
+    if alone := [name for i, name in enumerate(names) if not (there[:, i] & several).any()]:
+        text += f"; {', '.join(alone)} share{'' if len(alone) > 1 else 's'} no question with any other"
+    kept = without_the_sparse(there)
+    more = int(there[:, kept].all(axis=1).sum())
+    if more > count:
+        dropped = ", ".join(name for i, name in enumerate(names) if i not in kept)
+        text += f"; without {dropped} there would be {more:,}: give --systems {','.join(names[i] for i in kept)}"
+    return text
+
+
+def without_the_sparse(there: NDArray[np.bool_]) -> list[int]:
+    """The systems that stay if those are dropped, one after the other, without which the most questions are common,
+    until there are enough to test or two systems are left."""
+    kept = list(range(there.shape[1]))
+    while len(kept) > 2 and there[:, kept].all(axis=1).sum() < FEWEST_TESTED:
+        rest = [[i for i in kept if i != dropped] for dropped in kept]
+        # if no single one helps, the one that shares the fewest questions with the others goes
+        kept = max(rest, key=lambda stay: (int(there[:, stay].all(axis=1).sum()), _shared(there[:, stay])))
+    return kept
+
+
+def _shared(there: NDArray[np.bool_]) -> int:
+    """The number of questions that two systems share, summed over all pairs."""
+    each = there.sum(axis=1)
+    return int((each * (each - 1)).sum())

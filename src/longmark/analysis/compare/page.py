@@ -1,0 +1,469 @@
+"""A comparison as a page: an overview, tables, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.metric import SEVERAL_SYSTEMS, TWO_SYSTEMS, MetricComparison, PairOnMetric
+from longmark.analysis.compare.power import FEWEST_NORMAL, unsupportable
+from longmark.report.document import Document, Section
+from longmark.report.figures import Figure
+from longmark.report.format import counted, listed, p_value
+from longmark.report.lanes import ForestRow, Ranked, Stack, forest, groups, stacked
+from longmark.report.summary import reasons_in_words
+from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
+from longmark.stats.bootstrap import FEWEST_BCA
+from longmark.stats.results import HypothesisResult
+
+MOST_PAIRS = 30
+"""Pairs drawn for a metric; of more, those of the first system with each other one."""
+_NAMED = 8
+"""Systems up to which titles name them and each has a column of its scores."""
+_TEXT = 160  # characters shown of a question
+_NOT_EQUAL = "No significant difference does not mean equal: see the detectable differences."
+
+
+class On(NamedTuple):
+    """A system, a pair of systems or a question on a metric."""
+
+    metric: MetricComparison
+    of: Any
+
+
+_METRIC = Column("metric", "metric.metric")
+_PAIR = (_METRIC, Column("first", "of.first"), Column("second", "of.second"))
+
+
+def document(found: Comparison) -> Document:
+    """The page of a comparison."""
+    names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
+    return Document(
+        kind="comparison",
+        title=f"Comparison of {names}",
+        lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
+        sections=(
+            _overview(found),
+            *_hypotheses(found),
+            *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
+        ),
+        notices=found.notices,
+        settings={
+            "Runs": list(found.runs),
+            "Compared by": found.by,
+            "Systems": list(found.systems),
+            "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
+            "Permutations of a test": found.permutations,
+            "Correction": "Tukey HSD over the pairs of a metric, Holm over the metrics",
+            "Comparisons in the family": found.comparisons,
+            "Alpha": found.alpha,
+            "Confidence intervals": f"{_ci(found)}: BCa bootstrap over questions, {found.resamples:,} resamples; below "
+            f"{FEWEST_BCA} questions Student's t (d_z: noncentral t; share won: Wilson)",
+            "Seed": found.seed,
+            "Differences in scoring": list(found.differing),
+        },
+    )
+
+
+def brief(page: Document) -> Document:
+    """What is printed without --verbose: a line per metric, and the hypotheses."""
+    first = replace(
+        page.sections[0],
+        tables=page.sections[0].tables[:1],
+        note=f"{_NOT_EQUAL} --verbose prints every table; --out DIR writes them, with figures.",
+    )
+    claims = [replace(one, tables=one.tables[:1]) for one in page.sections if one.title == "Hypotheses"]
+    return replace(page, sections=[first, *claims])
+
+
+def _ci(found: Comparison) -> str:
+    return f"{100 * found.level:.4g} % CI"
+
+
+def _made(found: Comparison) -> str:
+    """The settings, for the note of each table."""
+    return (
+        f"Settings: alpha {found.alpha:g}; {_ci(found)}, {found.resamples:,} resamples; {found.permutations:,} "
+        f"permutations per test, small tables enumerated; seed {found.seed}; longmark {found.longmark}."
+    )
+
+
+def _tests(found: Comparison) -> str:
+    single = "p (unadjusted) and p (Tukey HSD): paired permutation test."
+    if any(len(one.systems) > 2 for one in found.metrics):
+        single = (
+            "p (unadjusted): paired permutation test of the pair. p (Tukey HSD): randomised, adjusted for all pairs of "
+            "the metric."
+        )
+    return f"{single} p (adjusted): Tukey HSD over the pairs, Holm over the metrics; {found.comparisons:,} comparisons."
+
+
+def _on_pairs(found: Comparison) -> list[On]:
+    return [On(one, pair) for one in found.metrics for pair in one.pairs]
+
+
+def _reasons(*reasons: str | None) -> str | None:
+    """The reasons, each once."""
+    return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or None
+
+
+def _overview(found: Comparison) -> Section:
+    """A line per metric. Of two systems: means, difference, p; of more: the means and how many pairs differ."""
+    places = found.places
+    columns: list[Column] = [Column("metric")]
+    for name in found.systems if len(found.systems) <= _NAMED else ():
+        columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}"))
+    if len(found.systems) == 2:
+        first = found.systems[0]
+        columns += [
+            Column(" - ".join(found.systems), lambda one: _turned(one, first)[0], places, key="difference"),
+            Column(_ci(found), lambda one: _turned(one, first)[1], places, "range", "interval"),
+            Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p", key="p_adjusted"),
+        ]
+    else:
+        differ = [
+            Column("pairs that differ", lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}")
+        ]
+        columns += differ
+    columns += [Column("n", "common"), Column("conclusion", _conclusion)]
+    columns.append(Column("better", "direction", kind="method", key="direction"))
+    note = f"Means over the n questions with a score of every system. {_tests(found)} {_made(found)}"
+    means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
+
+    def cell(system: str, metric: str) -> Mean | None:
+        mean = means.get((system, metric))
+        return None if mean is None else Mean(mean.value, mean.low, mean.high)
+
+    metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in found.metrics]
+    paper = f"Means over common questions with {_ci(found)}; the best of a metric in bold. {_made(found)}"
+    significant = sum(pair.significant for one in found.metrics for pair in one.pairs)
+    says = (
+        f"{significant:,} of {found.comparisons:,} comparisons {'shows' if significant == 1 else 'show'} a significant "
+        f"difference (alpha {found.alpha:g}, adjusted)."
+    )
+    return Section(
+        "Overview",
+        says if found.comparisons else "Nothing was tested.",
+        (
+            Table("overview", "Overview", tuple(columns), found.metrics, note),
+            systems_table(found.systems, metrics, cell, paper),
+        ),
+        note=_NOT_EQUAL,
+    )
+
+
+def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
+    return lambda one: next((system.common.value for system in one.systems if system.system == name), None)
+
+
+def _turned(one: MetricComparison, first: str) -> tuple[float | None, Range | None]:
+    """The difference of two systems and its interval, from the view of `first`."""
+    pair, found = one.pairs[0], one.pairs[0].difference
+    sign = 1 if pair.first == first else -1
+    ends = None if found.ends is None else Range(*sorted(sign * end for end in found.ends))
+    return None if found.value is None else sign * found.value, ends
+
+
+def _conclusion(one: MetricComparison) -> str:
+    if all(pair.p is None for pair in one.pairs):
+        return f"not tested: {one.reason}"
+    if one.undetectable:
+        return one.undetectable
+    significant = [pair for pair in one.pairs if pair.significant]
+    if not significant:
+        return "no significant difference"
+    way = "better" if one.direction in ("higher", "lower") else "higher"
+    if len(one.systems) == 2:
+        return f"{significant[0].first} is {way}"
+    first = significant[0].first  # pairs are in the order of the systems, the best first
+    return f"{first} is {way} than {listed([pair.second for pair in significant if pair.first == first])}"
+
+
+class _Claim(NamedTuple):
+    result: HypothesisResult
+    reason: str | None
+
+
+def _hypotheses(found: Comparison) -> tuple[Section, ...]:
+    tests = {one.metric: one.tukey for one in found.metrics}
+    reasons = unsupportable(found.hypotheses, tests, found.permutations, found.alpha)
+    return hypotheses_section(found.hypotheses, reasons, found.alpha, _made(found))
+
+
+def hypotheses_section(
+    results: Sequence[HypothesisResult], unsupportable: Sequence[str | None], alpha: float, made: str
+) -> tuple[Section, ...]:
+    """Which hypotheses are supported; no section if there are none. unsupportable: why each could not have been, or
+    None; made: the settings."""
+    if not results:
+        return ()
+    columns = (
+        *(Column("hypothesis", "result.name"), Column("combine", "result.combine")),
+        Column("direction", "result.direction"),
+        Column("comparisons", lambda claim: len(claim.result.comparisons)),
+        *(Column("p", "result.p", kind="p"), Column("p (adjusted)", "result.adjusted", kind="p")),
+        Column("supported", lambda claim: claim.result.supported if claim.result.p is not None else None),
+        Column("reason"),
+    )
+    parts = (
+        *(Column("hypothesis", "result.name"), Column("metric", "reason.metric")),
+        *(Column("first", "reason.a"), Column("second", "reason.b")),
+        *(Column("first - second", "reason.difference", 4, key="difference"), Column("p", "reason.p", kind="p")),
+    )
+    claims = [
+        _Claim(one, (one.reason and f"not tested: {one.reason}") or (why and f"could not be supported: {why}"))
+        for one, why in zip(results, unsupportable, strict=True)
+    ]
+    each = [_Claim(one, part) for one in results for part in one.comparisons]  # type: ignore[arg-type]
+    supported = sum(one.supported for one in results)
+    return (
+        Section(
+            "Hypotheses",
+            f"{supported} of {len(results)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
+            f"{alpha:g} (Holm over the hypotheses).",
+            (
+                Table("hypotheses", "Hypotheses", columns, claims, made),
+                Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each, made),
+            ),
+            note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
+            "comparison is in the direction of the hypothesis (greater: first above second) and is adjusted for all "
+            "pairs of its metric. A hypothesis that is not supported is not disproved.",
+        ),
+    )
+
+
+def _means(found: Comparison) -> Section:
+    ci, places = _ci(found), found.places
+    columns = (
+        *(_METRIC, Column("system", "of.system"), Column("rank", "of.rank")),
+        Column("group", lambda on: on.of.groups or None),
+        *interval_columns("mean", "of.mean", places, ci, "mean", "interval"),
+        method_column("of.mean", "interval_method"),
+        Column("n", "of.mean.n"),
+        *interval_columns("mean (common questions)", "of.common", places, ci, "common_mean", "common_interval"),
+        method_column("of.common", "common_interval_method"),
+        Column("n (common)", "of.common.n", key="common_n"),
+        Column("scored", lambda on: on.of.rows - sum(one.count for one in on.of.unscored)),
+        Column("total", "of.rows"),
+        Column("reason", lambda on: _reasons(on.of.mean.reason, on.of.common.reason)),
+    )
+    items = [On(one, system) for one in found.metrics for system in one.systems]
+    note = (
+        f"Intervals: BCa from {FEWEST_BCA} scores, below that Student's t, as in the table of a run. mean: over every "
+        "scored question. common questions: those with a score of every system; ranks and tests use these. "
+        f"{_made(found)}"
+    )
+    return Section(
+        "Means and ranking",
+        "Best first (highest first if neither direction is better). Systems that share a letter, or a bar in the "
+        "figure, do not differ significantly.",
+        (Table("means", "Means", columns, items, note),),
+        rankings(found.metrics),
+        "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
+        "two groups: not different from A and not from C, although A and C differ.",
+    )
+
+
+def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
+    """The systems of each metric, best first, with bars beside those that do not differ significantly; if neither
+    direction is better, their means without a ranking."""
+    figures = []
+    for one in metrics:
+        means = [(s.system, s.common.value, s.common.low, s.common.high, s.rank or "") for s in one.systems]
+        if one.direction in ("higher", "lower"):
+            figures.append(
+                groups([Ranked(*row) for row in means], bars(one), f"{one.metric} ({one.direction} is better)")
+            )
+        else:
+            rows = [ForestRow(*row) for row in means]
+            figures.append(forest(rows, f"{one.metric} (better direction: {one.direction})", reference=None))
+    return tuple(figures)
+
+
+def bars(one: MetricComparison) -> list[tuple[int, int]]:
+    """The runs of neighbours in each group, (first, last) places: with one test for all pairs, the whole group."""
+    place = {system.system: i for i, system in enumerate(one.systems)}
+    found = []
+    for group in one.groups:
+        members = sorted(place[name] for name in group)
+        start = members[0]
+        for member, following in zip(members, [*members[1:], None], strict=True):
+            if following != member + 1:
+                if member > start:
+                    found.append((start, member))
+                start = following or 0
+    return found
+
+
+def _differences(found: Comparison) -> Section:
+    ci, places = _ci(found), found.places
+
+    def reason(on: On) -> str | None:
+        return _reasons(on.metric.reason, on.metric.undetectable, on.of.difference.reason, on.of.d_z.reason)
+
+    columns = (
+        *_PAIR,
+        *interval_columns("first - second", "of.difference", places, ci, "difference", "interval"),
+        Column("p (adjusted)", "of.p", kind="p"),
+        Column("significant", lambda on: on.of.significant if on.of.p is not None else None),
+        Column("detectable at 80 % power", "of.detectable", places, key="detectable"),
+        method_column("of.difference", "interval_method"),
+        Column("p (unadjusted)", "of.p_unadjusted", kind="p"),
+        Column("p (Tukey HSD)", "of.p_tukey", kind="p"),
+        *interval_columns("d_z", "of.d_z", 2, ci, interval="d_z_interval"),
+        method_column("of.d_z", "d_z_interval_method"),
+        Column("n", "of.difference.n"),
+        Column("reason", reason),
+    )
+    table = Table("differences", "Differences", columns, _on_pairs(found), f"{_tests(found)} {_made(found)}")
+    return Section(
+        "Differences",
+        f"First minus second in the metric's units, over common questions, with {ci} and adjusted p-values.",
+        (table,),
+        differences(found.metrics),
+        "An interval is for its pair alone and is not adjusted: if it excludes 0 although p is above alpha, use p. "
+        f"Below {FEWEST_BCA} questions it is Student's t, which assumes normal differences; the test does not. d_z: "
+        "mean difference / standard deviation of the differences. detectable: the true difference that the adjusted "
+        f"test detects with 80 % power at this sample size, by normal theory (optimistic below {FEWEST_NORMAL} "
+        "questions); empty if no difference is detectable.",
+    )
+
+
+def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
+    """Each pair's difference with its interval; beside it the adjusted p."""
+    return tuple(
+        forest(
+            [
+                ForestRow(_label(p), p.difference.value, p.difference.low, p.difference.high, p_value(p.p))
+                for p in _drawn(one)
+            ],
+            _titled(one),
+        )
+        for one in metrics
+    )
+
+
+def _wins(found: Comparison) -> Section:
+    columns = (
+        *_PAIR,
+        Column("counts", lambda on: " / ".join(_outcomes(on.metric))),
+        *(Column("won", "of.won"), Column("tied", "of.ties"), Column("lost", "of.lost")),
+        *interval_columns("won + ties / 2", "of.share", 3, _ci(found), "share", "share_interval"),
+        method_column("of.share", "share_interval_method"),
+        *(Column("n", "of.share.n"), Column("reason", "of.share.reason")),
+    )
+    note = (
+        f"The interval is BCa; below {FEWEST_BCA} questions, or if every question has the same outcome, Wilson's (a "
+        "tie is half a point; ties make it conservative)."
+    )
+    table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), f"{note} {_made(found)}")
+    figures = tuple(
+        stacked(
+            [
+                Stack(_label(p), tuple(zip(_outcomes(one), (p.won, p.ties, p.lost), strict=True)))
+                for p in _drawn(one)
+                if p.won + p.ties + p.lost
+            ],
+            _titled(one),
+        )
+        for one in found.metrics
+    )
+    return Section(
+        "Questions won",
+        "The number of common questions on which the first system of a pair is better, equal, or worse.",
+        (table,),
+        figures,
+        f"If neither direction is better, won counts the questions on which the first is higher. {note}",
+    )
+
+
+def _outcomes(one: MetricComparison) -> tuple[str, str, str]:
+    """What the three counts are called, from the view of the first system."""
+    return ("won", "tied", "lost") if one.direction in ("higher", "lower") else ("first higher", "equal", "first lower")
+
+
+def _drawn(one: MetricComparison) -> Sequence[PairOnMetric]:
+    return one.pairs if len(one.pairs) <= MOST_PAIRS else one.pairs[: len(one.systems) - 1]
+
+
+def _titled(one: MetricComparison) -> str:
+    return one.metric if len(one.pairs) <= MOST_PAIRS else f"{one.metric}: the first system against each other one"
+
+
+def _label(pair: PairOnMetric) -> str:
+    return f"{pair.first} - {pair.second}"
+
+
+def _questions(found: Comparison) -> Section:
+    def score_of(name: str) -> Callable[[On], float | None]:
+        def get(on: On) -> float | None:
+            systems = [system.system for system in on.metric.systems]
+            score: float | None = on.of.scores[systems.index(name)] if name in systems else None
+            return score
+
+        return get
+
+    def text(on: On) -> str | None:
+        words: str | None = on.of.text
+        return words if words is None or len(words) <= _TEXT else words[: _TEXT - 1] + "…"
+
+    columns = (
+        *(_METRIC, Column("question_id", "of.question_id"), Column("question", text)),
+        Column("range", "of.spread", found.places, key="spread"),
+        *(Column("highest", "of.highest"), Column("lowest", "of.lowest")),
+        *(
+            Column(name, score_of(name), found.places, key=f"score: {name}")
+            for name in (found.systems if len(found.systems) <= _NAMED else ())
+        ),
+    )
+    items = [On(one, question) for one in found.metrics for question in one.apart]
+    more = [
+        f"{one.metric}: {one.as_far:,} more questions have the same range as the last of these."
+        for one in found.metrics
+        if one.as_far
+    ]
+    return Section(
+        "Where the systems differ most",
+        "The questions with the widest range of scores on each metric. Read these answers first.",
+        (Table("questions", "Questions on which the systems differ most", columns, items),),
+        note=" ".join(more),
+    )
+
+
+class _Missing(NamedTuple):
+    metric: str
+    reason: str
+    system: str | None = None
+    questions: int | None = None
+    compared: int | None = None
+    missing: int | None = None
+    alone: int | None = None
+
+
+def _missing(found: Comparison) -> Section:
+    items = []
+    for one in found.metrics:
+        for each in one.systems:
+            without_row = each.missing - sum(reason.count for reason in each.unscored)
+            reasons = [reasons_in_words(each.unscored)] if each.unscored else []
+            reasons += [f"{without_row} without a row"] if without_row > 0 else []
+            if reasons:
+                counts = (one.questions, one.common, each.missing, each.missing_alone)
+                items.append(_Missing(one.metric, "; ".join(reasons), each.system, *counts))
+        for name, unscored in one.absent:
+            why = reasons_in_words(unscored) or "no row"
+            items.append(_Missing(one.metric, why, name, one.questions, 0, one.questions, 0))
+    items += [_Missing(metric, why) for metric, why in found.left_out]
+    columns = (
+        *(Column("metric"), Column("system"), Column("questions", "questions"), Column("compared", "compared")),
+        *(Column("missing", "missing"), Column("missing only here", "alone"), Column("reason")),
+    )
+    excluded = sum(one.questions - one.common for one in found.metrics)
+    says = f"{excluded:,} questions of a metric are not compared: a system has no score. None counts as 0."
+    return Section(
+        "Missing scores",
+        says if excluded else "Every scored question is compared.",
+        (Table("gaps", "Questions without a score", columns, items),) if items else (),
+    )
