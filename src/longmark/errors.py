@@ -1,24 +1,24 @@
-"""Every error that longmark raises on purpose, in one tree. A message says what was wrong and how to mend it.
+"""Every error that longmark raises on purpose, in one tree. A message states what is wrong and how to fix it.
 
 LongmarkError
-├── UserError                 the command or the data is at fault: exit code 2
-│   ├── BadInput              records that cannot be read; carries one line for each
+├── UserError                 the command or the data is wrong: exit code 2
+│   ├── BadInput              unreadable records; has one line for each
 │   ├── UnknownName           a metric, model, prompt or parameter that does not exist
-│   ├── MissingExtra          a verb needs a package that an extra installs
-│   ├── ModelNotInstalled     an embedded model whose file is not there yet
-│   ├── SettingsChanged       a run's folder was made with other settings
-│   └── FolderInUse           another process works in this run's folder
+│   ├── MissingExtra          a command needs a package that an extra installs
+│   ├── ModelNotInstalled     an embedded model that is not installed
+│   ├── SettingsChanged       the run folder was made with other settings
+│   └── FolderInUse           another process uses the run folder
 ├── ModelError                a model gave no reply; after the last retry: status `model_error`
-│   ├── RateLimited           429; may say how long to wait
-│   ├── ServerFault           5xx, a dropped or refused connection, a timeout, a reply that is no reply
-│   │   └── BadReply          a reply whose numbers cannot be
-│   ├── AskAgain              the request is to be sent again in another form, at once
-│   └── RequestRefused        4xx: asking again will not help
+│   ├── RateLimited           429; may state how long to wait
+│   ├── ServerFault           5xx, a dropped or refused connection, a timeout, an invalid reply
+│   │   └── BadReply          a reply with impossible numbers
+│   ├── AskAgain              the request must be sent again in another form
+│   └── RequestRefused        4xx: a retry does not help
 │       ├── Unsupported       the model lacks a capability that the request needs: status `unsupported`
-│       ├── TooLong           a text is longer than the model reads: status `too_long`
+│       ├── TooLong           a text exceeds the context window: status `too_long`
 │       └── TooManyInputs     more texts in one request than the endpoint takes
-├── OverBudget                the run's budget is spent: status `over_budget`
-└── NoScore                   a metric has no value here: a status and a reason for the row
+├── OverBudget                the run's budget is exhausted: status `over_budget`
+└── NoScore                   an example is unscored: the status and the reason of its row
 """
 
 from __future__ import annotations
@@ -36,15 +36,12 @@ class LongmarkError(Exception):
 
 
 class UserError(LongmarkError):
-    """What was asked for cannot be done; the message says how to mend it."""
+    """The request cannot be carried out; the message states how to fix it."""
 
 
 class BadInput(UserError):
-    """Records that cannot be read.
-
-    lines: one message for each bad record, `file:line: field: what was expected`; total: how many there were in all
-    (`lines` holds the first of them).
-    """
+    """Unreadable records. lines: messages `file:line: field: what was expected`, for the first of them; total: the
+    number of bad records."""
 
     def __init__(self, lines: Sequence[str], total: int | None = None) -> None:
         self.lines = tuple(lines)
@@ -64,35 +61,36 @@ class UnknownName(UserError):
 
 
 class MissingExtra(UserError):
-    """A package that an extra of longmark installs is not there."""
+    """A package of an extra is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
 
 
 class ModelNotInstalled(UserError):
-    """The file of an embedded model is not on this machine."""
+    """An embedded model is not installed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the embedded model `{name}` is not installed; bring it with: longmark models install {name}")
 
 
 class SettingsChanged(UserError):
-    """A run's folder holds rows made with other settings."""
+    """A run folder contains rows made with other settings."""
 
 
 class FolderInUse(UserError):
-    """Another process holds the lock of this run's folder."""
+    """Another process has the lock of the run folder."""
 
 
 class ModelError(LongmarkError):
-    """A model gave no usable reply; the message never holds a key.
+    """A model gave no usable reply; the message never contains a key.
 
-    retryable: asking again may help. http_status: the status code, where there was a response.
-    retry_after: seconds the server asked us to wait, or None.
-    billed: the endpoint may have billed the attempt; tokens: the `Tokens` it says it counted, None: not known.
+    status: of the rows that need the reply. retryable: another attempt may succeed. http_status: None if there was no
+    response. retry_after: seconds that the server asked to wait, or None.
+    billed: the endpoint may have billed the attempt; tokens: the `Tokens` that it counted, None: not known.
     """
 
+    status = "model_error"
     retryable = False
 
     def __init__(self, message: str, http_status: int | None = None, retry_after: float | None = None) -> None:
@@ -103,7 +101,7 @@ class ModelError(LongmarkError):
         self.tokens: Any = None
 
     def with_bill(self, tokens: Any = None) -> Self:
-        """This error of an attempt that the endpoint may have billed."""
+        """This error, of an attempt that the endpoint may have billed."""
         self.billed, self.tokens = True, tokens
         return self
 
@@ -115,47 +113,49 @@ class RateLimited(ModelError):
 
 
 class ServerFault(ModelError):
-    """The endpoint or the way to it failed: 5xx, connection, timeout, a body that is no reply."""
+    """The endpoint or the connection failed: 5xx, timeout, an invalid body."""
 
     retryable = True
 
 
 class BadReply(ServerFault, ValueError):
-    """A reply whose numbers cannot be. A ValueError too, as whatever checks a value raises."""
+    """A reply with impossible numbers. A ValueError too, like the error of any check of a value."""
 
 
 class AskAgain(ModelError):
-    """The endpoint refused a part of the request that it can do without. The model has taken note: the same call, made
-    again, sends another request."""
+    """The endpoint refused an optional part of the request. The model has noted it: the next attempt omits it."""
 
     retryable = True
 
 
 class RequestRefused(ModelError):
-    """The endpoint will not serve this request (4xx other than 408 and 429)."""
+    """The endpoint refused the request (4xx other than 408 and 429)."""
 
 
 class Unsupported(RequestRefused):
     """The model lacks a capability that the request needs (log-probabilities of its reply, or of a given text)."""
 
+    status = "unsupported"
+
 
 class TooLong(RequestRefused):
-    """A text, or the prompt that it stands in, is longer than the model reads."""
+    """A text or its prompt exceeds the context window."""
+
+    status = "too_long"
 
 
 class TooManyInputs(RequestRefused):
-    """One request holds more texts than the endpoint takes. The model has taken note of a smaller `batch`."""
+    """A request has more texts than the endpoint accepts. The model has noted a smaller `batch`."""
 
 
 class OverBudget(LongmarkError):
-    """The next call would go over the run's budget."""
+    """The next call would exceed the run's budget."""
+
+    status = "over_budget"
 
 
 class NoScore(LongmarkError):
-    """A metric has no value for an example.
-
-    status: one of `records.STATUSES` other than `ok`; reason: a sentence; evidence: what the reader should see.
-    """
+    """An example is unscored. status: one of `records.STATUSES` other than `ok`; reason: a sentence."""
 
     def __init__(self, status: str, reason: str, evidence: dict[str, Any] | None = None) -> None:
         super().__init__(reason)

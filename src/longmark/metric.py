@@ -24,7 +24,7 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A number and its evidence: what a reader needs to accept the number or to dispute it (JSON types only)."""
+    """A number and its evidence: what a reader needs to check it (JSON types only)."""
 
     value: float
     evidence: dict[str, Any] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, Unsupported
+from longmark.errors import ModelError, NoScore, OverBudget, UnknownName
 from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.prompts import Prompt
 
@@ -56,7 +56,6 @@ class Selected:
     ) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs and the failures that a row can state
         (ModelError, OverBudget) are NoScore."""
-        failed: NoScore
         try:
             missing = [name for name in self.metric.needs if _is_missing(example, name)]
             if missing:
@@ -68,16 +67,9 @@ class Selected:
             found = {full_name(self.name, part): one for part, one in result.items()}
             return {name: found[name] for name in wanted}
         except NoScore as unscored:
-            failed = unscored
-        except OverBudget as error:
-            failed = NoScore("over_budget", str(error))
-        except Unsupported as error:
-            failed = NoScore("unsupported", str(error))
-        except TooLong as error:
-            failed = NoScore("too_long", str(error))
-        except ModelError as error:
-            failed = NoScore("model_error", str(error))
-        return dict.fromkeys(wanted, failed)
+            return dict.fromkeys(wanted, unscored)
+        except (ModelError, OverBudget) as error:
+            return dict.fromkeys(wanted, NoScore(error.status, str(error)))
 
 
 def _is_missing(example: Example, name: str) -> bool:

@@ -1,8 +1,5 @@
-"""Puts placeholders in place of a domain's words in an answer (answer relevance).
-
-A model names the phrases that belong to the masked slots of the domain; code replaces each of them and the profile's
-own values, and counts both.
-"""
+"""Replaces a domain's words in an answer by placeholders (answer relevance): the phrases that a model names for the
+masked slots of the domain, and the profile's values."""
 
 from __future__ import annotations
 
@@ -47,6 +44,16 @@ class Masked:
     by_model: int
     by_code: dict[str, int]
 
+    @property
+    def evidence(self) -> dict[str, Any]:
+        return {
+            "masked_answer": self.text,
+            "masked_phrases": self.named,
+            "masked_phrases_not_found": self.not_found,
+            "masked_by_model": self.by_model,
+            "masked_by_code": self.by_code,
+        }
+
 
 def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain) -> Masked:
     """The answer with placeholders for every occurrence of the named phrases and of the profile's values.
@@ -68,13 +75,8 @@ def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], doma
     )
 
 
-def maskable(profile: Mapping[str, Any] | None, domain: Domain) -> bool:
-    """Whether a profile has a text value for a masked slot."""
-    return any(isinstance(value, str) and value.strip() for value in map((profile or {}).get, domain.masked))
-
-
 def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
-    """Reads the phrases named for a piece of the answer. Unreadable where they would hide most of it."""
+    """Reads the phrases named for a piece of the answer. Unreadable if they cover most of it."""
     masks = {mask.slot: mask for mask in domain.masks}
     size = utf8_size(piece)
     one = object_schema({"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(masks)}})
@@ -96,19 +98,13 @@ def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
 
 
 def _values(profile: Mapping[str, Any], domain: Domain) -> list[Named]:
-    """The phrases that mean a profile's values of the masked slots."""
-    return [
-        (phrase, mask)
-        for mask in domain.masks
-        if isinstance(value := profile.get(mask.slot), str)
-        for phrase in _phrases(value)
-    ]
-
-
-def _phrases(value: str) -> list[str]:
-    words = value.split()
-    runs = [words[i:j] for i in range(len(words)) for j in range(i + 2, len(words) + 1)]
-    return [join.join(run) for run in runs or [words] if run for join in (" ", "-")]
+    """The phrases for a profile's values of the masked slots: each value, and any two or more of its words in a row."""
+    found: list[Named] = []
+    for mask in domain.masks:
+        words = value.split() if isinstance(value := profile.get(mask.slot), str) else []
+        runs = [words[i:j] for i in range(len(words)) for j in range(i + 2, len(words) + 1)]
+        found += [(join.join(run), mask) for run in runs or [words] if run for join in (" ", "-")]
+    return found
 
 
 def _replaced(text: str, phrases: Sequence[Named], domain: Domain) -> tuple[str, list[int]]:

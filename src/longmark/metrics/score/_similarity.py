@@ -33,14 +33,12 @@ class Embedded:
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of two vectors, in [-1, 1]; exactly 1 for a vector with itself. NoScore (`undefined`) where one of
+    """The cosine of two vectors, in [-1, 1]; exactly 1 for a vector with itself. NoScore (`undefined`) if one of
     them is 0 or not finite."""
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     lengths = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
     if not lengths or not math.isfinite(lengths):
-        raise NoScore(
-            "undefined", "The embedder gave a vector without a direction (0 or not finite), which has no cosine."
-        )
+        raise NoScore("undefined", "The embedder returned a zero or non-finite vector, which has no cosine.")
     return max(-1.0, min(1.0, product / lengths))
 
 

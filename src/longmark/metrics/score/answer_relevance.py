@@ -34,11 +34,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
-from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.metric import Metric, Score, ScoreSpec
-from longmark.metrics.score._masking import Masked, Named, maskable, masked, phrase_reader
+from longmark.metrics.score._masking import Masked, Named, masked, phrase_reader
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
@@ -91,56 +90,43 @@ def relevance(cosines: Sequence[float]) -> float:
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """Both scores. Where one is unscored the other can still be computed."""
+    """Both scores. If one is unscored, the other can still be computed."""
     if not (example.answer or "").strip():
-        raise NoScore("undefined", "The answer is empty: it answers no question.")
+        raise NoScore("undefined", "The answer is empty.")
     scores: dict[str, Score | NoScore] = {}
-    for part, compute in (("masked", _masked), ("plain", _plain)):
+    for part in ("masked", "plain"):
         try:
-            scores[part] = await compute(example, models, params)
+            hidden = await _hidden(example, models) if part == "masked" else None
+            text = hidden.text if hidden else example.answer or ""
+            scores[part] = await _relevance(example.question or "", text, models, params, hidden)
         except NoScore as unscored:
             scores[part] = unscored
     return scores
 
 
-async def _plain(example: Example, models: Models, params: Params) -> Score:
-    return await _relevance(example.question or "", example.answer or "", models, params)
-
-
-async def _masked(example: Example, models: Models, params: Params) -> Score:
-    profile, domain = example.profile or {}, models.domain
+async def _hidden(example: Example, models: Models) -> Masked:
+    """The masked answer. NoScore if the domain has no masks, or the profile no text value for a masked slot."""
+    domain = models.domain
     if not domain.masks:
         raise NoScore("undefined", f"The domain {domain.name} masks no slot, so only the plain score is defined.")
-    if not maskable(profile, domain):
-        raise NoScore("missing_input", _nothing_to_mask(profile, domain))
-    hidden = await mask(models, example.answer or "", profile)
-    plain = await _relevance(example.question or "", hidden.text, models, params)
-    shown = {
-        "masked_answer": hidden.text,
-        "masked_phrases": hidden.named,
-        "masked_phrases_not_found": hidden.not_found,
-        "masked_by_model": hidden.by_model,
-        "masked_by_code": hidden.by_code,
-    }
-    return Score(plain.value, {**plain.evidence, **shown})
-
-
-def _nothing_to_mask(profile: Mapping[str, Any], domain: Domain) -> str:
-    given = [
-        f"{name} is {json.dumps(profile[name], ensure_ascii=False, default=str)[:60]}"
-        for name in domain.masked
-        if name in profile
-    ]
-    if given:
-        return f"The profile's values of the masked slots are empty or not text: {', '.join(given)}."
-    return f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
+    profile = example.profile or {}
+    given = {name: profile[name] for name in domain.masked if name in profile}
+    if not any(isinstance(value, str) and value.strip() for value in given.values()):
+        reason = f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
+        if given:
+            shown = (
+                f"{name} is {json.dumps(value, ensure_ascii=False, default=str)[:60]}" for name, value in given.items()
+            )
+            reason = f"The profile's values of the masked slots are empty or not text: {', '.join(shown)}."
+        raise NoScore("missing_input", reason)
+    return await mask(models, example.answer or "", profile)
 
 
 async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Masked:
     """The answer with placeholders for the phrases that the first judge names and for the profile's values.
 
-    A phrase named in one piece of a long answer is replaced in all of it. Raises NoScore (`unparsable`, `refused`)
-    where the judge's list cannot be read or hides most of a piece, and ModelError.
+    A phrase named for one piece of a long answer is replaced in all of it. Raises NoScore (`unparsable`, `refused`)
+    if the judge's list cannot be read or covers most of a piece, and ModelError.
     """
     domain = models.domain
     fields = {
@@ -156,7 +142,7 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
     return masked(answer, [one for some in named for one in some], profile, domain)
 
 
-async def _relevance(question: str, answer: str, models: Models, params: Params) -> Score:
+async def _relevance(question: str, answer: str, models: Models, params: Params, hidden: Masked | None) -> Score:
     async def of_piece(piece: str) -> list[str]:
         texts = {"answer": piece, "n": str(params.questions)}
         return (await ask(models, models.judges[0], QUESTIONS, texts, _reader(params.questions))).value
@@ -165,7 +151,7 @@ async def _relevance(question: str, answer: str, models: Models, params: Params)
     asked, *others = await embed_whole(models, [question, *generated])
     cosines = [cosine(asked.vector, other.vector) for other in others]
     shown = [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]
-    return Score(relevance(cosines), {"questions": shown})
+    return Score(relevance(cosines), {"questions": shown, **(hidden.evidence if hidden else {})})
 
 
 def _reader(n: int) -> Reader[list[str]]:

@@ -129,7 +129,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     if params.documents:
         evidence["given_the_passages"] = {"confidence": others[-1].f, "entropy": others[-1].entropy}
     relative: Score | NoScore = NoScore(
-        "undefined", "The confidence in the answer is 0: nothing can be relative to it.", evidence
+        "undefined", "The confidence in the answer is 0, so there is no relative score.", evidence
     )
     if result.relative is not None:
         relative = Score(result.relative, evidence)
@@ -159,7 +159,7 @@ async def confidences(
     if not replies[0].logprobs:
         raise NoScore("undefined", "The answer has no token for the proxy model.")
     if len({reply.pieces for reply in replies}) > 1:
-        raise NoScore("unsupported", "The proxy model split the answer into other tokens for other sets of facts.")
+        raise NoScore("unsupported", "The proxy model tokenized the answer differently for different sets of facts.")
     return [confidence(reply) for reply in replies]
 
 

@@ -57,7 +57,7 @@ async def score(example: Example, models: object, params: NoParams) -> dict[str,
         raise NoScore("undefined", "The answer has no words.")
     foreign = _share_of_other_scripts(answer)
     if foreign > 0.5:
-        reason = f"The formulas are made for English, and {foreign:.0%} of the answer's letters are not Latin."
+        reason = f"The formulas are for English, and {foreign:.0%} of the answer's letters are not Latin."
         raise NoScore("undefined", reason, {"share_of_other_scripts": round(foreign, 4)})
     counts = {
         "words": sum(map(len, by_sentence)),

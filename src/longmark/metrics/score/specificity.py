@@ -102,11 +102,7 @@ class Params:
 
 
 def vote(labels: Sequence[Label]) -> Label:
-    """The most frequent label. A tie that includes n/a is n/a, a tie of yes and no is no.
-
-    With three judges the only tie is of all three labels, for which the authors' data has n/a; the rule for other
-    numbers of judges is ours. ValueError where there is no label.
-    """
+    """The most frequent label. A tie that includes n/a is n/a, a tie of yes and no is no. ValueError without labels."""
     if not labels:
         raise ValueError("a vote needs a label")
     counts = Counter(labels)
@@ -118,13 +114,13 @@ def vote(labels: Sequence[Label]) -> Label:
 
 
 def share_of_yes(votes: Iterable[Label]) -> float | None:
-    """The mean of a dimension, yes / (yes + no); None where every vote is n/a."""
+    """The mean of a dimension, yes / (yes + no); None if every vote is n/a."""
     stated = [one == "yes" for one in votes if one != "n/a"]
     return sum(stated) / len(stated) if stated else None
 
 
 def weighted_score(means: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:
-    """Equation 1: the weighted mean of the dimensions that have a mean; None where their weights add up to 0."""
+    """Equation 1: the weighted mean of the dimensions that have a mean; None if their weights add up to 0."""
     present = {name: mean for name, mean in means.items() if mean is not None}
     total = math.fsum(weights[name] for name in present)
     if total <= 0:
@@ -146,18 +142,35 @@ class Juror:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim, the labels of every juror, and the vote, by dimension."""
+    """A claim with the labels of every juror, by dimension."""
 
     claim: str
     labels: Sequence[Mapping[str, ClaimLabel]]
-    votes: Mapping[str, Label]
+
+    def vote(self, name: str) -> Label:
+        return vote([one[name].label or "n/a" for one in self.labels])
+
+    def shown(self, name: str) -> dict[str, Any]:
+        """The vote on a dimension, and the label (null: missing) and the reason of every juror. said: invalid labels;
+        given: the labels before the check of the copied words; both only if there are any."""
+        labels = [one[name] for one in self.labels]
+        shown: dict[str, Any] = {
+            "vote": self.vote(name),
+            "labels": [label.label for label in labels],
+            "reasons": [label.reason for label in labels],
+        }
+        if any(label.given is not None for label in labels):
+            shown["given"] = [label.given or label.label for label in labels]
+        if any(label.said is not None for label in labels):
+            shown["said"] = [label.said for label in labels]
+        return shown
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
     """The overall score under "", the mean of each dimension under its name."""
     answer_claims = await claims(models, example.answer or "")
     if not answer_claims:
-        raise NoScore("undefined", "The answer makes no claim, so there is nothing to be specific about.")
+        raise NoScore("undefined", "The answer contains no claim.")
     batches = _batches(answer_claims)
     details = await concurrently(lambda batch: list_details(models, batch), batches)
     details_of = [some for batch, some in zip(batches, details, strict=True) for _ in batch]
@@ -170,7 +183,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
     k = len(jury)
     labels = await concurrently(label, [(i, juror) for i in range(len(answer_claims)) for juror in jury])
-    judged = [_judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(answer_claims)]
+    judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(answer_claims)]
     weights = models.domain.weights
     shared = {
         "judges": [juror.judge.name for juror in jury],
@@ -192,9 +205,8 @@ async def label_claim(
 ) -> dict[str, ClaimLabel]:
     """A judge's checked labels of a claim, one for each dimension. details: of `list_details`.
 
-    The judge sees the details that occur in the claim: others make it see them where they are not. Something that is
-    not a label is asked for once more; then it is left out (`ClaimLabel.said`). A reply without any label cannot be
-    read. NoScore and ModelError as `ask`.
+    The judge is shown only the details that occur in the claim: otherwise it finds details that are not there.
+    NoScore and ModelError as `ask`.
     """
     names = tuple(models.domain.weights)
     form = {name: {"in_claim": "...", "in_context": "...", "label": "yes, no or n/a"} for name in names}
@@ -238,14 +250,10 @@ def _batches(answer_claims: Sequence[str]) -> list[list[str]]:
 # Scores and evidence -----------------------------------------------------------------------------------------------
 
 
-def _judged(claim: str, labels: Sequence[Mapping[str, ClaimLabel]]) -> Judged:
-    return Judged(claim, labels, {name: vote([one[name].label or "n/a" for one in labels]) for name in labels[0]})
-
-
 def _overall(
     judged: Sequence[Judged], weights: Mapping[str, float], params: Params, shared: Mapping[str, Any]
 ) -> Score | NoScore:
-    means = {name: share_of_yes(one.votes[name] for one in judged) for name in weights}
+    means = {name: share_of_yes(one.vote(name) for one in judged) for name in weights}
     value = weighted_score(means, weights)
     labels = [label for one in judged for by_dimension in one.labels for label in by_dimension.values()]
     evidence = {
@@ -255,7 +263,7 @@ def _overall(
         "labels_left_out": sum(one.label is None for one in labels),
         "labels_set_by_words": sum(one.given is not None for one in labels),
         "said_for_a_label": dict(Counter(one.said for one in labels if one.said is not None).most_common()),
-        "claims": [{"claim": one.claim, "dimensions": {name: _shown(one, name) for name in weights}} for one in judged],
+        "claims": [{"claim": one.claim, "dimensions": {name: one.shown(name) for name in weights}} for one in judged],
     }
     if value is not None:
         return Score(value, evidence)
@@ -265,33 +273,16 @@ def _overall(
 
 
 def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
-    votes = [one.votes[name] for one in judged]
+    votes = [one.vote(name) for one in judged]
     stated = [one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)]
     evidence = {
         "votes": {label: votes.count(label) for label in ("yes", "no", "n/a")},
-        "claims": [{"claim": one.claim, **_shown(one, name)} for one in stated],
+        "claims": [{"claim": one.claim, **one.shown(name)} for one in stated],
     }
     mean = share_of_yes(votes)
     if mean is None:
         return NoScore("undefined", f"No claim states a detail of the dimension {name}: all votes are n/a.", evidence)
     return Score(mean, evidence)
-
-
-def _shown(one: Judged, name: str) -> dict[str, Any]:
-    """A claim's vote on a dimension, with the label (null where it was left out) and the reason of every juror. said:
-    what a juror wrote instead of a label; given: the labels before the check of the copied words; both only where
-    there are any."""
-    labels = [by_dimension[name] for by_dimension in one.labels]
-    shown: dict[str, Any] = {
-        "vote": one.votes[name],
-        "labels": [label.label for label in labels],
-        "reasons": [label.reason for label in labels],
-    }
-    if any(label.given is not None for label in labels):
-        shown["given"] = [label.given or label.label for label in labels]
-    if any(label.said is not None for label in labels):
-        shown["said"] = [label.said for label in labels]
-    return shown
 
 
 def _specs(domain: Domain) -> dict[str, ScoreSpec]:
