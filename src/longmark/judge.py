@@ -369,7 +369,7 @@ def judged_metric(
         prompts=(prompts.text, prompts.expected),
         params=params,
         calls=calls,
-        scorings=("text", "expected"),
+        judged=True,
     )
 
 

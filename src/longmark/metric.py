@@ -54,23 +54,19 @@ class Metric:
     """The declaration of a metric.
 
     score             the async function (example, models, params)
-    needs             fields of the example without which it is unscored (`missing_input`)
-    bounds            the least and the greatest possible score, None where there is no limit
-    higher_is_better  None where neither direction is better
-    scores            several scores of one computation, by the part of the name behind the metric's own ("" for the
-                      metric's own name); they replace bounds and higher_is_better. A function of the domain where the
-                      domain's file decides which scores there are
+    needs             fields of the example; without one of them it is unscored (`missing_input`)
+    bounds            the least and the greatest possible score; None: no limit
+    higher_is_better  None: neither direction is better
+    scores            for several scores of one computation: part of the name -> declaration, in place of bounds and
+                      higher_is_better ("": the metric's own name); or a function of the domain
     models            the roles it calls: judge, generator, embedder, reranker, lm
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter
-    calls             the greatest number of model calls for an example (example, params, number of judges), for the
-                      estimate before a run
-    logprobs          the number of top log-probabilities it needs from its judge (0: none)
-    scorings          how a judge's score can be read: `text`, `expected`; empty where no score is read
+    calls             (example, params, number of judges) -> the greatest number of model calls for an example
+    judged            its score is read from a judge's reply, by `--scoring`
     variants          it runs on variants of questions, not on the originals
     by_domain         its scores depend on the domain of the questions
-    applies           (part of the name, kind of variant) -> whether that score is computed for that kind of variant
-                      (`Example.variant`); where it is not, there is no row
+    applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
     """
 
     score: Callable[[Example, Models, Any], Awaitable[Result]]
@@ -82,8 +78,7 @@ class Metric:
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
     calls: Callable[[Example, Any, int], int] = lambda _example, _params, _judges: 0
-    logprobs: int = 0
-    scorings: tuple[str, ...] = ()
+    judged: bool = False
     variants: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True

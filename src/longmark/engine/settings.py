@@ -170,7 +170,7 @@ class Settings:
 
     def prompts_of(self, metric: Metric) -> list[Prompt]:
         """The prompts a metric uses under this scoring: of those that exist for one scoring only, this one's."""
-        if not metric.scorings:
+        if not metric.judged:
             return list(metric.prompts)
         return [p for p in metric.prompts if p.id.endswith(".expected") == (self.scoring == "expected")]
 
@@ -224,8 +224,7 @@ def every_prompt() -> list[Prompt]:
 
 
 def check(settings: Settings) -> None:
-    """UserError naming everything that is missing at once: roles without a model, scorings that a metric lacks."""
-    wrong: list[str] = []
+    """UserError naming every role without a model. UnknownName for a scoring that does not exist."""
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
     have = settings.backends.names()
@@ -234,25 +233,21 @@ def check(settings: Settings) -> None:
         for role in chosen.metric.models:
             if role not in have:
                 missing.setdefault(role, []).append(chosen.name)
-        if chosen.metric.scorings and settings.scoring not in chosen.metric.scorings:
-            wrong.append(
-                f"{chosen.name} cannot be scored by {settings.scoring}: it has {', '.join(chosen.metric.scorings)}"
+    if missing:
+        raise UserError(
+            "\n".join(
+                f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
+                for role, names in missing.items()
             )
-    wrong += [
-        f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
-        for role, names in missing.items()
-    ]
-    if wrong:
-        raise UserError("\n".join(wrong))
+        )
 
 
 def unsupported(settings: Settings, chosen: Selected) -> str | None:
     """Why a metric's calls cannot be made with these models, or None. An example that needs no call (an empty answer)
     is scored all the same."""
-    reads_tokens = settings.scoring == "expected" and "expected" in chosen.metric.scorings
-    if reads_tokens or chosen.metric.logprobs:
+    if settings.scoring == "expected" and chosen.metric.judged:
         unable = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
-        if unable and "judge" in chosen.metric.models:
+        if unable:
             return f"{', '.join(unable)} cannot give log-probabilities, which {chosen.name} reads here."
     lm = settings.backends.lm
     if "lm" in chosen.metric.models and lm is not None and lm.capabilities.prompt_logprobs is False:

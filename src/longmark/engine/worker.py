@@ -139,7 +139,7 @@ class WorkerPool:
     def _signature(self, chosen: Selected) -> Signature:
         settings = self._settings
         params: dict[str, Any] = asdict(settings.params[chosen.name])
-        if chosen.metric.scorings:
+        if chosen.metric.judged:
             params["scoring"] = settings.scoring
             params["temperature"] = TEMPERATURE
         return Signature(

@@ -39,8 +39,8 @@ def facts(name: str) -> list[tuple[str, str]]:
         *((score, f"{bounds(spec)}, {direction(spec)}") for score, spec in metric.published(name).items()),
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
-    if metric.scorings:
-        found.append(("scoring", ", ".join(metric.scorings)))
+    if metric.judged:
+        found.append(("scoring", "text, expected"))
     if metric.prompts:
         found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
     if metric.variants:

@@ -147,7 +147,7 @@ def test_a_proxy_that_cannot() -> None:
             count = 1 + request.prompt.count("- ")
             return LikelihoodReply((-1.0,) * count, ("x",) * count)
 
-    assert "other tokens" in unscored(scored(Restless(name="restless")))[1]
+    assert "tokenized the answer differently" in unscored(scored(Restless(name="restless")))[1]
     never = scored(FakeLanguageModel(lambda _p, _w: -1000.0, name="never"))  # exp(-1000) is 0 in floating point
     assert never["absolute"].value == 0
     assert never["relative"].status == "undefined"
