@@ -21,11 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.models.test_leave_one_out import bound
+
 from longmark.metrics.score.context_utilization import PROXY
 from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
-from longmark.models.leave_one_out import bound, order
+from longmark.models.leave_one_out import order
 from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest, Tokens
 
 QUESTION = "How did the towns along the Arrow prepare for floods?"

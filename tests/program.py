@@ -61,7 +61,7 @@ def start(
     *words: str | Path, home: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, **popen: Any
 ) -> subprocess.Popen[bytes]:
     """The command in a process of its own. `python` as the first word starts Python instead of longmark."""
-    command = ["-m", "longmark.cli", *words] if words[0] != "python" else list(words[1:])
+    command = ["-m", "longmark", *words] if words[0] != "python" else list(words[1:])
     return subprocess.Popen(
         [sys.executable, *map(str, command)],
         cwd=cwd or home.parent,

@@ -238,7 +238,7 @@ def on_a_terminal(*words: str | Path, home: Path) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminal")
 def test_a_study_on_a_terminal_shows_what_is_computed_in_one_line(tmp_path: Path):
     script = (
-        "import sys\nfrom longmark.cli.terminal import plain_streams\nfrom longmark.cli.progress import under_way\n"
+        "import sys\nfrom longmark.cli.terminal import plain_streams\nfrom longmark.cli.terminal import under_way\n"
         f"with plain_streams(), under_way() as tell: tell('part' + {HOSTILE!r})"
     )
     shown = on_a_terminal("python", "-c", script, home=tmp_path / "home")
@@ -255,7 +255,7 @@ def test_a_stream_that_the_shell_closed_is_no_error(tmp_path: Path, closed: str)
 
 CLOSED = """
 import subprocess, sys
-sys.exit(subprocess.run(f"{sys.executable} -m longmark.cli metrics {sys.argv[1]}", shell=True).returncode)
+sys.exit(subprocess.run(f"{sys.executable} -m longmark metrics {sys.argv[1]}", shell=True).returncode)
 """
 
 

@@ -107,7 +107,7 @@ def test_a_redirect_is_not_followed_and_takes_no_key_along() -> None:
     key = Key("lm-redirect-0001", "X")
     error = failure("redirect", key)
     assert isinstance(error, RequestRefused)
-    assert "sends on to http://127.0.0.2:9/v1/elsewhere:" in str(error)
+    assert "redirects to http://127.0.0.2:9/v1/elsewhere:" in str(error)
     assert "secret" not in str(error)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,12 +12,25 @@ from hypothesis import strategies as st
 from tests.there import there
 
 from longmark.models import catalogue
-from longmark.models.leave_one_out import Branch, bound, order, passes, plan
+from longmark.models.leave_one_out import Branch, order, plan
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 
 HEAD, ANSWER = [1, 2, 3], [90, 91]
 CLAIMS = [[11, 12], [21, 22], [31, 32]]
+
+
+def bound(head: int, claims: Sequence[int], answer: int) -> int:
+    """The tokens that leaving out each claim may take, given the tokens of the head, of each claim and of the answer
+    (with what stands between the claims and it). With n claims of L tokens: P + nL + L n(n-1)/2 + (n+1)A."""
+    behind = sum(length * i for i, length in enumerate(claims))  # claim i is read again when one before it is left out
+    return head + sum(claims) + behind + (len(claims) + 1) * answer
+
+
+def passes(head: int, claims: Sequence[int], answer: int) -> int:
+    """The tokens of as many whole passes: what it takes where nothing is shared."""
+    n = len(claims)
+    return (n + 1) * (head + answer) + n * sum(claims)
 
 
 def sequences(claims: list[list[int]], head: list[int], answer: list[int]) -> list[list[int]]:

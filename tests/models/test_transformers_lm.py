@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.models.test_leave_one_out import bound
 from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused, TooLong
 from longmark.models import catalogue
-from longmark.models.leave_one_out import bound, order
+from longmark.models.leave_one_out import order
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.models.transformers_lm import TransformersLM

@@ -7,6 +7,7 @@ Exit codes: 0 finished, also with unscored rows; 1 a bug in longmark; 2 a usage 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from contextlib import suppress
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
+_MODULES = ("run", "small", "compare", "metaeval", "metrics_study", "questions", "rag", "score_study")  # by --help
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {"--follow": "--variant-context (figure is now own, code is now original)"}
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
@@ -37,8 +39,9 @@ def _run(words: Sequence[str] | None) -> int:
     from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
 
     try:
-        _refuse_old_names(sys.argv[1:] if words is None else words)
-        arguments = parser().parse_args(words)
+        words = sys.argv[1:] if words is None else words
+        _refuse_old_names(words)
+        arguments = parser(words[0] if words else "").parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
         return _mistake(str(error), named=False)
@@ -78,16 +81,15 @@ def _refuse_old_names(words: Sequence[str]) -> None:
 
 
 def _mistake(words: str, *, named: bool = True) -> int:
-    """Says on standard error what is wrong, if anybody reads it. named: the line begins with `longmark:`."""
+    """Prints on standard error what is wrong. named: the line begins with `longmark:`."""
     with suppress(OSError):
         print(f"longmark: {words}" if named else words, file=sys.stderr, flush=True)
     return MISTAKE
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def parser(verb: str = "") -> argparse.ArgumentParser:
+    """The parser of the whole command line. verb: build that verb's options only, if it has a module of its own."""
     from longmark import __version__
-    from longmark.cli import compare, metaeval, metrics_study, questions, rag, run, score_study, small
 
     top = argparse.ArgumentParser(
         prog="longmark",
@@ -99,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
-    for module in (run, small, compare, metaeval, metrics_study, questions, rag, score_study):
-        module.add_to(verbs)
+    own = verb.replace("-", "_")
+    for name in [own] if own in _MODULES else _MODULES:
+        importlib.import_module(f"longmark.cli.{name}").add_to(verbs)
     return top

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,42 +17,33 @@ if TYPE_CHECKING:
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
 
 
-def whole(text: str) -> int:
+def whole(text: str, least: int = 0) -> int:
     """A whole number from 0."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number, found {text}")
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a whole number{f' from {least}' if least else ''}, found {text}")
     return int(text)
 
 
 def from_one(text: str) -> int:
     """A whole number from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text}")
-    return int(text)
+    return whole(text, 1)
 
 
 def positive(text: str) -> float:
     """A number above 0."""
-    value = _number(text)
-    if value is None or value <= 0:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text}")
-    return value
+    return _number(text, "a number above 0", lambda value: 0 < value < float("inf"))
 
 
 def share(text: str) -> float:
     """A number from 0 to 1."""
-    value = _number(text)
-    if value is None or not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, found {text}")
-    return value
+    return _number(text, "a share from 0 to 1", lambda value: 0 <= value <= 1)
 
 
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if abs(value) < float("inf") else None
+def _number(text: str, expected: str, fits: Callable[[float], bool]) -> float:
+    with suppress(ValueError):
+        if fits(value := float(text)):
+            return value
+    raise argparse.ArgumentTypeError(f"expected {expected}, found {text}")
 
 
 def pairs(given: Sequence[str], form: str) -> dict[str, str]:

@@ -65,7 +65,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
     from longmark.analysis.compare.comparison import compare as compared
     from longmark.analysis.compare.page import brief, document
-    from longmark.cli.progress import under_way
+    from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 

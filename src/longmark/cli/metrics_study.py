@@ -56,7 +56,7 @@ def metrics_study(arguments: argparse.Namespace) -> int:
 
     from longmark.analysis.metrics_study.page import brief, document
     from longmark.analysis.metrics_study.study import metrics_study as studied
-    from longmark.cli.progress import under_way
+    from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, models_of, pairs, split, whole
-from longmark.cli.progress import Stages
+from longmark.cli.terminal import Stages
 
 if TYPE_CHECKING:
     from longmark.models.cache import CallCache

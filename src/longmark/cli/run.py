@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import fields
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from longmark.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from longmark.engine.estimate import Estimate, MetricEstimate
+    from longmark.engine.estimate import Estimate
     from longmark.engine.session import RunResult
     from longmark.report.summary import Summary
 
@@ -206,16 +206,12 @@ def _print_estimate(estimate: Estimate) -> None:
     from longmark.progress import cost
 
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
-    lines = [
-        (name, *(f"{figure:,}" for figure in _figures(one)), cost(one.usd))
-        for name, one in [*estimate.metrics.items(), ("all", estimate.total)]
-    ]
-    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
-    for line in [heads, *lines]:
-        name, *figures = (text.rjust(width) for text, width in zip(line, widths, strict=True))
-        print("  ".join((name.strip().ljust(widths[0]), *figures)))
+    lines: list[tuple[str, ...]] = [heads]
+    for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
+        *figures, usd = astuple(one)
+        lines.append((name, *(f"{figure:,}" for figure in figures), cost(usd)))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for name, *figures in lines:
+        right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
+        print("  ".join((name.ljust(widths[0]), *right)))
     print(f"{estimate.rows_done:,} rows exist already. Token counts are estimated from text lengths. Nothing was sent.")
-
-
-def _figures(one: MetricEstimate) -> tuple[int, ...]:
-    return one.rows, one.calls, one.cached, one.prompt_tokens, one.completion_tokens

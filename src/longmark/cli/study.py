@@ -29,7 +29,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
     session."""
     from longmark.analysis.studies.study import INTERRUPT, Session, carry_out
-    from longmark.cli.progress import Stages
+    from longmark.cli.terminal import Stages
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
     from longmark.models.registry import Registry

@@ -1,21 +1,22 @@
-"""What reaches the terminal: no control character that comes from data does.
+"""What reaches the terminal: no control character that comes from data does; and the progress of verbs without a run.
 
-Ids, columns, documents, models and replies are foreign text, and an escape sequence in one of them could clear the
-screen, set the window's title or write over the lines before. So while a verb works, standard output and standard error
-are `Plain` streams: whoever prints (print, argparse, rich, warnings, a traceback), what is unsafe is written as its
-escape, `\\x1b`. Only what is written while `drawing` passes as it is: what rich renders, its own sequences around the
-texts, which are made safe before it.
+Ids, columns, documents, models and replies are foreign text: an escape sequence in one of them could clear the screen,
+set the window's title or write over earlier lines. So while a verb works, standard output and standard error are
+`Plain` streams: whatever is printed (by print, argparse, rich, warnings, a traceback), an unsafe character is written
+as its escape, `\\x1b`. Only what is written while `drawing` is not changed: what rich renders around safe texts.
 
 Everything printed is for people. A machine's form (CSV, JSON) is lossless and goes to a file; a verb that prints one
-writes bytes to `sys.stdout.buffer`, which this leaves alone.
+writes bytes to `sys.stdout.buffer`, which is not changed here.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from io import StringIO
@@ -138,3 +139,48 @@ def _mark_drawings() -> None:
     joined.plain = True  # type: ignore[attr-defined]
     Console._render_buffer, Console._write_buffer = joined, written  # type: ignore[method-assign, assignment]
     FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign, assignment]
+
+
+# Progress of verbs without a run ----------------------------------------------------------------------------------
+
+_CLEARED = "\r\x1b[2K"
+
+
+class Stages:
+    """Prints how far a stage is on standard error: when it begins, and every ten seconds. total: of `one_more`."""
+
+    def __init__(self, total: int | None = None) -> None:
+        self._total, self._done = total, 0
+        self._what, self._last = "", 0.0
+
+    def one_more(self) -> None:
+        """Another answer is finished."""
+        self._done += 1
+        self("answers", self._done, self._total)
+
+    def __call__(self, what: str, done: int, of: int | None) -> None:
+        if what == self._what and time.monotonic() - self._last < 10 and done != of:
+            return
+        self._what, self._last = what, time.monotonic()
+        print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def under_way() -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal which part is being computed, in one line that is deleted at the end."""
+    if not sys.stderr.isatty():
+        yield lambda _part: None
+        return
+    from longmark.report.tables import one_line
+
+    width = shutil.get_terminal_size().columns - 1
+
+    def tell(part: str) -> None:
+        with drawing():
+            sys.stderr.write(_CLEARED + plain(one_line(part))[:width])
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        tell("")

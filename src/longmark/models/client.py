@@ -1,9 +1,8 @@
 """The one way to a model: cache, single flight, limits, retries, budget, usage.
 
-Everything that asks a model, a judge as much as a generator, asks through here, so all of it is paid once and resumes
-alike. Every reply is checked once, whoever sent it, before it is stored: its types, signs and sizes, that it reads back
-from the cache as it was, and that it repeats no key. Every checked reply is stored, whatever the caller thinks of it;
-errors are not.
+Every call to a model, of a judge or a generator, goes through here, so each is paid once and a run can be resumed.
+Every reply is checked once before it is stored: its types, signs and sizes, that it reads back from the cache as it
+was, and that it repeats no key. Every checked reply is stored, whatever the caller makes of it; errors are not.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from longmark.concurrency import concurrently
 from longmark.errors import LongmarkError, ServerFault, TooManyInputs
-from longmark.models.budget import Budget, Price, estimate_tokens
+from longmark.models.budget import Budget, Price, estimate_tokens, free
 from longmark.models.cache import CallCache, call_key
 from longmark.models.keys import redact_reply
 from longmark.models.protocols import (
@@ -61,10 +60,10 @@ class WouldCall(LongmarkError):
 
 @dataclass(slots=True)
 class UsageLog:
-    """Who asks, and what it cost: one for each computation of a metric.
+    """What the calls of one computation of a metric cost.
 
-    first: whether this usage_log is the first of the run to ask for the call of that key; a call that several share
-    counts for whoever asked first. refresh: asks anew, once, what the cache held when the client was opened.
+    first: whether this log is the first of the run to need the call of that key; a call that several share is counted
+    for the first of them. refresh: request again, once, what the cache held when the client was opened.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -86,9 +85,9 @@ class _Kind(Generic[Reply]):
         return TypeAdapter(self.reply)  # made where the first reply is checked: it takes milliseconds
 
 
-class Client:
-    """cache: where replies are kept; concurrency: the most calls at once to one model; price_of: the price function of
-    a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries."""
+class Client(Sender):
+    """cache: where replies are stored; concurrency: the most calls at once to one model; price_of: the price function
+    of a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries."""
 
     def __init__(
         self,
@@ -96,29 +95,15 @@ class Client:
         *,
         concurrency: int = 16,
         budget: Budget | None = None,
-        price_of: Callable[[Backend], Price] = lambda _model: lambda _tokens: 0.0,
+        price_of: Callable[[Backend], Price] = lambda _model: free,
         dry: bool = False,
         rng: random.Random | None = None,
     ) -> None:
+        super().__init__(concurrency, budget or Budget(), price_of, rng or random.Random())
         self.cache = cache
-        self.budget = budget or Budget()
-        self._sender = Sender(concurrency, self.budget, price_of, rng or random.Random())
-        self.counts = self._sender.counts
         self._dry = dry
         self._flights: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
         self._asked_anew: set[bytes] = set()
-
-    def stop(self) -> None:
-        """No new call is sent from here on; see `Sender.stop`."""
-        self._sender.stop()
-
-    def closed(self) -> list[str]:
-        """The last words of each endpoint that is not asked any more."""
-        return self._sender.closed()
-
-    def waiting(self) -> str | None:
-        """What nothing but waiting is being done for; None while calls are under way."""
-        return self._sender.waiting()
 
     async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
         async def send(wanted: list[ChatRequest]) -> list[ChatReply]:
@@ -222,7 +207,7 @@ class Client:
                 else:
                     mine[key] = request
             if mine and self._dry:
-                raise WouldCall(kind.most(list(mine.values())), self._sender.price(model), usage_log.usage.calls)
+                raise WouldCall(kind.most(list(mine.values())), self.price(model), usage_log.usage.calls)
             try:
                 parts = _batches(mine, getattr(model, "batch", None))
                 await (fly(parts[0]) if len(parts) == 1 else concurrently(fly, parts))
@@ -278,9 +263,9 @@ class Client:
                     stale = stale or (reply is None and found is not None and not anew)
                 anew = anew or stale
                 if len(landed) < len(wanted) and not stale:
-                    with self._sender.waits(math.inf, "for another process, which asks the same"):
-                        await self._sender.pause(_LOOK_AGAIN)
-                    if self._sender.stopped:
+                    with self.waits(math.inf, "for another process, which asks the same"):
+                        await self.pause(_LOOK_AGAIN)
+                    if self.stopped:
                         raise Stopped("The run was stopped while it waited for another process.")
         except BaseException as error:
             for flight in flights.values():
@@ -306,7 +291,7 @@ class Client:
         send: Callable[[list[Any]], Awaitable[list[Reply]]],
     ) -> dict[bytes, tuple[Reply, float | None]]:
         """The replies to claimed requests, checked and stored."""
-        price = self._sender.price(model)
+        price = self.price(model)
         landed: dict[bytes, tuple[Reply, float | None]] = {}
         requests = list(wanted.values())
 
@@ -319,7 +304,7 @@ class Client:
                 puts.append(self.cache.put(key, kind.name, model.name, data, usd))
             await asyncio.gather(*puts)
 
-        await self._sender.send(model, lambda: send(requests), keep, kind.most(requests))
+        await self.send(model, lambda: send(requests), keep, kind.most(requests))
         return landed
 
     def _book(self, usage_log: UsageLog, replies: dict[bytes, tuple[Reply, float | None]], *, sent: bool) -> None:

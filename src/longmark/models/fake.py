@@ -1,8 +1,7 @@
-"""Models that need no model: for unit tests, yours of your own metrics too.
+"""Models for unit tests, of your own metrics too: they run no model.
 
-They keep what they were asked in `requests`, answer the same thing every time and cost nothing. Two fakes
-with the same name count as the same model to the call cache, so give each its own name where both meet one
-cache.
+They keep their requests in `requests`, give the same reply every time and cost nothing. Two fakes with the same name
+count as the same model to the call cache, so give each its own name where both share one cache.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from longmark.models.protocols import (
     Capabilities,
@@ -29,16 +29,32 @@ Answer = str | ChatReply | Exception
 Answers = str | Callable[[ChatRequest], Answer] | Sequence[Answer] | Mapping[str, Answer]
 
 
-class FakeChat:
-    """A chat model that says what it is told to.
+class _Fake:
+    def __init__(self, kind: str, name: str, width: int | None, **capabilities: Any) -> None:
+        self.name = name
+        self.identity = f"fake-{kind}:{name}"
+        self.width = width
+        self.capabilities = Capabilities(
+            **{"json_schema": False, "logprobs": 0, "prompt_logprobs": False} | capabilities
+        )
+        self.requests: list[Any] = []
+        self.closed = False
 
-    answers: a text, always that; or a function of the request; or a sequence, one answer a call, in order; or
-    a mapping, whose first key that occurs in the messages decides; or None: a number from 0 to 100 from a
-    hash of the request. An answer that is an exception is raised. LookupError where there is no answer left
-    or none that fits. logprobs: candidates and their natural-log probabilities for calls that ask for
-    log-probabilities; the likeliest is the text then. latency: seconds a call takes. capabilities: what it
-    claims to be able to do.
+    async def close(self) -> None:
+        self.closed = True
+
+
+class FakeChat(_Fake):
+    """A chat model with given answers.
+
+    answers: a text, always that; or a function of the request; or a sequence, one answer a call, in order; or a
+    mapping, whose first key that occurs in the messages decides; or None: a number from 0 to 100 from a hash of the
+    request. An answer that is an exception is raised. LookupError where no answer is left or none fits. logprobs:
+    candidates and their natural-log probabilities for calls that request log-probabilities; the likeliest is the text
+    then. latency: seconds a call takes. capabilities: what it claims to be able to do.
     """
+
+    requests: list[ChatRequest]
 
     def __init__(
         self,
@@ -50,16 +66,10 @@ class FakeChat:
         width: int | None = None,
         capabilities: Capabilities | None = None,
     ) -> None:
-        self.name = name
-        self.identity = f"fake-chat:{name}"
-        self.width = width
-        self.capabilities = capabilities or Capabilities(
-            json_schema=True, logprobs=20 if logprobs else 0, prompt_logprobs=False
-        )
-        self.requests: list[ChatRequest] = []
+        super().__init__("chat", name, width, json_schema=True, logprobs=20 if logprobs else 0)
+        self.capabilities = capabilities or self.capabilities
         self.in_flight = 0
         self.most_in_flight = 0
-        self.closed = False
         self._answers = answers
         self._left = list(answers) if isinstance(answers, Sequence) and not isinstance(answers, str) else []
         self._logprobs = logprobs
@@ -83,13 +93,12 @@ class FakeChat:
         tokens = Tokens(sum(_count(message.content) for message in request.messages), 0, _count(answer))
         return ChatReply(answer, tokens=tokens)
 
-    async def close(self) -> None:
-        self.closed = True
-
     def _answer(self, request: ChatRequest) -> Answer:
         answers = self._answers
-        if request.logprobs and self._logprobs and answers is None:
-            return _with_logprobs(self._logprobs, request.logprobs)
+        if answers is None and request.logprobs and self._logprobs:
+            ranked = sorted(self._logprobs.items(), key=lambda pair: -pair[1])
+            token = TokenLogprobs(*ranked[0], tuple(ranked[: request.logprobs]))
+            return ChatReply(token.token, logprobs=(token,), tokens=Tokens(0, 0, 1))
         if answers is None:
             return str(_number(repr(request)) % 101)
         if isinstance(answers, str):
@@ -107,17 +116,14 @@ class FakeChat:
         return self._left.pop(0)
 
 
-class FakeEmbedder:
-    """Unit vectors of hashed words: texts with the same words have cosine 1, texts without a common one about
-    0."""
+class FakeEmbedder(_Fake):
+    """Unit vectors of hashed words: texts with the same words have cosine 1, texts without a common one about 0."""
+
+    requests: list[tuple[str, ...]]
 
     def __init__(self, dimensions: int = 64, *, name: str = "fake", width: int | None = None) -> None:
-        self.name = name
-        self.identity = f"fake-embedder:{name}:{dimensions}"
-        self.width = width
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
-        self.requests: list[tuple[str, ...]] = []
-        self.closed = False
+        super().__init__("embedder", name, width)
+        self.identity += f":{dimensions}"
         self._dimensions = dimensions
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
@@ -125,9 +131,6 @@ class FakeEmbedder:
         self.requests.append(tuple(texts))
         tokens = Tokens(sum(_count(text) for text in texts))
         return EmbedReply(tuple(self._vector(text) for text in texts), tokens)
-
-    async def close(self) -> None:
-        self.closed = True
 
     def _vector(self, text: str) -> tuple[float, ...]:
         vector = [0.0] * self._dimensions
@@ -140,9 +143,11 @@ class FakeEmbedder:
         return tuple(x / length for x in vector)
 
 
-class FakeReranker:
-    """A document's score is how many of the query's words it has, less half a point for each that it lacks;
-    or what `score(query, document)` says."""
+class FakeReranker(_Fake):
+    """A document's score is how many of the query's words it has, less half a point for each that it does not have; or
+    what `score(query, document)` gives."""
+
+    requests: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
         self,
@@ -151,12 +156,7 @@ class FakeReranker:
         name: str = "fake",
         width: int | None = None,
     ) -> None:
-        self.name = name
-        self.identity = f"fake-reranker:{name}"
-        self.width = width
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
-        self.requests: list[tuple[str, tuple[str, ...]]] = []
-        self.closed = False
+        super().__init__("reranker", name, width)
         self._score = score or _overlap
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
@@ -165,14 +165,13 @@ class FakeReranker:
         tokens = Tokens(_count(query) * len(documents) + sum(_count(document) for document in documents))
         return RerankReply(tuple(self._score(query, document) for document in documents), tokens)
 
-    async def close(self) -> None:
-        self.closed = True
 
+class FakeLanguageModel(_Fake):
+    """Words are its tokens: one that the prompt has gets log-probability -0.5, any other one between -2 and -4 from a
+    hash of it; or what `logprob(prompt, word)` gives. Entropies are twice the distance of the log-probability from 0,
+    where `entropy` is on."""
 
-class FakeLanguageModel:
-    """Words are its tokens: one that the prompt has is given log-probability -0.5, any other one between -2
-    and -4 from a hash of it; or what `logprob(prompt, word)` says. Entropies are twice the distance of the
-    log-probability from 0, where `entropy` is on."""
+    requests: list[LikelihoodRequest]
 
     def __init__(
         self,
@@ -182,12 +181,7 @@ class FakeLanguageModel:
         name: str = "fake",
         width: int | None = None,
     ) -> None:
-        self.name = name
-        self.identity = f"fake-lm:{name}"
-        self.width = width
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=True, entropy=entropy)
-        self.requests: list[LikelihoodRequest] = []
-        self.closed = False
+        super().__init__("lm", name, width, prompt_logprobs=True, entropy=entropy)
         self._logprob = logprob or _likely_if_read
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
@@ -198,15 +192,6 @@ class FakeLanguageModel:
         entropies = tuple(-2 * value for value in logprobs) if self.capabilities.entropy else ()
         tokens = Tokens(_count(request.prompt) + len(pieces))
         return LikelihoodReply(logprobs, pieces, entropies, tokens)
-
-    async def close(self) -> None:
-        self.closed = True
-
-
-def _with_logprobs(logprobs: Mapping[str, float], count: int) -> ChatReply:
-    ranked = sorted(logprobs.items(), key=lambda pair: -pair[1])
-    text, value = ranked[0]
-    return ChatReply(text, logprobs=(TokenLogprobs(text, value, tuple(ranked[:count])),), tokens=Tokens(0, 0, 1))
 
 
 def _words(text: str) -> list[str]:

@@ -15,6 +15,7 @@ import asyncio
 import math
 import os
 import ssl
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -102,20 +103,17 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def url(self, path: str, *, root: bool = False) -> str:
-        """The address of a call: beneath the base URL, or, with `root`, beneath what stands before a closing
-        `/v1`."""
-        base = self.base_url.removesuffix("/v1") if root else self.base_url
-        return base + path
+        """The address of a call: under the base URL, or, with `root`, under it without a closing `/v1`."""
+        return (self.base_url.removesuffix("/v1") if root else self.base_url) + path
 
     def knows(self, model: str, fact: str) -> bool:
         """Whether the fact was learnt, by this process or an earlier one."""
-        found = self._facts.get((model, fact))
-        if found is None:
-            found = self._facts[model, fact] = self._known is not None and self._known(model, fact)
-        return found
+        if (model, fact) not in self._facts:
+            self._facts[model, fact] = self._known is not None and self._known(model, fact)
+        return self._facts[model, fact]
 
     def learn(self, model: str, fact: str) -> None:
-        """Keeps a fact for all calls to come."""
+        """Stores a fact for all later calls."""
         self._facts[model, fact] = True
         if self._remember is not None:
             self._remember(model, fact)
@@ -217,10 +215,7 @@ class Endpoint:
         return self._session
 
     def _read(self, raw: bytes) -> Any:
-        try:
-            reply = _parsed(raw)
-        except orjson.JSONDecodeError:
-            reply = None
+        reply = _parsed(raw)
         if not isinstance(reply, (dict, list)):
             shown = _trim(raw[:_READ].decode("utf-8", "replace"))
             return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200).with_bill()
@@ -230,23 +225,25 @@ class Endpoint:
             return self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
         return reply
 
-    def unreadable(self, what: str, reply: Any, error: Exception | None) -> ServerFault:
+    def unreadable(self, what: str, reply: Any, error: Exception) -> ServerFault:
         """The error of a reply with status 200 that does not hold what it should. reply: its JSON; error: why."""
         usage = reply.get("usage") if isinstance(reply, dict) else None
-        why = f" ({type(error).__name__} at {error})" if error is not None else ""
+        why = f" ({type(error).__name__} at {error})"
         return ServerFault(f"{self.host} sent {what}{_trim(why)}", 200).with_bill(tokens_of(usage))
 
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
-        failure = self._kind_of_failure(status, headers, raw)
-        tokens = _usage_in(raw)
+        body = _parsed(raw)
+        failure = self._kind_of_failure(status, headers, *_words(body, raw))
+        tokens = tokens_of(body.get("usage")) if isinstance(body, dict) else None
         return failure if tokens is None else failure.with_bill(tokens)
 
-    def _kind_of_failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
-        message, code, said = _words(raw)
+    def _kind_of_failure(
+        self, status: int, headers: Mapping[str, str], message: str, code: str, said: str
+    ) -> ModelError:
         message = _trim(message) or "no message"
         if 300 <= status < 400:
             place = _trim(_bare(headers.get("location", "")))
-            return Refusal(f"{self.host} sends on to {place}: give the address it is meant to have", status)
+            return Refusal(f"{self.host} redirects to {place}: name that address in its place", status)
         if status == 429:
             if code in _NO_MONEY:
                 return Refusal(f"{self.host} has no quota left for this key: {message}", status, code, said)
@@ -262,10 +259,18 @@ class Endpoint:
         return kind(f"{self.host} refused the request ({status}): {message}", status, code, said)
 
 
+def _parsed(raw: bytes) -> Any:
+    """The JSON of a body; None where it is none, or has so many lists and objects that parsing takes gigabytes."""
+    try:
+        return None if raw.count(b"[") + raw.count(b"{") > _MOST_PARTS else orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+
+
 def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
-    """Tokens as the endpoint counted them; None where it did not, or where its counts cannot be. completion: whether
-    the reply was written by the model, so that there must be a count of that too. Reused prompt tokens come as
-    OpenAI's `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
+    """Tokens as the endpoint counted them; None where it did not, or where its counts are impossible. completion:
+    whether there must be a count of written tokens. Reused prompt tokens come as OpenAI's
+    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
@@ -284,55 +289,36 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait: `retry-after-ms`, else Retry-After as seconds (fractions too)
-    or as a date, by the endpoint's own clock where it sends one. None where it says nothing that can be
-    read."""
-    waits = [(headers.get("retry-after-ms"), 1000.0), (headers.get("retry-after"), 1.0)]
-    for text, scale in waits:
-        if text is not None:
-            try:
-                seconds = float(text) / scale
-            except ValueError:
-                continue
-            return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    """Seconds that the endpoint asks to wait: `retry-after-ms`, else Retry-After as seconds (fractions too) or as a
+    date, by the endpoint's own clock where it sends one. None where it says nothing readable."""
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) / scale
+        except (KeyError, ValueError):
+            continue
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
     try:
-        until = parsedate_to_datetime(headers.get("retry-after") or "")
-        now = parsedate_to_datetime(headers["date"]) if "date" in headers else None
-        return max(0.0, until.timestamp() - (now.timestamp() if now else _now()))
-    except (ValueError, TypeError, OverflowError):
+        until = parsedate_to_datetime(headers["retry-after"]).timestamp()
+        now = parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
+        return max(0.0, until - now)
+    except (KeyError, ValueError, TypeError, OverflowError):
         return None
 
 
-def _now() -> float:
-    import time
-
-    return time.time()
-
-
-def _words(raw: bytes) -> tuple[str, str, str]:
-    """Message, code and all the words (lower case) of an error body, in the forms of OpenAI, vLLM, TEI,
-    Cohere and FastAPI; the request that some of them echo is left out."""
-    try:
-        body = _parsed(raw)
-    except orjson.JSONDecodeError:
+def _words(body: Any, raw: bytes) -> tuple[str, str, str]:
+    """Message, code and all the words (lower case) of an error body, in the forms of OpenAI, vLLM, TEI, Cohere and
+    FastAPI; the request that some of them echo is left out. body: its JSON, None where it is none."""
+    if body is None:
         text = raw[:_READ].decode("utf-8", "replace")
         return text, "", text.lower()
     error = body.get("error") if isinstance(body, dict) else None
     source = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
     message = source.get("message") or error or source.get("detail") or ""
-    if isinstance(message, list):  # FastAPI: one entry a fault, with the place of it
+    if isinstance(message, list):  # FastAPI: one entry a fault, with its location
         message = "; ".join(map(_fault, message[:20]))
     code = _short(source.get("code") or source.get("type") or "")
     message = _short(message)
     return message, code, f"{message} {code} {_short(source.get('param') or '')}".lower()
-
-
-def _parsed(raw: bytes) -> Any:
-    """The JSON of a body. JSONDecodeError where it is none, or has so many lists and objects that parsing it would
-    take gigabytes."""
-    if raw.count(b"[") + raw.count(b"{") > _MOST_PARTS:
-        raise orjson.JSONDecodeError("too many lists and objects", "", 0)
-    return orjson.loads(raw)
 
 
 def _fault(item: Any) -> str:
@@ -344,23 +330,12 @@ def _fault(item: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value of an error body as text: all of it, or its first `_READ` characters without the word, which may be a
-    key, that is cut there."""
+    """A value of an error body as text: all of it, or its first `_READ` characters without the word that is cut there,
+    which may be a key."""
     text = value if isinstance(value, str) else str(value)
     if len(text) <= _READ:
         return text
     return " ".join(text[:_READ].split()[:-1]) or text[:_READ]
-
-
-def _usage_in(raw: bytes) -> Tokens | None:
-    """What the body of a failed attempt says was counted."""
-    if b'"usage"' not in raw:
-        return None
-    try:
-        body = _parsed(raw)
-    except orjson.JSONDecodeError:
-        return None
-    return tokens_of(body.get("usage")) if isinstance(body, dict) else None
 
 
 def _why(error: aiohttp.ClientConnectorError) -> str:

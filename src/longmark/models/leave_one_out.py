@@ -1,4 +1,4 @@
-"""Reads many sequences of tokens that begin alike, and each beginning once.
+"""How to read many sequences of tokens that begin alike, each beginning once.
 
 Leaving out one of n claims at a time makes n + 1 prompts: a head of P tokens, all claims but one (L tokens each, say),
 and the answer of A tokens. Read apart they are (n + 1)(P + A) + n²L tokens. With what they share read once, they are
@@ -6,8 +6,7 @@ and the answer of A tokens. Read apart they are (n + 1)(P + A) + n²L tokens. Wi
     P + nL + L n(n-1)/2 + (n+1)A
 
 tokens: head and claims once, then for each claim that is left out those behind it, and the answer after every set.
-With fixed positions no exact plan reads fewer, since a token's state depends on all tokens before it. No model here,
-only token ids.
+With fixed positions no exact plan reads fewer, since a token's state depends on all tokens before it.
 """
 
 from __future__ import annotations
@@ -40,19 +39,6 @@ def order(claims: int) -> list[int | None]:
     return [None, *reversed(range(claims))]
 
 
-def bound(head: int, claims: Sequence[int], answer: int) -> int:
-    """The tokens that leaving out each claim may take, given the tokens of the head, of each claim and of the answer
-    (with what stands between the claims and it). With n claims of L tokens: P + nL + L n(n-1)/2 + (n+1)A."""
-    behind = sum(length * i for i, length in enumerate(claims))  # claim i is read again when one before it is left out
-    return head + sum(claims) + behind + (len(claims) + 1) * answer
-
-
-def passes(head: int, claims: Sequence[int], answer: int) -> int:
-    """The tokens of as many whole passes: what it takes where nothing is shared."""
-    n = len(claims)
-    return (n + 1) * (head + answer) + n * sum(claims)
-
-
 def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> Plan:
     """How to read the sequences. fresh: how many of each one's last tokens must be read for itself, since what the
     model says after them is wanted; at least 1.
@@ -77,12 +63,6 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> Plan:
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens two sequences have in common before they part: by halves, since comparing slices is quick."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """How many tokens two sequences have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -126,19 +126,19 @@ class Sender:
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """No new call is sent from here on. Those under way at endpoints go on to their end, since they are paid for;
-        models on this machine give up theirs, which may take minutes and cost nothing but time."""
+        """No new call is sent from here on. Those under way at endpoints are waited for, since they are paid for; those
+        of models on this machine are cancelled, which may take minutes and cost only time."""
         self._stopped.set()
         self._here.stop()
         for limiter in self._limiters.values():
             limiter.open_up()
 
     def closed(self) -> list[str]:
-        """The last words of each endpoint that is not asked any more."""
+        """The last error of each endpoint that is not called any more."""
         return [limiter.closed[0] for limiter in self._limiters.values() if limiter.closed is not None]
 
     def waiting(self) -> str | None:
-        """Why nothing is done but waiting: `28 s: MODEL asks for fewer calls`; None while calls are under way."""
+        """What the run waits for: `28 s: MODEL asks for fewer calls`; None while calls are under way."""
         if self._in_flight or not self._waits:
             return None
         until, why = min(self._waits.values())

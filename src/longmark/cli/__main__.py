@@ -1,8 +1,0 @@
-"""`python -m longmark.cli`: the same as the command `longmark`."""
-
-import sys
-
-from longmark.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())
