@@ -14,7 +14,7 @@ FREE = MetricFacts()
 def spread(values, facts=UNIT):
     values = sorted(values)
     edges = bin_edges(facts, values[0], values[-1])
-    return distribution("first", values, len(values), statistics.fmean(values), edges)
+    return distribution("first", values, statistics.fmean(values), edges)
 
 
 def test_a_value_on_an_edge_counts_in_the_bin_above_it_and_the_last_bin_is_closed():

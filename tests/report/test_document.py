@@ -51,15 +51,6 @@ def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_o
     assert "<title>Two systems</title>" in found.source
 
 
-def test_findings_are_a_list_after_what_the_section_says(tmp_path):
-    points = ("First is ahead.", "<b>second</b> is not.")
-    found = page(tmp_path, Section("Ranking", "How they stand.", (table(),), points=points))
-    assert '<ul class="points"><li><bdi>First is ahead.</bdi></li><li><bdi>&lt;b&gt;second' in found.source
-    places = [found.text.index(words) for words in ("How they stand.", *points, "0.816")]
-    assert places == sorted(places)
-    assert '<ul class="points">' not in page(tmp_path, Section("Ranking", "", (table(),))).source
-
-
 def test_cells_are_written_for_people(tmp_path):
     found = page(tmp_path, Section("Means", "", (table(),)))
     body = found.source.split("<tbody>")[1].split("</tbody>")[0]

@@ -340,7 +340,7 @@ def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
     assert "–" * 8 + "no end recorded" in text, "a line without figures: six counts, cost and time"
     (run / "manifest.json").write_bytes(json.dumps(manifest(sessions=[killed()])).encode())
     alone = page(tmp_path, run).text
-    assert "The figures above are those of the rows, without its requests, cost and time." in alone
+    assert "The figures above are those of the rows. They leave out the requests, cost and time of a session" in alone
     assert "0.0 s" not in alone
 
 

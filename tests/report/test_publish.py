@@ -57,16 +57,6 @@ def test_what_cannot_be_written_is_refused_before_anything_is_printed(tmp_path):
     check_out(None)
 
 
-def test_findings_are_lines_of_their_own_wrapped_to_the_console():
-    # 24 columns, two of them the dash or the indent: words fill a line up to the 24th character and go on below it
-    section = Section("One", "It says so.", points=("alpha is ahead of beta by 0.1\non m.x-y", "unbreakable" * 4))
-    file = io.StringIO()
-    publish(Document("study", "A study", "", (section,)), None, Console(file=file, width=24))
-    assert file.getvalue() == (
-        "\nOne\nIt says so.\n- alpha is ahead of beta\n  by 0.1 on m.x-y\n- " + "unbreakable" * 4 + "\n"
-    )
-
-
 class Closed(io.StringIO):
     """A pipe whose reader has gone."""
 

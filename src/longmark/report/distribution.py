@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,10 +19,10 @@ MOST_BINS = 12
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The values of one metric and system.
+    """The scores of one metric and system.
 
-    counts: values in each bin, [edge, next edge), the last bin with both its edges; quartiles interpolate linearly
-    between values; points: all values, where there are at most SHOW_POINTS, else none.
+    counts: scores in each bin, [edge, next edge), the last bin with both its edges; quartiles interpolate linearly
+    between scores; points: all scores, where there are at most SHOW_POINTS, else none.
     """
 
     system: str
@@ -77,27 +78,20 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
     return [fixed(tick, places) for tick in ticks]
 
 
-def distribution(system: str, ascending: Iterable[float], n: int, mean: float, edges: Sequence[float]) -> Distribution:
-    """Reads n sorted values once, n >= 1."""
-    positions = [share * (n - 1) for share in (0, 0.25, 0.5, 0.75, 1)]
-    wanted = {place for position in positions for place in (math.floor(position), math.ceil(position))}
-    kept: dict[int, float] = {}
-    points: list[float] = []
-    counts = [0] * (len(edges) - 1)
-    for place, value in enumerate(ascending):
-        counts[min(max(bisect_right(edges, value) - 1, 0), len(counts) - 1)] += 1
-        if place in wanted:
-            kept[place] = value
-        if n <= SHOW_POINTS:
-            points.append(value)
-    least, q1, median, q3, greatest = (_between(kept, position) for position in positions)
-    binned = (tuple(edges), tuple(counts))
-    return Distribution(system, n, *binned, least, q1, median, q3, greatest, mean, tuple(points))
+def distribution(system: str, ascending: Iterable[float], mean: float, edges: Sequence[float]) -> Distribution:
+    """Of sorted scores, at least one."""
+    values = array("d", ascending)
+    n = len(values)
+    starts = [0, *(bisect_left(values, edge) for edge in edges[1:-1]), n]
+    counts = tuple(end - start for start, end in pairwise(starts))
 
+    def quantile(share: float) -> float:
+        below = math.floor(share * (n - 1))
+        return values[below] + (values[min(below + 1, n - 1)] - values[below]) * (share * (n - 1) - below)
 
-def _between(kept: dict[int, float], position: float) -> float:
-    below, above = kept[math.floor(position)], kept[math.ceil(position)]
-    return below + (above - below) * (position - math.floor(position))
+    least, q1, median, q3, greatest = map(quantile, (0, 0.25, 0.5, 0.75, 1))
+    points = tuple(values) if n <= SHOW_POINTS else ()
+    return Distribution(system, n, tuple(edges), counts, least, q1, median, q3, greatest, mean, points)
 
 
 def scale(ends: tuple[float, float], start: float, end: float) -> Callable[[float], float]:

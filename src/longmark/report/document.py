@@ -7,7 +7,6 @@ are also files, in `figures/` beside it. The same document gives the same bytes 
 from __future__ import annotations
 
 import platform
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -50,16 +49,14 @@ _PRINTED = 60
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; points:
-    what was found, in words, a sentence or two each; links: to pages that belong to this one, (path from its folder,
-    words). All plain text."""
+    """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
+    to pages that belong to this one, (path from its folder, words). All plain text."""
 
     title: str
     says: str
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     note: str = ""
-    points: Sequence[str] = ()
     links: Sequence[tuple[str, str]] = ()
 
 
@@ -84,7 +81,8 @@ def write_document(document: Document, path: Path) -> None:
     """
     refuse_to_destroy(path)
     ids = _names([section.title for section in document.sections], {"settings", "content"})
-    sections = list(map(_section, document.sections, ids, _figures(document, path.parent / "figures")))
+    pairs = list(zip(ids, document.sections, strict=True))
+    drawn = _drawn(document, path.parent / "figures")
     versions = {"longmark": longmark.__version__, "Python": platform.python_version(), "Packages": _arrays()}
     values: dict[str, Any] = {
         "made": f"longmark {longmark.__version__}",
@@ -92,9 +90,12 @@ def write_document(document: Document, path: Path) -> None:
         "heading": document.title,
         "lede": document.lede,
         "notices": document.notices,
-        "contents": [*((section["id"], section["title"]) for section in sections), ("settings", "Provenance")],
+        "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
-        "sections": sections,
+        "sections": [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)],
+        "table_data": _table,
+        "quote": quote,
+        "width": WIDTH,
     }
     write_page(path, render("document.html.j2", **values))
 
@@ -110,7 +111,7 @@ def check_out(out: Path | None) -> None:
 
 
 def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
-    """Prints every section: its title, what it says, what was found, its tables. With `out` first writes
+    """Prints every section: its title, what it says, its tables. With `out` first writes
     `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
     `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. printed: what is
     printed, if it is not the whole document.
@@ -134,58 +135,33 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
         write(f"Note: {one_line(notice)}\n")
     for section in document.sections:
         write(f"\n{one_line(section.title)}\n{one_line(section.says)}\n")
-        for point in section.points:
-            write(f"{_wrapped(point, console.width)}\n")
         for table in section.tables:
             if len(section.tables) > 1:
                 write(f"\n{one_line(table.title)}")
             write("\n")
             print_table(filled(main_columns(replace(table, items=table.items[:_PRINTED]))), console)
-            write(_rest(table, out))
+            if (more := len(table.rows) - _PRINTED) > 0:
+                where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
+                write(f"… and {more:,} more rows; {where}\n")
         if section.note:
             write(f"{one_line(section.note)}\n")
 
 
-def _wrapped(point: str, width: int) -> str:
-    """The lines of one finding; no word is cut, and no name broken at its hyphens."""
-    return textwrap.fill(
-        one_line(point),
-        width=max(width, 20),
-        initial_indent="- ",
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _rest(table: Table, out: Path | None) -> str:
-    more = len(table.rows) - _PRINTED
-    if more <= 0:
-        return ""
-    where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
-    return f"… and {more:,} more rows; {where}\n"
-
-
-def _figures(document: Document, folder: Path) -> list[list[dict[str, Any]]]:
-    """The figures of each section for the template. Their files are written to the folder, named after section and
-    label."""
+def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:
+    """The figures of each section with their SVG. Their files are written to the folder, named by section and label."""
     from markupsafe import Markup
 
-    titles = [
-        f"{section.title} {one.label.partition(' (')[0]}" for section in document.sections for one in section.figures
-    ]
-    names = iter(_names(titles, set(), 100))
-    found: list[list[dict[str, Any]]] = []
+    all_ = [(section.title, figure) for section in document.sections for figure in section.figures]
+    names = iter(_names([f"{title} {figure.label.partition(' (')[0]}" for title, figure in all_], set(), 100))
+    found: list[list[tuple[Figure, str]]] = []
     for section in document.sections:
         found.append([])
-        for figure in section.figures:
-            name = next(names)
+        for figure, name in zip(section.figures, names, strict=False):
             files = rendered(figure, salt=name)
             if files:
                 write_figure(files, folder, name)
-            svg = Markup(inline(files["svg"])) if files else ""  # `rendered` escapes every text in it
-            shown = {"label": figure.label, "says": figure.says, "reading": figure.reading}
-            found[-1].append({**shown, "svg": svg, "broad": figure.width > WIDTH})
+            # `rendered` escapes every text in the SVG
+            found[-1].append((figure, Markup(inline(files["svg"])) if files else ""))
     return found
 
 
@@ -201,19 +177,6 @@ def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
             name if name not in others else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in others)
         )
     return names
-
-
-def _section(section: Section, name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": name,
-        "title": section.title,
-        "says": section.says,
-        "points": section.points,
-        "links": [(quote(path), words) for path, words in section.links],
-        "figures": figures,
-        "tables": [_table(table) for table in section.tables],
-        "note": section.note,
-    }
 
 
 def _table(table: Table) -> dict[str, Any]:

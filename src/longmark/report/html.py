@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from longmark.records import STATUSES
-from longmark.report import provenance, sections
+from longmark.report import sections
 from longmark.report.answers import LOWEST, MOST, Loaded, Selection, entry, load, select
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
-from longmark.report.summary import Summary, summary_of
+from longmark.report.summary import Summary, how_many, summary_of
 from longmark.scores.files import sources_of
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, read_manifest
@@ -41,27 +41,28 @@ def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int 
 def _page(
     index: ScoreIndex, summary: Summary, manifests: Sequence[Manifest], selection: Selection, loaded: Loaded
 ) -> Iterator[bytes]:
-    heading = sections.heading(summary, manifests, selection.total)
+    title, what, how = sections.heading(summary, manifests, selection.total)
     versions = sorted({str(manifest.data["longmark"]) for manifest in manifests if manifest.data.get("longmark")})
     titles = metric_titles(summary.metrics)
     return render(
         "report.html.j2",
         script=asset("answers.js"),
         made=f"longmark {', '.join(versions)}".strip(),
-        title=heading.title,
-        heading=heading.what,
-        lede=heading.how,
+        title=title,
+        heading=what,
+        lede=how,
         notices=sections.notices(manifests, loaded.answers, loaded.cut, index.notices),
         contents=[],
         statuses=STATUSES,
+        how_many=how_many,
         summary=summary,
         titles=titles,
         metrics=sections.score_table(summary, titles),
         reversed=any(facts.higher_is_better is False for facts in summary.facts.values()),
         selection=selection,
         cards=sections.cards(index, summary),
-        cost=provenance.cost(index, manifests),
-        manifests=[provenance.facts(manifest) for manifest in manifests],
+        cost=sections.cost(index, manifests),
+        manifests=[sections.provenance(manifest) for manifest in manifests],
         data=embedded_json(
             {
                 "metrics": [{"name": name, "title": titles[name]} for name in summary.metrics],

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
+from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.evidence import goodness, kind_of
-from longmark.report.format import BY, counted, fixed, listed, upright, whole
-from longmark.report.summary import Cell, Summary, how_many, interval_in_words
-from longmark.scores.index import ScoreIndex
+from longmark.report.format import BY, counted, dollars, duration, fixed, listed, share, upright, whole
+from longmark.report.page import as_json
+from longmark.report.summary import Cell, Summary, interval_in_words
+from longmark.scores.index import ScoreIndex, Spent
 from longmark.scores.manifest import Manifest, MetricFacts
 
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """title: of the window; what: what was scored; how: from which file, by which judge, when, what is missing."""
-
-    title: str
-    what: str
-    how: str
+_UNKNOWN = "not recorded"
+_COUNTS = ("rows", "calls", "from_cache", "requests", "retries", "rate_limited")
 
 
-def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> Heading:
-    """The first two lines of the page. A model's name ends before its address; the full names are under Provenance."""
-    names = [upright(name) for name in summary.systems]
-    answers = counted(total, "answer")
-    what = f"{answers} from {listed(names, 3)}" if names else "No answers yet"
-    metrics = list(dict.fromkeys(name.partition(BY)[0] for name in summary.metrics))
+def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tuple[str, str, str]:
+    """The title of the window, what was scored, and in one line from which file, by which judge, when, what is missing.
+    A model's name ends before its address; the full names are under Provenance."""
+    systems = [upright(name) for name in summary.systems]
+    what = f"{counted(total, 'answer')} from {listed(systems, 3)}" if systems else "No answers yet"
+    metrics = {name.partition(BY)[0] for name in summary.metrics}
     if not metrics:
-        return Heading(what, what, "The run has no rows yet.")
+        return what, what, "The run has no rows yet."
     by = _judges(manifests)
     files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
     file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
-    missing = sum(cell.n - cell.scored for cell in summary.cells)
-    of = sum(cell.n for cell in summary.cells)
+    missing, of = sum(cell.n - cell.scored for cell in summary.cells), sum(cell.n for cell in summary.cells)
     left = f"{whole(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
     how = f"{source} on {counted(len(metrics), 'metric')} {by}{_when(manifests)}. {left} missing."
-    return Heading(f"{what}, scored {by}", what, how)
+    return f"{what}, scored {by}", what, how
 
 
 def _judges(manifests: Iterable[Manifest]) -> str:
@@ -102,50 +97,24 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A mean and its interval on the metric's axis, in percent of its length. kind: `good`, `fair`, `poor`, or `plain`
-    where the metric has no direction or no bounds."""
-
-    kind: str
-    mean: float
-    low: float | None
-    high: float | None
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A metric and system. bar: None where there is no mean; unscored: (count, status, how many give the
-    reason, reason)."""
-
-    cell: Cell
-    mean: str
-    interval: str
-    bar: Bar | None
-    unscored: list[tuple[int, str, str, str]]
-
-
-def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str, str, list[Scored | None]]]:
-    """For each metric its name, what its scores mean, and a cell for each system, None where it has no row of it."""
+def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str, str, list[dict[str, Any] | None]]]:
+    """For each metric its name, what its scores mean, and a cell for each system, None where it has no row of it: the
+    `cell`, `mean` and `interval` in words, and the `bar` of the mean in percent of the metric's axis."""
     for metric in summary.metrics:
         cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
         edges = _edges(facts, cells)
-        ends = (edges[0], edges[-1]) if edges else None
-        found = {cell.system: _scored(summary, cell, places, ends, titles[metric]) for cell in cells}
+        found = {}
+        for cell in cells:
+            shown = {"cell": cell, "mean": fixed(cell.mean, places), "bar": None}
+            shown["interval"] = interval_in_words(summary, cell) if cell.interval else ""
+            if edges and cell.mean is not None:
+                at = scale((edges[0], edges[-1]), 0, 100)
+                label = f"{titles[metric]}: mean {shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
+                ends = list(map(at, cell.interval)) if cell.interval else None
+                kind = kind_of(goodness(facts, cell.mean))
+                shown["bar"] = {"kind": kind, "mean": at(cell.mean), "ends": ends, "label": label}
+            found[cell.system] = shown
         yield metric, limits(facts), [found.get(system) for system in summary.systems]
-
-
-def _scored(summary: Summary, cell: Cell, places: int, ends: tuple[float, float] | None, title: str) -> Scored:
-    bar = None
-    interval = interval_in_words(summary, cell)
-    if ends is not None and cell.mean is not None:
-        at = scale(ends, 0, 100)
-        low, high = map(at, cell.interval) if cell.interval else (None, None)
-        label = f"{title}: mean {fixed(cell.mean, places)} on an axis from {ends[0]:g} to {ends[1]:g}"
-        bar = Bar(kind_of(goodness(summary.facts[cell.metric], cell.mean)), at(cell.mean), low, high, label)
-    unscored = [(gap.count, gap.status, how_many(gap), gap.reason) for gap in cell.unscored]
-    return Scored(cell, fixed(cell.mean, places), interval if cell.interval else "", bar, unscored)
 
 
 def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:
@@ -172,9 +141,7 @@ def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:
         edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)
         spreads = [
-            distribution(
-                cell.system, index.ascending(number, summary.systems.index(cell.system)), cell.scored, cell.mean, edges
-            )
+            distribution(cell.system, index.ascending(number, summary.systems.index(cell.system)), cell.mean, edges)
             for cell in cells
             if cell.mean is not None
         ]
@@ -206,3 +173,124 @@ def _numbers(spreads: Sequence[Distribution], edges: Sequence[str], places: int)
     for name in ("least", "q1", "median", "q3", "greatest", "mean"):
         rows.append([names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)])
     return rows
+
+
+# Cost and provenance --------------------------------------------------------------------------------------------------
+
+
+def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any]:
+    """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a table by
+    metric and system (`columns`, `rows`)."""
+    spent = index.spent()
+    sessions = [session for manifest in manifests for session in manifest.sessions]
+    recorded = [session for session in sessions if _recorded(session)]
+    total = Usage()
+    for entry in spent:
+        total.add(entry.usage)
+    notice = (
+        f"{counted(len(sessions) - len(recorded), 'session')} did not record an end: its process was killed or still "
+        f"runs. The figures above are those of the {'other sessions' if recorded else 'rows'}. They leave out the "
+        "requests, cost and time of a session without an end."
+    )
+    heads = ("Calls", "From cache", "Prompt tokens", "Reused", "Completion tokens", "Cost")
+    return {
+        "tiles": _tiles(recorded or [asdict(total)], len(sessions) if recorded else 0),
+        "notice": notice if len(recorded) < len(sessions) else "",
+        "columns": [("Metric", False), ("System", False), *((head, True) for head in heads)],
+        "rows": list(map(_usage, spent)) if total.calls else [],
+    }
+
+
+def _recorded(session: dict[str, Any]) -> bool:
+    """A session's figures are written when it ends; one whose process was killed has only its start."""
+    return isinstance(session.get("seconds"), int | float)
+
+
+def _sum(sessions: Iterable[dict[str, Any]], key: str) -> float:
+    return sum(value for session in sessions if isinstance(value := session.get(key), int | float))
+
+
+def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, str]]:
+    """of: how many sessions there were in all, 0 where the figures are those of the rows."""
+    during = counted(of, "session") if len(sessions) == of else f"{whole(len(sessions))} of {counted(of, 'session')}"
+    cached = _sum(sessions, "from_cache")
+    # a session counts the calls that were sent, a row all calls that it asked for
+    asked = _sum(sessions, "calls") + (cached if of else 0)
+    prompt, reused = _sum(sessions, "prompt_tokens"), _sum(sessions, "cached_prompt_tokens")
+    known = all(isinstance(session.get("usd"), int | float) for session in sessions)
+    usd = dollars(_sum(sessions, "usd") if known else None)
+    tiles = [
+        ("Model calls", whole(asked), f"{whole(cached)} from the call cache ({share(cached, asked)})"),
+        ("Prompt tokens", whole(prompt), f"{share(reused, prompt)} reused by prefix sharing ({whole(reused)})"),
+        ("Completion tokens", whole(_sum(sessions, "completion_tokens")), "written by the models"),
+        ("Cost", usd, f"in {during}" if of else "when first made"),
+    ]
+    if of:
+        retries, limited = whole(_sum(sessions, "retries")), whole(_sum(sessions, "rate_limited"))
+        tiles.append(("Requests", whole(_sum(sessions, "requests")), f"{retries} retries, {limited} rate-limited"))
+        tiles.append(("Time", duration(_sum(sessions, "seconds")), f"in {during}"))
+    return tiles
+
+
+def _usage(entry: Spent) -> list[str]:
+    usage = entry.usage
+    reused = share(usage.cached_prompt_tokens, usage.prompt_tokens)
+    calls = (whole(usage.calls), whole(usage.from_cache), whole(usage.prompt_tokens), reused)
+    return [entry.metric, entry.system, *calls, whole(usage.completion_tokens), dollars(usage.usd)]
+
+
+def provenance(manifest: Manifest) -> dict[str, Any]:
+    """A run's settings: `name`, `facts`, the `columns` and rows of its `sessions`, `packages`, and the whole manifest
+    as indented JSON (`raw`)."""
+    data, fixed = manifest.data, manifest.fixed
+    environment = data.get("environment")
+    environment = environment if isinstance(environment, dict) else {}
+    facts = {
+        "Examples": f"{data.get('source') or _UNKNOWN}{_read(data.get('examples'))}",
+        "Models": {role: ", ".join(names) for role, names in manifest.models.items()} or "no model",
+        "Metrics": fixed.get("metrics"),
+        "Parameters": fixed.get("params") or "defaults",
+        "Prompts": fixed.get("prompts") or "no prompt",
+        "Scoring": fixed.get("scoring"),
+        "Seed": fixed.get("seed", _UNKNOWN),
+        "longmark": data.get("longmark"),
+        "Python": environment.get("python"),
+        "Platform": environment.get("platform"),
+        "Git": _git(environment["git"]) if "git" in environment else None,
+        "Started": data.get("created"),
+        "Ended": data.get("finished") or "not yet",
+    }
+    columns = [(name.replace("_", " ").capitalize(), True) for name in (*_COUNTS, "cost", "time")]
+    return {
+        "name": manifest.folder.name,
+        "facts": {name: _UNKNOWN if fact in (None, "", [], {}) else fact for name, fact in facts.items()},
+        "columns": [("Started", False), *columns, ("Stopped by", False)],
+        "sessions": list(map(_session, manifest.sessions)),
+        "packages": environment.get("packages") or _UNKNOWN,
+        "raw": as_json(data),
+    }
+
+
+def _read(examples: Any) -> str:
+    if not isinstance(examples, dict) or "read" not in examples:
+        return ""
+    limit = examples.get("limit")
+    return f" ({examples['read']} read{f', limited to {limit}' if limit is not None else ''})"
+
+
+def _git(git: Any) -> str:
+    if not isinstance(git, dict) or not git.get("commit"):
+        return "not in a git repository"
+    dirty = git.get("dirty")
+    state = "state not recorded" if not isinstance(dirty, bool) else "with uncommitted changes" if dirty else "clean"
+    return f"{git['commit']}, {state}"
+
+
+def _session(session: dict[str, Any]) -> list[str]:
+    ended = session.get("stopped") or ("end" if session.get("ended") else "no end recorded")
+    figures = ["–"] * (len(_COUNTS) + 2)
+    if _recorded(session):
+        usd = session.get("usd")
+        figures = [*(whole(_sum([session], key)) for key in _COUNTS)]
+        figures += [dollars(usd if isinstance(usd, int | float) else None), duration(_sum([session], "seconds"))]
+    return [str(session.get("started") or _UNKNOWN), *figures, str(ended)]
