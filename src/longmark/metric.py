@@ -2,7 +2,7 @@
 
 The module's path is the metric's name. The function takes an example, the models of the run and the metric's
 parameters. It returns a `Score`; a metric that declares several `scores` returns a Score or a NoScore for each of them.
-It raises `errors.NoScore` where the example is unscored. It does not load, cache, retry, print or aggregate anything.
+It raises `errors.NoScore` if the example is unscored. It does not load, cache, retry, print or aggregate anything.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpec:
-    """The declaration of one published score. bounds: the least and the greatest possible value, None where there is
-    no limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring."""
+    """The declaration of one published score. bounds: the least and the greatest possible value, None: no
+    limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring."""
 
     bounds: Bounds
     higher_is_better: bool | None

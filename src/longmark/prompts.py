@@ -1,9 +1,8 @@
-"""What a prompt is: an id, the inputs it may show, the task in words, and a hash of all that goes out.
+"""What a prompt is: an id, the inputs it shows, the text of the task, and a hash of all of them.
 
 Every message has one form: a fixed system prompt; then the inputs, each between tags that it cannot contain; the task
-last. Inputs stand in one order for every prompt, so that calls on the same answer begin with the same bytes, which an
-endpoint or a local model need evaluate only once. A user puts own texts, in any language, into a folder: `ID.txt` for
-each prompt that is to be replaced.
+last. The order of the inputs is fixed, so that calls on the same answer begin with the same bytes, which an endpoint or
+a local model evaluates only once. A folder with files `ID.txt` replaces prompts.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Prompt:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The names of the fields in the text. ValueError where a `$` is neither a field nor doubled."""
+        """The names of the fields in the text. ValueError for a `$` that is neither a field nor doubled."""
         template = Template(self.text)
         if not template.is_valid():
             raise ValueError("a $ that begins no field; write $$ for a dollar sign")
@@ -67,7 +66,7 @@ def fence(name: str, text: str) -> str:
 
 
 class PromptBook:
-    """The prompts of a run: those that come with the metrics, some of them replaced from a folder."""
+    """The prompts of a run, some of them replaced from a folder."""
 
     def __init__(self, replaced: Mapping[str, Prompt] | None = None) -> None:
         self._replaced = dict(replaced or {})
@@ -91,11 +90,10 @@ class PromptBook:
 
 
 def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
-    """The book with the prompts of a folder in place of ours.
+    """The prompts, with those of a folder in place of ours.
 
-    UserError for a folder that is not there, a file that is no prompt of ours, cannot be read or is larger than
-    `LARGEST`, an empty text, text that is not UTF-8, and fields other than those of the prompt it replaces: all of them
-    at once, one line each.
+    UserError with one line for each problem: no such folder, a file name that is no prompt, a file that is unreadable,
+    empty, not UTF-8 or larger than `LARGEST`, fields other than those of the prompt it replaces.
     """
     if not folder.is_dir():
         raise UserError(f"--prompts {folder}: there is no such folder")

@@ -1,8 +1,7 @@
-"""`longmark demo`: every metric on three short examples with two variants, which were written for it.
+"""`longmark demo`: every metric on three short examples with two variants.
 
-One answer is right and one is wrong. One is irrelevant and has no passages, so that metrics which need them give a
-reason instead of a score. The judge is the embedded one, with `expected` scoring, since a model of its size writes poor
-numbers (docs/judges.md says what it can and cannot do).
+One answer is correct, one is wrong, and one is irrelevant and has no passages, so that metrics which need them are
+unscored. The embedded judge scores with `expected`, because a model of its size writes poor numbers (docs/judges.md).
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def run_full(out: Path) -> int:
 
 
 def _index(folder: Path, cache: CallCache) -> None:
-    """The index of the corpus, made where there is none."""
+    """Makes the index of the corpus, if there is none."""
     if (folder / rag_index.MANIFEST).exists():
         return
     backends: Backends = Registry(cache).backends(ModelNames(embedder=MODELS.embedder))

@@ -1,8 +1,8 @@
-"""The metrics, one module each; a folder is a family. The modules are the list of metrics: there is no other.
+"""The metrics, one module each; a folder is a family. There is no other registry.
 
-A module whose name begins with an underscore belongs to the metrics beside it and is no metric. A name on the command
-line selects everything under it: `ccrs` a family, `score.readability` a metric with two scores,
-`score.readability.grade_level` one of them.
+A module whose name begins with an underscore is not a metric: it belongs to the metrics in its folder. A name selects
+everything under it: `ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one
+of them.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Selected:
     async def score(
         self, example: Example, models: Models, params: Any, wanted: Sequence[str]
     ) -> dict[str, Score | NoScore]:
-        """Full name -> score of an example, for every name wanted. Missing inputs and the failures that a row can state
-        (ModelError, OverBudget) are NoScore."""
+        """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
+        NoScore."""
         try:
             missing = [name for name in self.metric.needs if _is_missing(example, name)]
             if missing:
@@ -73,7 +73,7 @@ class Selected:
 
 
 def _is_missing(example: Example, name: str) -> bool:
-    """Whether a field is None or has no entries. A blank answer is there; any other blank text is missing."""
+    """Whether a field is None or has no entries. A blank answer is not missing; any other blank text is."""
     value = getattr(example, name)
     if name in ("answer", "base_answer"):
         return value is None
@@ -89,7 +89,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Metric:
-    """The declaration of a metric. UnknownName where there is no such metric."""
+    """The declaration of a metric. UnknownName for an unknown one."""
     if name not in names():
         raise UnknownName("metric", name, names(), "See: longmark metrics")
     metric = importlib.import_module(f"longmark.metrics.{name}").METRIC

@@ -19,7 +19,7 @@ def listing() -> str:
 
 
 def page(name: str) -> str:
-    """The whole page of the metric (or the metrics) that a name selects. UnknownName where there is none."""
+    """The page of the metric (or the metrics) that a name selects. UnknownName for an unknown name."""
     return "\n\n\n".join(_page(chosen.name) for chosen in select([name]))
 
 

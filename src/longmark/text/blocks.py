@@ -43,7 +43,7 @@ _ENDS = tuple(".!?:;。！？")
 
 
 def blocks(text: str) -> list[str]:
-    """The blocks of a text in their order, with single spaces and without Markdown syntax; empty ones are left out."""
+    """The blocks of a text in their order, with single spaces and without Markdown syntax; without empty ones."""
     found = []
     text = _WIDE_GAP.sub("  ", _LINE_END.sub("\n", text))  # two spaces can be a lost line break; more add nothing
     for raw in _raw_blocks(text):
@@ -74,7 +74,7 @@ def _raw_blocks(text: str) -> Iterator[str]:
 
 
 def _line_alone(line: str) -> str | None:
-    """The text of a line that is a block of its own ("" for a rule, say), None for any other line."""
+    """The text of a line that is a block of its own ("" for a rule), None for any other line."""
     if not line.strip() or _FENCE.match(line) or _RULE.match(line):
         return ""
     if heading := _HEADING.match(line):

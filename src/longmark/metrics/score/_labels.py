@@ -36,9 +36,9 @@ _SPELLINGS: Mapping[str, Label] = {
 
 @dataclass(frozen=True, slots=True)
 class ClaimLabel:
-    """A judge's label of one claim on one dimension. label: None where the judge left it out, or wrote something that
-    is not a label. said: what it wrote instead. in_claim, in_context: the words that it copied, None where it gave
-    none. given: the judge's own label where the check of these words changed it."""
+    """A judge's label of one claim on one dimension. label: None if it is missing or invalid. said: the invalid
+    label. in_claim, in_context: the words that the judge copied, None: it gave none. given: the judge's own label, if
+    the check of these words changed it."""
 
     label: Label | None
     reason: str
@@ -59,7 +59,7 @@ def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
 
 @lru_cache  # making the pydantic model takes longer than reading a reply
 def label_reader(names: tuple[str, ...]) -> Reader[dict[str, ClaimLabel]]:
-    """Reads a label for each dimension; one that the judge left out is None.
+    """Reads a label for each dimension; a missing one is None.
 
     A reply with something that is not a label is unreadable; of the second reply, the labels are read.
     """

@@ -1,32 +1,34 @@
 """The points of an answer, its intro and its closing part, split without losing a character (segment attribution).
 
-Every character of the text is in exactly one segment: `join(split(text)) == text`. The points are the items of the
-outermost list that has two or more, a numbered list before a bulleted one at the same margin; else a single item after
-an intro of one paragraph; else the paragraphs. A segment has a marker (`2. `, `- `; a heading stays with its
-section), a body, and a gap: the white space after it.
+Every character of the text is in exactly one segment: `join(split(text)) == text`. A segment has a marker (`2. `, `- `;
+a heading belongs to its section), a body, and a gap: the white space after it.
+
+Points. The items of the outermost list with two or more items; at the same margin, a numbered list before a bulleted
+one. Else a single item after an intro of one paragraph. Else the paragraphs.
 
 Items begin a line, with one of
     1. 1) (1)              digits of any script, then a space; before Chinese, Japanese and Korean writing also without
-    １． １、 （１）           with a mark of full width, unless a digit follows it (3、4 is no item)
+    １． １、 （１）           with full-width punctuation, unless a digit follows it (3、4 is no item)
     一、 （二）  ① ⑴ ❶       Chinese numbers up to ninety-nine; encircled ones
     a) (a) A.              letters that run a, b, c in order
     - * + – — ·  • ◦ ● ■ ・   bullets; those of the first group need a space
-A number of four or more digits is an item only where it continues the item before it (999, 1000): years are not items.
-A single paragraph that counts 1, 2, 3 in order, at least to three, is a list too: every `1. ` and `①` must follow
-punctuation, of `1) ` and `(1) ` only the first must. It stays one point where it has any other number in such a form,
-where its last item ends without the punctuation that a next one needs, and where the numbers have no space
-(1.…2.…). Roman numerals and numbers in words are not recognised.
+A number of four or more digits is an item only if it continues the item before it (999, 1000): years are not items.
+Roman numerals and numbers in words are not recognised.
 
-A single item counts where it is a bullet other than `–` and `—`, or numbered 1, where one paragraph or heading comes
-before it, and where no paragraph at the margin follows it (a statement of confidence may). Elsewhere a paragraph that
-begins like an item is a paragraph.
+Lists in a paragraph. A single paragraph that counts 1, 2, 3 in order, at least to three, is a list too. Every `1. ` and
+`①` must follow punctuation; of `1) ` and `(1) ` only the first must. The paragraph stays one point if it has any other
+number in such a form, if its last item ends without punctuation, or if the numbers have no space (1.…2.…).
 
-Intro: the text before the first item of a list; among paragraphs, a first one that ends in a colon, and a title: a
-first heading directly above the next one and of a higher level than all others. Closing part: a last part that
-begins with a statement of confidence at the start of a line ("Confidence score: 85 %", also as the last item of the
-list), with everything after it; also paragraphs after the last item of a list, unless the other items have such
-paragraphs too. A statement of confidence is recognised in English, and in eleven other languages by the words of
-`CONFIDENCE` before a colon or a number; in any other language it is part of the last point, or a point.
+A single item counts if it is a bullet other than `–` and `—`, or numbered 1; if one paragraph or heading comes before
+it; and if no paragraph at the margin follows it (a statement of confidence may). Otherwise it is a paragraph.
+
+Intro. The text before the first item of a list. Among paragraphs: a first one that ends in a colon, and a title, which
+is a first heading directly above the next one and of a higher level than all others.
+
+Closing part. A last part that begins with a statement of confidence at the start of a line ("Confidence score: 85 %",
+also as the last item of the list), with everything after it. Also paragraphs after the last item of a list, unless the
+other items have such paragraphs too. A statement of confidence is recognised in English, and in eleven other languages
+by the words of `CONFIDENCE` before a colon or a number; in any other language it belongs to the last point, or is one.
 """
 
 from __future__ import annotations
@@ -214,7 +216,7 @@ def _segment(kind: Kind, text: str, items: _List | None) -> Segment:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line with where it begins; lines inside a code fence are left out."""
+    """Each line with its position, without the lines inside a code fence."""
     fenced = False
     position = 0
     for line in text.splitlines(keepends=True):
@@ -254,14 +256,14 @@ def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[in
         if items is _DIGITS:
             number = int(marker["number"])
             if len(marker["number"]) > 3 and last.get(indent) != number - 1:
-                continue  # a year, say
+                continue  # a year
             last[indent] = number
         found.append((start, indent, marker["letter"] if items.in_order else ""))
     return found
 
 
 def _single(text: str, end: int) -> tuple[int, _List] | None:
-    """Where the only item of a list begins, and its kind of marker; None where there is no such list."""
+    """Where the only item of a list begins, and its kind of marker; None without such a list."""
     for start, line in _lines(text[:end]):
         marked = ((items, found[0]) for items in _LISTS if (found := items.marker.match(line)))
         items, marker = next(marked, (None, ""))
@@ -299,7 +301,7 @@ def _level(line: str) -> int:
 
 
 def _in_paragraph(text: str, start: int, end: int) -> list[int]:
-    """Where the items of a list in a paragraph begin; empty where it is no list, or would not be one in every order."""
+    """Where the items of a list in a paragraph begin; empty if it is no list, or would not be one in another order."""
     marks = list(_INLINE.finditer(text, start, end))
     numbers = ["①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳".find(mark[0]) + 1 or int(mark["number"]) for mark in marks]
     if len(marks) < _LEAST_IN_PARAGRAPH or numbers != list(range(1, len(marks) + 1)):

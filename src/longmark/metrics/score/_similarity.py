@@ -66,7 +66,7 @@ async def embed_whole(models: Models, texts: Sequence[str], long_texts: LongText
 
 
 class _Counter:
-    """Counts a text's tokens as the embedder does, or estimates them where it offers no `token_count`."""
+    """Counts a text's tokens as the embedder does, or estimates them if it has no `token_count`."""
 
     def __init__(self, models: Models) -> None:
         own: Callable[[str], int] | None = getattr(models.backends.embedder, "token_count", None)

@@ -27,7 +27,7 @@ _LATE_M = re.compile(r"(?:is|as|th)ms?$")  # ism, asm, rhythm: a syllable withou
 
 
 def syllables(word: str) -> int:
-    """The number of syllables of a word when it is read aloud; 0 where it has neither letter nor digit.
+    """The number of syllables of a word when it is read aloud; 0 without a letter or digit.
 
     A number counts one (Flesch 1948 leaves long numbers out). The letters of an abbreviation without a vowel count one
     each (w: one).

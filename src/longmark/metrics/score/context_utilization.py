@@ -49,7 +49,7 @@ Question: $question
 What is known:
 $facts""",
 )
-_ANSWER_LINE = "Answer:"  # before the answer where there is no chat template that marks it
+_ANSWER_LINE = "Answer:"  # before the answer, without a chat template
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Params:
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """f: equation 4, the geometric mean of the tokens' probabilities. entropy: the mean of their positions' entropies
-    in nats, None where the proxy does not give them."""
+    in nats, None if the proxy does not give them."""
 
     f: float
     entropy: float | None
@@ -77,7 +77,7 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """deltas: one for each fact. relative: None where f(q, C) is 0."""
+    """deltas: one for each fact. relative: None if f(q, C) is 0."""
 
     deltas: tuple[float, ...]
     absolute: float

@@ -73,7 +73,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
 
 def _evidence(segments: Sequence[Segment], deltas: Sequence[float] | None = None) -> dict[str, Any]:
-    """Intro, points with their deltas where there are any, and closing part."""
+    """Intro, points with their deltas (if there are any), and closing part."""
     shown: list[dict[str, Any]] = [{"point": i, "text": point.text} for i, point in enumerate(points(segments), 1)]
     evidence = {"intro": _text(segments, "intro"), "points": shown, "closing": _text(segments, "closing")}
     if deltas is None:
