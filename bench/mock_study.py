@@ -117,7 +117,7 @@ def make(out: Path, src: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(src), "LONGMARK_HOME": str(work / "home"), "COLUMNS": "200"}
 
     def longmark(*words: str | Path) -> None:
-        command = [sys.executable, "-m", "longmark.cli", *map(str, words)]
+        command = [sys.executable, "-m", "longmark", *map(str, words)]
         done = subprocess.run(command, env=environment, cwd=work, capture_output=True, text=True, check=False)
         (out / "log.txt").open("a").write(
             f"$ {' '.join(command[3:])}\n{done.stdout}{done.stderr}exit {done.returncode}\n"

@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "examples", place)
     command = tmp_path / "bin" / "longmark"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m longmark.cli "$@"\n', encoding="utf-8")
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m longmark "$@"\n', encoding="utf-8")
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
     return place
 
