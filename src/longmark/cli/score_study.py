@@ -68,27 +68,17 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     from longmark.analysis.studies.score.plan import Plan, member
     from longmark.rag.generate import Generation
 
+    same = (
+        *("out", "index", "embedder", "reranker", "paraphraser", "extractor", "questions", "n", "skip_bad", "seed"),
+        *("k", "retriever", "variant_context", "prompts", "domain"),
+    )
     return Plan(
-        out=arguments.out,
-        index=arguments.index,
+        **{name: getattr(arguments, name) for name in same},
         generators=[member(text) for text in arguments.generator],
         evaluators=[member(text, jury=True) for text in arguments.evaluator],
         proxies=[member(text) for text in arguments.lm],
-        embedder=arguments.embedder,
-        reranker=arguments.reranker,
-        paraphraser=arguments.paraphraser,
-        extractor=arguments.extractor,
-        questions=arguments.questions,
-        n=arguments.n,
         mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
-        skip_bad=arguments.skip_bad,
-        seed=arguments.seed,
         variants=split(arguments.variants),
-        k=arguments.k,
-        retriever=arguments.retriever,
-        variant_context=arguments.variant_context,
         how=Generation(arguments.temperature, arguments.top_p, arguments.max_answer),
         params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
-        prompts=arguments.prompts,
-        domain=arguments.domain,
     )

@@ -6,7 +6,7 @@ from tests.report.runs import CORRECTNESS, RELEVANCE
 
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.common import Comparison, Difference
-from longmark.analysis.metaeval.label_sections import Naming
+from longmark.analysis.metaeval.label_sections import differences, intervals
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import sections
 
@@ -18,7 +18,7 @@ PAIRS = [
 
 
 def test_pairs_of_metrics_have_a_p_or_a_reason_and_never_a_p_of_zero():
-    table, figure = Naming("", "", 0.95, "pair").differences("differences", "Differences", PAIRS, "")
+    table, figure = differences("differences", "Differences", PAIRS, "", intervals(0.95))
     assert [row[-1] for row in table.rows] == [None, None, "only one label is left"]
     shown = drawn([figure])
     assert all(text in shown for text in ("p = 0.400", "p &lt; 0.001", "only one label is left"))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from longmark.errors import UnknownName, UserError
 
 if TYPE_CHECKING:
-    from longmark.analysis.metaeval.evaluate import Metaeval
+    from longmark.analysis.metaeval.choices import ChoiceLabel
+    from longmark.analysis.metaeval.ratings import RatingLabel
     from longmark.scores.answers import Source
 
 
@@ -49,6 +50,24 @@ class Options:
         return 1 - self.alpha
 
 
+@dataclass(frozen=True, slots=True)
+class Metaeval:
+    """The results, a RatingLabel or a ChoiceLabel for each label by what the human file holds, and the settings.
+
+    metrics: name -> direction (`higher is better`, …). by: the columns of the groups; empty: lines of the human file
+    without a value.
+    """
+
+    sources: tuple[str, ...]
+    human: str
+    metrics: Mapping[str, str]
+    labels: tuple[RatingLabel | ChoiceLabel, ...]
+    by: tuple[str, ...]
+    empty: int
+    options: Options
+    notices: tuple[str, ...]
+
+
 def metaeval(
     rows: Source | Sequence[Source], human: str | Path | Iterable[Mapping[str, Any]], **options: Any
 ) -> Metaeval:
@@ -61,10 +80,39 @@ def metaeval(
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
-    from longmark.analysis.metaeval.evaluate import evaluate
+    from longmark.analysis.metaeval.choices import choice_label
+    from longmark.analysis.metaeval.common import direction
+    from longmark.analysis.metaeval.labels import check_any, join
+    from longmark.analysis.metaeval.ratings import rating_label
+    from longmark.records.labels import read_labels
+    from longmark.scores.answers import read_answers
 
     known = [one.name for one in fields(Options)]
     for name in options:
         if name not in known:
             raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
-    return evaluate(rows, human, Options(**options))
+    chosen = Options(**options)
+    given = read_labels(human, mapping=chosen.mapping, by=chosen.by, labels=chosen.labels)
+    scores = read_answers(rows, chosen.metrics, chosen.lower)
+    for name in chosen.order:
+        if name not in given.labels:
+            hint = f"The labels are {', '.join(given.labels[:20])}."
+            raise UnknownName("label in --order", name, given.labels, hint)
+    joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
+    check_any([its for _, its in joined.values()], given, scores)
+    of = choice_label if given.choices else rating_label
+    mixed = [name for name in scores.mixed if name in scores.metrics]
+    notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
+    if given.empty:
+        notices.append(f"{given.empty:,} lines of {given.name} have no value and are left out.")
+    notices += [f"No results by the column {column}: {reason}." for column, reason in given.unused]
+    return Metaeval(
+        sources=scores.sources,
+        human=given.name,
+        metrics={name: direction(facts) for name, facts in scores.metrics.items()},
+        labels=tuple(of(name, items, its, given, scores, chosen) for name, (items, its) in joined.items()),
+        by=given.by,
+        empty=given.empty,
+        options=chosen,
+        notices=(*scores.notices, *notices),
+    )

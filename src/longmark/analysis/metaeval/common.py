@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -140,8 +140,3 @@ def groups_of(items: Sequence[Item], by: Sequence[str]) -> Iterator[tuple[str, s
     for column, cells in zip(by, columns, strict=True):
         for group in sorted(set(cells)):
             yield column, group, [row for row, cell in enumerate(cells) if cell == group]
-
-
-def by_name(values: Mapping[str, Any]) -> str:
-    """`12 unparsable, 3 no row`."""
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in values.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from types import SimpleNamespace as Line
 from typing import Any
@@ -24,63 +23,43 @@ _RATERS_SHOWN = 51
 _NOT_EQUAL = "A difference that is not significant does not show that two metrics are equal."
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """How sections and tables of a label are named.
+Interval = Callable[..., tuple[Column, Column]]
+"""(name, attribute path, key) -> the columns of an estimate and its interval."""
 
-    heading: before a section's title; prefix: before a table's name; level: of intervals; what: `answer` or `pair`, the
-    items that people labelled."""
 
-    heading: str
-    prefix: str
-    level: float
-    what: str
+def intervals(level: float) -> Interval:
+    """Columns of estimates with intervals at this level."""
+    return lambda name, get, key="": interval_columns(name, get, 3, f"{100 * level:g} % CI", key)
 
-    def section(self, title: str, says: str, tables: Sequence[Table], figures: Sequence[Figure] = ()) -> Section:
-        return Section(f"{self.heading}{title}", says, tables, figures)
 
-    def table(self, name: str, title: str, columns: Sequence[Column], items: Sequence[Any], note: str = "") -> Table:
-        return Table(f"{self.prefix}{name}", title, tuple(columns), items, note)
+def differences(
+    name: str, title: str, found: Sequence[Comparison], note: str, ci: Interval, columns: Sequence[Column] = ()
+) -> tuple[Table, Figure]:
+    """Pairs of metrics. columns: of what is compared."""
+    columns = (
+        *(Column("first metric", "first"), Column("second metric", "second"), *columns),
+        *(*ci("difference", "result"), Column("p", "result.p", kind="p"), Column("p (Holm)", "adjusted", kind="p")),
+        *(Column("n", "result.n"), questions_of("result"), Column("reason", "result.reason")),
+    )
+    rows = []
+    for one in found[:_PAIRS_DRAWN]:
+        its, p = one.result, one.adjusted
+        test = its.reason or "" if p is None else p_value(p)
+        rows.append(ForestRow(f"{one.first} − {one.second}", its.value, its.low, its.high, test))
+    return Table(name, title, columns, found, note), forest(rows, title, 0.0)
 
-    def estimate(self, name: str, get: str | Callable[[Any], Any], key: str = "") -> tuple[Column, Column]:
-        """An estimate with its interval; keys `KEY`, `KEY_low` and `KEY_high`."""
-        return interval_columns(name, get, 3, f"{100 * self.level:g} % CI", key)
 
-    def differences(
-        self, name: str, title: str, found: Sequence[Comparison], note: str, columns: Sequence[Column] = ()
-    ) -> tuple[Table, Figure]:
-        """Pairs of metrics. columns: of what is compared."""
-        table = self.table(
-            name,
-            title,
-            (
-                *(Column("first metric", "first"), Column("second metric", "second"), *columns),
-                *self.estimate("difference", "result"),
-                *(Column("p", "result.p", kind="p"), Column("p (Holm)", "adjusted", kind="p")),
-                *(Column("n", "result.n"), questions_of("result"), Column("reason", "result.reason")),
-            ),
-            found,
-            note,
-        )
-        rows = []
-        for one in found[:_PAIRS_DRAWN]:
-            its, p = one.result, one.adjusted
-            test = its.reason or "" if p is None else p_value(p)
-            rows.append(ForestRow(f"{one.first} − {one.second}", its.value, its.low, its.high, test))
-        return table, forest(rows, title, 0.0)
-
-    def groups(self, groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float) -> Section:
-        """A metric's estimate by group, with a heat map from `low` to 1."""
-        by = " and ".join(dict.fromkeys(one.column for one in groups))
-        heads = list(dict.fromkeys((one.column, one.group) for one in groups))
-        metrics = list(dict.fromkeys(one.metric for one in groups))
-        value = {(one.column, one.group, one.metric): one.estimate.value for one in groups}
-        cells = [[value[(*head, metric)] for head in heads] for metric in metrics]
-        title = f"{what} by group"
-        drawn = charts.heat_map(metrics, [group for _, group in heads], cells, title, low, 1.0, 2)
-        first = (Column("column"), Column("group"), Column("metric"))
-        table = self.table("groups", title, (*first, *columns), groups)
-        return self.section(f"By {by}", f"{what} among the {self.what}s of each group.", (table,), (drawn,))
+def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float) -> Section:
+    """A metric's estimate by group, with a heat map from `low` to 1."""
+    by = " and ".join(dict.fromkeys(one.column for one in groups))
+    heads = list(dict.fromkeys((one.column, one.group) for one in groups))
+    metrics = list(dict.fromkeys(one.metric for one in groups))
+    value = {(one.column, one.group, one.metric): one.estimate.value for one in groups}
+    cells = [[value[(*head, metric)] for head in heads] for metric in metrics]
+    title = f"{what} by group"
+    figure = charts.heat_map(metrics, [group for _, group in heads], cells, title, low, 1.0, 2)
+    table = Table("groups", title, (Column("column"), Column("group"), Column("metric"), *columns), groups)
+    return Section(f"By {by}", f"{what} in each group.", (table,), (figure,))
 
 
 def questions_of(path: str) -> Column:
@@ -97,17 +76,17 @@ def lane(name: str, estimate: Estimate) -> ForestRow:
 # Ratings -------------------------------------------------------------------------------------------------------------
 
 
-def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
+def rating_sections(part: RatingLabel, ci: Interval) -> Iterator[Section]:
     """Correlation, levels, yes or no, classes, differences, groups, prediction-powered means."""
     if part.scale.numeric:
-        yield _correlation(part, naming)
+        yield _correlation(part, ci)
     if part.metrics[0].within is not None:
-        yield _levels(part, naming)
+        yield _levels(part, ci)
     if part.metrics[0].auc is not None:
-        yield _auc(part, naming)
-        yield _calibration(part, naming)
+        yield _auc(part, ci)
+        yield _calibration(part, ci)
     if part.scale.classes:
-        yield _classes(part, naming)
+        yield _classes(part, ci)
     if part.differences:
         how = "jackknife over questions" if part.clustered else "jackknife"
         pearson = any(one.result.kind != "spearman" for one in part.differences)
@@ -117,27 +96,26 @@ def rating_sections(part: RatingLabel, naming: Naming) -> Iterator[Section]:
         )
         note = f"Spearman's rho on the same answers; {how}, Student's t; Holm over all pairs of metrics."
         note += " Pearson for large samples." if pearson else ""
-        table, figure = naming.differences(
-            "differences", "Differences between correlations", part.differences, note, columns
-        )
-        yield naming.section("Differences between metrics", _NOT_EQUAL, (table,), (figure,))
+        title = "Differences between correlations"
+        table, figure = differences("differences", title, part.differences, note, ci, columns)
+        yield Section("Differences between metrics", _NOT_EQUAL, (table,), (figure,))
     if part.groups:
-        rho = naming.estimate("rho", "estimate")
+        rho = ci("rho", "estimate")
         columns = (Column("n", "estimate.n"), questions_of("estimate"), *rho, Column("reason", "estimate.reason"))
-        yield naming.groups(part.groups, "Spearman's rho", columns, -1.0)
+        yield by_group(part.groups, "Spearman's rho", columns, -1.0)
     if part.powered:
-        yield _powered(part, naming)
+        yield _powered(part, ci)
 
 
-def _correlation(part: RatingLabel, naming: Naming) -> Section:
+def _correlation(part: RatingLabel, ci: Interval) -> Section:
     how = "jackknife over questions" if part.clustered else "delete-one jackknife"
-    table = naming.table(
+    table = Table(
         "correlation",
         "Correlation with the mean human rating",
         (
             *(Column("metric"), Column("direction"), Column("n", "spearman.n"), questions_of("spearman")),
             Column("missing", "spearman.missing"),
-            *(one for name in ("Pearson", "Spearman", "Kendall") for one in naming.estimate(name, name.lower())),
+            *(one for name in ("Pearson", "Spearman", "Kendall") for one in ci(name, name.lower())),
             Column("reason", "spearman.reason"),
         ),
         part.metrics,
@@ -158,21 +136,21 @@ def _correlation(part: RatingLabel, naming: Naming) -> Section:
         if each.points
     ]
     figures = (forest(rhos, f"Spearman's rho with the mean human {part.label}", 0.0), *scatters)
-    return naming.section("Correlation with human ratings", "Over all rated answers.", (table,), figures)
+    return Section("Correlation with human ratings", "Over all rated answers.", (table,), figures)
 
 
 def _rho(each: RatedMetric) -> float:
     return (each.spearman.value if each.spearman else None) or 0.0
 
 
-def _levels(part: RatingLabel, naming: Naming) -> Section:
-    table = naming.table(
+def _levels(part: RatingLabel, ci: Interval) -> Section:
+    table = Table(
         "levels",
         "Spearman's rho within questions and over systems",
         (
-            *(Column("metric"), *naming.estimate("within questions", "within"), Column("questions", "within.n")),
+            *(Column("metric"), *ci("within questions", "within"), Column("questions", "within.n")),
             Column("constant", "within.missing"),
-            *(*naming.estimate("over systems", "systems"), Column("systems", "systems.n")),
+            *(*ci("over systems", "systems"), Column("systems", "systems.n")),
             Column("reason", lambda each: each.systems.reason if each.systems.low is None else None),
         ),
         part.metrics,
@@ -180,19 +158,19 @@ def _levels(part: RatingLabel, naming: Naming) -> Section:
         "constant: questions with equal scores or equal ratings of all answers. over systems: between system means.",
     )
     says = "Over all answers a metric can correlate through the questions; within a question only the answers differ."
-    return naming.section("Within questions and over systems", says, (table,))
+    return Section("Within questions and over systems", says, (table,))
 
 
-def _auc(part: RatingLabel, naming: Naming) -> Section:
+def _auc(part: RatingLabel, ci: Interval) -> Section:
     how, test = ("Obuchowski's interval over questions", "Obuchowski's test over questions")
     if not part.clustered:
         how, test = "DeLong's interval", "DeLong's test"
     tables = [
-        naming.table(
+        Table(
             "auc",
             "Area under the ROC curve",
             (
-                *(Column("metric"), *naming.estimate("AUC", "auc"), Column("yes", "auc.yes"), Column("no", "auc.no")),
+                *(Column("metric"), *ci("AUC", "auc"), Column("yes", "auc.yes"), Column("no", "auc.no")),
                 *(questions_of("auc"), Column("missing", "auc.missing"), Column("reason", "auc.reason")),
             ),
             part.metrics,
@@ -204,16 +182,16 @@ def _auc(part: RatingLabel, naming: Naming) -> Section:
     figures = [forest(rows, f"Area under the ROC curve for {part.label}", 0.5)]
     if part.auc_differences:
         note = f"{test} on the same answers; Holm over all pairs of metrics."
-        table, figure = naming.differences("auc_differences", "Differences in AUC", part.auc_differences, note)
+        table, figure = differences("auc_differences", "Differences in AUC", part.auc_differences, note, ci)
         tables.append(table)
         figures.append(figure)
-    return naming.section("Discrimination of yes and no", "Whether a metric ranks yes above no.", tables, figures)
+    return Section("Discrimination of yes and no", "Whether a metric ranks yes above no.", tables, figures)
 
 
-def _calibration(part: RatingLabel, naming: Naming) -> Section:
+def _calibration(part: RatingLabel, ci: Interval) -> Section:
     results = [Line(metric=each.metric, of=each.calibration) for each in part.metrics]
     tables = [
-        naming.table(
+        Table(
             "calibration",
             "Calibration",
             (
@@ -233,11 +211,11 @@ def _calibration(part: RatingLabel, naming: Naming) -> Section:
         columns = (
             *(Column("metric"), Column("from", "bin.low", 1, key="low"), Column("to", "bin.high", 1, key="high")),
             *(Column("n", "bin.yes.n"), Column("questions", "bin.questions"), Column("mean score", "bin.mean", 3)),
-            *naming.estimate("share of yes", "bin.yes", "share"),
+            *ci("share of yes", "bin.yes", "share"),
         )
         bins = [Line(metric=one.metric, bin=each) for one in results for each in one.of.bins]
         note = "A bin includes its lower edge and excludes its upper edge; the last includes both. Wilson's intervals"
-        tables.append(naming.table("calibration_bins", "Share of yes by score", columns, bins, f"{note}{wider}."))
+        tables.append(Table("calibration_bins", "Share of yes by score", columns, bins, f"{note}{wider}."))
     diagrams = [
         charts.reliability(
             [charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in one.of.bins],
@@ -250,38 +228,38 @@ def _calibration(part: RatingLabel, naming: Naming) -> Section:
         "Whether a score can be read as a probability of yes. Read it with the AUC: a constant score can be "
         "calibrated, and a metric that ranks well can be miscalibrated."
     )
-    return naming.section("Calibration", says, tables, diagrams)
+    return Section("Calibration", says, tables, diagrams)
 
 
-def _classes(part: RatingLabel, naming: Naming) -> Section:
+def _classes(part: RatingLabel, ci: Interval) -> Section:
     names = part.scale.names()
     how = "this class or a higher one above one of a lower" if part.scale.number else "this class above one of another"
     results = [(each.metric, each.classes) for each in part.metrics if each.classes is not None]
     columns: tuple[Column, ...] = (
         *(Column("metric"), Column("class", lambda one: names[one.name]), Column("n"), Column("missing")),
-        *(*naming.estimate("mean", "mean"), Column("error", places=3), Column("AUC", "auc", 3)),
+        *(*ci("mean", "mean"), Column("error", places=3), Column("AUC", "auc", 3)),
     )
     note = (
         f"mean: in the metric's own units, BCa interval{' over questions' if part.clustered else ''}. error: mean "
         f"distance from the class's number. AUC: probability that the metric ranks an answer of {how} class."
     )
     every = [one for _, of in results for one in of.classes]
-    tables = [naming.table("classes", "Scores by human class", columns, every, note)]
+    tables = [Table("classes", "Scores by human class", columns, every, note)]
     maps = []
     scaled = [Line(metric=metric, of=of) for metric, of in results if of.error is not None]
     if scaled:
         columns = (
             *(Column("metric"), Column("n", "of.n"), Column("mean error", "of.error", 3)),
-            *(Column("nearest class is right", "of.right", 3, key="right"), Column("reason", "of.reason")),
+            Column("nearest class is right", "of.right", 3, key="right"),
         )
-        tables.append(naming.table("errors", "Error over all answers", columns[:-1], scaled))
+        tables.append(Table("errors", "Error over all answers", columns, scaled))
         columns = (
             *(Column("metric"), Column("human class", lambda one: names[one.name], key="class")),
             *(_nearest(name, place) for place, name in enumerate(names.values())),
         )
         note = "Answers of the class in the row whose score is nearest to the class in the column."
         of_scaled = [one for line in scaled for one in line.of.classes]
-        tables.append(naming.table("confusion", "Nearest class by human class", columns, of_scaled, note))
+        tables.append(Table("confusion", "Nearest class by human class", columns, of_scaled, note))
     for one in scaled[:_MAPS]:
         counts = [each.nearest for each in one.of.classes]
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
@@ -292,25 +270,25 @@ def _classes(part: RatingLabel, naming: Naming) -> Section:
     reasons = dict.fromkeys(of.reason for _, of in results if of.reason)
     if not scaled:
         says += f" No error: {'; '.join(reasons)}."
-    return naming.section("Error by class", says, tables, maps)
+    return Section("Error by class", says, tables, maps)
 
 
 def _nearest(name: str, place: int) -> Column:
     return Column(name, lambda one: one.nearest[place], key=f"nearest_{place}")
 
 
-def _powered(part: RatingLabel, naming: Naming) -> Section:
+def _powered(part: RatingLabel, ci: Interval) -> Section:
     def asked(one: Any) -> int:
         return int(one.mean.labelled if one.mean.clusters is None else one.mean.clusters)
 
     clustered = any(one.mean.clusters is not None for one in part.powered)
-    table = naming.table(
+    table = Table(
         "powered",
         "Prediction-powered mean human rating",
         (
             *(Column("metric"), Column("system"), Column("rated", "mean.labelled"), Column("questions", asked)),
-            *(Column("unrated", "mean.unlabelled"), *naming.estimate("ratings only", "mean.human")),
-            *naming.estimate("ratings and metric", "mean", "powered"),
+            *(Column("unrated", "mean.unlabelled"), *ci("ratings only", "mean.human")),
+            *ci("ratings and metric", "mean", "powered"),
             Column("metric only", "mean.judge", 3),
             Column("equivalent ratings", "mean.worth", 0, key="worth"),
             Column("reason", "mean.reason"),
@@ -324,15 +302,15 @@ def _powered(part: RatingLabel, naming: Naming) -> Section:
         "The mean human rating of all answers, from few ratings and many scores. Unbiased whatever the metric's bias, "
         "if the rated answers are a random sample."
     )
-    return naming.section("Mean human rating of all answers", says, (table,))
+    return Section("Mean human rating of all answers", says, (table,))
 
 
 # Choices -------------------------------------------------------------------------------------------------------------
 
 
-def choice_sections(part: ChoiceLabel, naming: Naming) -> Iterator[Section]:
+def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
     """Accuracy, differences, groups, agreement of metrics, position bias."""
-    yield _accuracy(part, naming)
+    yield _accuracy(part, ci)
     if part.differences:
         columns: tuple[Column, ...] = (
             Column("only first right", "result.only_first", key="only_first"),
@@ -343,41 +321,41 @@ def choice_sections(part: ChoiceLabel, naming: Naming) -> Iterator[Section]:
             "McNemar's test); BCa intervals; Holm over all pairs of metrics."
         )
         title = "Differences in accuracy"
-        table, figure = naming.differences("differences", title, part.differences, note, columns)
-        yield naming.section(title, _NOT_EQUAL, (table,), (figure,))
+        table, figure = differences("differences", title, part.differences, note, ci, columns)
+        yield Section(title, _NOT_EQUAL, (table,), (figure,))
     if part.groups:
         columns = (
-            *(*naming.estimate("accuracy", "estimate"), Column("n", "estimate.n")),
-            *naming.estimate("without human ties", "without_ties", "without_ties"),
+            *(*ci("accuracy", "estimate"), Column("n", "estimate.n")),
+            *ci("without human ties", "without_ties", "without_ties"),
             Column("n", "without_ties.n", key="n_without_ties"),
         )
-        yield naming.groups(part.groups, "Accuracy", columns, 0.0)
+        yield by_group(part.groups, "Accuracy", columns, 0.0)
     if part.same:
-        yield _same(part, naming)
-    table = naming.table(
+        yield _same(part, ci)
+    table = Table(
         "position",
         "Position bias of the raters",
         (
-            *(Column("rater"), *naming.estimate("chose the first", "first", "first")),
+            *(Column("rater"), *ci("chose the first", "first", "first")),
             *(Column("choices", "first.n", key="n"), Column("shown both ways", "same.n")),
-            *naming.estimate("same choice", "same", "same"),
+            *ci("same choice", "same", "same"),
         ),
         part.positions[:_RATERS_SHOWN],
         "Choices without ties; a is the answer shown first. Wilson's intervals, wider where choices on one question "
         "are dependent. same choice: of the pairs that a rater saw in both orders.",
     )
     says = "How often raters chose the answer shown first: 0.5 without bias, if the order was random."
-    yield naming.section("Position bias", says, (table,))
+    yield Section("Position bias", says, (table,))
 
 
-def _accuracy(part: ChoiceLabel, naming: Naming) -> Section:
+def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
     methods = ", ".join(dict.fromkeys(one.accuracy.method for one in part.metrics))
-    table = naming.table(
+    table = Table(
         "accuracy",
         "Accuracy on human choices",
         (
-            *(Column("metric"), Column("direction"), *naming.estimate("accuracy", "accuracy")),
-            *(Column("n", "accuracy.n"), *naming.estimate("without human ties", "without_ties", "without_ties")),
+            *(Column("metric"), Column("direction"), *ci("accuracy", "accuracy")),
+            *(Column("n", "accuracy.n"), *ci("without human ties", "without_ties", "without_ties")),
             Column("n", "without_ties.n", key="n_without_ties"),
             Column("both decide", "decided.value", 3, key="decided"),
             *(Column("ties", "ties.value", 3), Column("prefers a", "first.value", 3, key="first"), Column("missing")),
@@ -391,18 +369,18 @@ def _accuracy(part: ChoiceLabel, naming: Naming) -> Section:
     rows = [lane(one.metric, one.accuracy) for one in part.metrics]
     figure = forest(rows, f"Accuracy on a, b or tie ({part.label})", round(1 / 3, 3))
     says = "How often a metric makes the choice of the majority of the raters."
-    return naming.section("Accuracy on human choices", says, (table,), (figure,))
+    return Section("Accuracy on human choices", says, (table,), (figure,))
 
 
-def _same(part: ChoiceLabel, naming: Naming) -> Section:
+def _same(part: ChoiceLabel, ci: Interval) -> Section:
     columns = (
         *(Column("metric", "first"), Column("other", "second")),
-        *(*naming.estimate("same choice", "result", "share"), Column("n", "result.n")),
+        *(*ci("same choice", "result", "share"), Column("n", "result.n")),
     )
-    table = naming.table("same_choice", "How often two metrics make the same choice", columns, part.same)
+    table = Table("same_choice", "How often two metrics make the same choice", columns, part.same)
     names = list(dict.fromkeys(name for one in part.same for name in (one.first, one.second)))
     value = {frozenset((one.first, one.second)): one.result.value for one in part.same}
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     figure = charts.heat_map(names, names, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
     says = "How often two metrics, or a metric and a baseline, choose the same answer."
-    return naming.section("Agreement between metrics", says, (table,), (figure,))
+    return Section("Agreement between metrics", says, (table,), (figure,))

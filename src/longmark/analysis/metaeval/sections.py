@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace as Line
 from typing import Any
 
-from longmark.analysis.metaeval.agreement import RATER, Agreement
+from longmark.analysis.metaeval import Metaeval
+from longmark.analysis.metaeval.agreement import RATER
 from longmark.analysis.metaeval.choices import BASELINE, ChoiceLabel
-from longmark.analysis.metaeval.common import by_name
-from longmark.analysis.metaeval.evaluate import Metaeval
-from longmark.analysis.metaeval.label_sections import Naming, choice_sections, rating_sections
+from longmark.analysis.metaeval.label_sections import Interval, choice_sections, intervals, rating_sections
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, fixed
@@ -55,22 +54,31 @@ def brief(page: Document) -> Document:
 
 def sections(found: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
-    made: list[Section] = []
-    summaries, says, prefixes = [], [], set[str]()
-    several = len(found.labels) > 1
+    ci = intervals(found.options.level)
+    summaries, says, rest = list[Table](), list[str](), list[Section]()
+    prefixes: list[str] = []
     for part in found.labels:
-        rated = isinstance(part, RatingLabel)
-        prefix = _prefix(part.label, prefixes) if several else ""
-        naming = Naming(
-            f"{part.label}: " if several else "", prefix, found.options.level, "answer" if rated else "pair"
-        )
-        summaries.append(_summary(part, naming))
-        says.append(_ceiling_in_words(part, naming))
-        made.append(_joined(part, naming))
+        own = [_joined(part)]
         if part.join.joined:
-            made += rating_sections(part, naming) if isinstance(part, RatingLabel) else choice_sections(part, naming)
-        made.append(_raters(part.agreement, naming))
-    return (Section("Summary", " ".join(says), summaries), *made)
+            own += rating_sections(part, ci) if isinstance(part, RatingLabel) else choice_sections(part, ci)
+        own.append(_raters(part, ci))
+        summary, heading, prefix = _summary(part, ci), "", ""
+        if len(found.labels) > 1:
+            heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
+            prefixes.append(prefix)
+        summaries.append(replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}"))
+        says.append(f"{heading}{_in_words(part)}")
+        for section in own:
+            tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
+            rest.append(replace(section, title=f"{heading}{section.title}", tables=tables))
+    return (Section("Summary", " ".join(says), summaries), *rest)
+
+
+def _prefix(label: str, taken: Sequence[str]) -> str:
+    """A name for a label's files, no two alike."""
+    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in label.casefold()).split())[:40]
+    names = (f"{plain or 'label'}_", *(f"{plain or 'label'}_{number}_" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
 
 
 # Summary ------------------------------------------------------------------------------------------------------------
@@ -84,7 +92,7 @@ def _correlates(r: Estimate) -> str:
     return "correlates with human ratings" if r.value > 0 else "correlates negatively with human ratings"
 
 
-def _summary(part: RatingLabel | ChoiceLabel, naming: Naming) -> Table:
+def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
     columns = [Column("metric"), Column("direction")]
     lines = []
     if isinstance(part, RatingLabel):
@@ -92,8 +100,8 @@ def _summary(part: RatingLabel | ChoiceLabel, naming: Naming) -> Table:
             assert one.spearman is not None
             conclusion = _correlates(one.spearman)
             lines.append(Line(**_names(one), estimate=one.spearman, auc=one.auc, conclusion=conclusion))
-        columns += naming.estimate("Spearman", "estimate")
-        columns += naming.estimate("AUC", "auc") if any(line.auc for line in lines) else ()
+        columns += ci("Spearman", "estimate")
+        columns += ci("AUC", "auc") if any(line.auc for line in lines) else ()
     else:
         best = max((m.accuracy.value or 0.0 for m in part.metrics if m.direction == BASELINE), default=0.0)
         for each in part.metrics:
@@ -104,17 +112,18 @@ def _summary(part: RatingLabel | ChoiceLabel, naming: Naming) -> Table:
                 conclusion = f"no accuracy: {each.accuracy.reason}"
             missing = {**_names(each), "missing": each.missing}
             lines.append(Line(**missing, estimate=each.accuracy, conclusion=conclusion))
-        columns += naming.estimate("accuracy", "estimate")
+        columns += ci("accuracy", "estimate")
     columns += [Column("n", "estimate.n"), Column("missing"), Column("conclusion")]
-    return naming.table("summary", f"{naming.heading}Metrics against human ratings", columns, lines)
+    return Table("summary", "Metrics against human ratings", tuple(columns), lines)
 
 
 def _names(one: Any) -> dict[str, Any]:
     return {"metric": one.metric, "direction": one.direction, "missing": sum(one.unscored.values())}
 
 
-def _ceiling_in_words(part: RatingLabel | ChoiceLabel, naming: Naming) -> str:
-    says = f"{naming.heading}{counted(part.join.joined, naming.what)} with human ratings and rows."
+def _in_words(part: RatingLabel | ChoiceLabel) -> str:
+    """The number of items, and the human ceiling."""
+    says = f"{counted(part.join.joined, _what(part))} with human ratings and rows."
     rater = next((one for one in part.agreement.ceilings if one.name == RATER), None)
     found = None if rater is None else rater.spearman or rater.agrees
     if rater is None or found is None or found.low is None:
@@ -124,22 +133,17 @@ def _ceiling_in_words(part: RatingLabel | ChoiceLabel, naming: Naming) -> str:
     return f"{says} Human ceiling (leave one rater out): {what} {interval}."
 
 
-def _prefix(label: str, taken: set[str]) -> str:
-    """A name for a label's files, no two alike."""
-    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in label.casefold()).split())[:40]
-    name, number = plain or "label", 2
-    while name in taken:
-        name, number = f"{plain or 'label'}_{number}", number + 1
-    taken.add(name)
-    return f"{name}_"
-
-
 # Human labels -------------------------------------------------------------------------------------------------------
 
 
-def _joined(part: RatingLabel | ChoiceLabel, naming: Naming) -> Section:
+def _what(part: RatingLabel | ChoiceLabel) -> str:
+    """What people labelled."""
+    return "answer" if isinstance(part, RatingLabel) else "pair"
+
+
+def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     """How many items have both labels and scores, and why others have not."""
-    join, what = part.join, naming.what
+    join, what = part.join, _what(part)
     counts = [
         Column(f"{what}s in the human file", "join.in_human", key="in_human"),
         Column("with rows", "join.joined", key="joined"),
@@ -151,28 +155,34 @@ def _joined(part: RatingLabel | ChoiceLabel, naming: Naming) -> Section:
     columns = (
         *(Column("metric"), Column("scored")),
         Column("unscored", lambda metric: sum(metric.unscored.values())),
-        Column("reason", lambda metric: by_name(metric.unscored) or None),
+        Column("reason", lambda metric: _counts(metric.unscored) or None),
     )
     metrics = [one for one in part.metrics if one.direction != BASELINE]
     tables = [
-        naming.table("counts", f"{what.capitalize()}s", counts, [part]),
-        naming.table("join", f"Rated {what}s with a score of each metric", columns, metrics),
+        Table("counts", f"{what.capitalize()}s", tuple(counts), [part]),
+        Table("join", f"Rated {what}s with a score of each metric", columns, metrics),
     ]
     if join.unmatched:
         first = Column("first of them", lambda one: ", ".join(one.names), key="first")
         lost = (Column("reason"), Column(f"{what}s", "count"), first)
-        tables.append(naming.table("unmatched", f"Rated {what}s without rows", lost, join.unmatched))
-    return naming.section("Joined data", f"Which {what}s have human ratings and scores, and why others do not.", tables)
+        tables.append(Table("unmatched", f"Rated {what}s without rows", lost, join.unmatched))
+    return Section("Joined data", f"Which {what}s have human ratings and scores, and why others do not.", tables)
+
+
+def _counts(unscored: Mapping[str, int]) -> str:
+    """`12 unparsable, 3 no row`."""
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in unscored.items())
 
 
 def _choice(name: str) -> Callable[[ChoiceLabel], int]:
     return lambda part: part.human.get(name, 0)
 
 
-def _raters(found: Agreement, naming: Naming) -> Section:
+def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
     """Agreement, the human ceiling, and each rater."""
-    most, what = len(found.by_rater), naming.what
-    raters = naming.table(
+    found, what = part.agreement, _what(part)
+    most = len(found.by_rater)
+    raters = Table(
         "raters",
         "Raters",
         (
@@ -187,15 +197,15 @@ def _raters(found: Agreement, naming: Naming) -> Section:
     title = "Agreement among raters"
     if found.reason:
         says = f"No agreement: {found.reason}. Without a human ceiling, a low correlation can be due to the rater."
-        return naming.section(title, says, (raters,))
+        return Section(title, says, (raters,))
     units = "questions" if found.clustered else f"{what}s"
     sample = f", a sample of {found.sampled:,}" if found.sampled < found.rated_twice else ""
-    coefficients = naming.table(
+    coefficients = Table(
         "agreement",
         "Coefficients of agreement",
         (
             Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
-            *naming.estimate("value", lambda a: a),
+            *ci("value", lambda a: a),
             *(Column(f"{what}s", "n", key="items"), Column("left out", "missing")),
             Column("reason", lambda a: a.reason if a.value is None else None),
         ),
@@ -206,12 +216,12 @@ def _raters(found: Agreement, naming: Naming) -> Section:
     columns = [Column("rater or metric", "name", key="name")]
     for name in ("Pearson", "Spearman", "agrees"):
         if any(getattr(one, name.lower()) is not None for one in found.ceilings):
-            columns += naming.estimate(name, name.lower())
+            columns += ci(name, name.lower())
     columns += [Column("ratings"), Column(f"{what}s", "items", key="items")]
     note = (
         f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so is "
         f"the metric. Intervals resample {units}."
     )
-    ceiling = naming.table("ceiling", "Human ceiling (leave one rater out)", columns, found.ceilings, note)
+    ceiling = Table("ceiling", "Human ceiling (leave one rater out)", tuple(columns), found.ceilings, note)
     says = "How well raters agree with each other, and the metrics with single raters."
-    return naming.section(title, says, (coefficients, ceiling, raters))
+    return Section(title, says, (coefficients, ceiling, raters))

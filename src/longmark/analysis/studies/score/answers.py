@@ -8,7 +8,7 @@ shows each answer once, with each of them below it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
@@ -16,15 +16,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from longmark.analysis.studies.score.plan import (
-    ONCE_RUN,
-    POINTS_RUN,
-    Member,
-    Plan,
-    answers_page,
-    evaluator_run,
-    proxy_run,
-)
+from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, Plan, answers_page
 from longmark.records.write import write_rows
 from longmark.report.format import BY
 from longmark.report.html import write_report
@@ -33,7 +25,7 @@ from longmark.scores.manifest import read_manifest
 
 
 class _Run(NamedTuple):
-    """A run of a generator's answers. by: whose scores it holds, where another run holds the same scores of others."""
+    """A run of a generator's answers. by: who gave its scores, if another run has the same scores by others."""
 
     path: Path
     by: str = ""
@@ -42,28 +34,23 @@ class _Run(NamedTuple):
         return f"{metric}{BY}{self.by}" if self.by else metric
 
 
+_ORDER = (EVALUATOR, ONCE, POINTS, PROXY)
+
+
 def write_pages(plan: Plan) -> list[Path]:
-    """Writes OUT/answers/GENERATOR.html for every generator that has scores; their paths."""
+    """Writes OUT/answers/GENERATOR.html for every generator that has scores; returns their paths."""
     written = []
+    several = {EVALUATOR: len(plan.evaluators) > 1, PROXY: len(plan.proxies) > 1}
     for generator in plan.generators:
-        rows = [(run, run.path / "rows.jsonl") for run in _runs(plan, generator)]
-        runs = [run for run, path in rows if path.exists() and path.stat().st_size]
+        named = sorted(plan.runs(), key=lambda run: _ORDER.index(run[0]))
+        runs = [_Run(plan.run_path(generator, name), label if several.get(kind) else "") for kind, label, name in named]
+        runs = [run for run in runs if (rows := run.path / "rows.jsonl").exists() and rows.stat().st_size]
         if runs:
             page = plan.out / answers_page(generator.label)
             with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
                 write_report([_joined(runs, Path(scratch) / generator.stem)], page)
             written.append(page)
     return written
-
-
-def _runs(plan: Plan, generator: Member) -> Iterator[_Run]:
-    for evaluator in plan.evaluators:
-        by = evaluator.label if len(plan.evaluators) > 1 else ""
-        yield _Run(plan.run_path(generator, evaluator_run(evaluator)), by)
-    yield _Run(plan.run_path(generator, ONCE_RUN))
-    yield _Run(plan.run_path(generator, POINTS_RUN))
-    for proxy in plan.proxies:
-        yield _Run(plan.run_path(generator, proxy_run(proxy)), proxy.label if len(plan.proxies) > 1 else "")
 
 
 def _joined(runs: Sequence[_Run], folder: Path) -> Path:

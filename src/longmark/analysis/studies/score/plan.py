@@ -30,11 +30,14 @@ from longmark.models.registry import ModelNames, Name, Registry
 from longmark.rag.answer import check_variant_context, with_new_names
 from longmark.rag.generate import Generation
 
-ONCE = ("score.readability", "score.robustness")
-POINTS = ("score.segment_attribution",)
-JUDGED = ("score.specificity", "score.answer_relevance")
-PROXIED = ("score.context_utilization",)
-ONCE_RUN, POINTS_RUN = "once", "points"
+ONCE, POINTS, EVALUATOR, PROXY = "once", "points", "evaluator", "proxy"
+METRICS = {
+    ONCE: ("score.readability", "score.robustness"),
+    POINTS: ("score.segment_attribution",),
+    EVALUATOR: ("score.specificity", "score.answer_relevance"),
+    PROXY: ("score.context_utilization",),
+}
+"""Kind of run -> its metrics."""
 _DOCUMENTS = "score.context_utilization.documents"
 _LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
 
@@ -117,6 +120,14 @@ class Plan:
     def run_path(self, generator: Member, name: str) -> Path:
         return self.out / "runs" / generator.stem / name
 
+    def runs(self) -> Iterator[tuple[str, str, str]]:
+        """Every run that a generator's answers may go through: kind, label of its evaluator or proxy, folder's name."""
+        yield ONCE, "", ONCE
+        yield POINTS, "", POINTS
+        for kind, members in ((EVALUATOR, self.evaluators), (PROXY, self.proxies)):
+            for one in members:
+                yield kind, one.label, f"{kind}-{one.stem}"
+
     def writer(self) -> Name:
         """The model that writes the paraphrases."""
         return self.paraphraser if self.paraphraser is not None else self.generators[0].models[0]
@@ -149,15 +160,11 @@ class Plan:
 
 
 def upgrade(state: dict[str, Any]) -> dict[str, Any]:
-    """The state that version 0.1 wrote, in today's words: its stages `marks: …` are `scores: …`, and its setting
+    """The state that version 0.1 wrote, in the names of today: stages `marks: …` are `scores: …`, and the setting
     `follow` (figure, code) is `variant_context` (own, original)."""
-    stages = {
-        f"scores:{name[6:]}" if name.startswith("marks:") else name: known for name, known in state["stages"].items()
-    }
+    stages = {re.sub(r"^marks:", "scores:", name): known for name, known in state["stages"].items()}
     fixed = state.get("fixed")
-    if isinstance(fixed, dict) and "follow" in fixed:
-        fixed = with_new_names(dict(fixed))
-    return {**state, "fixed": fixed, "stages": stages}
+    return {**state, "fixed": with_new_names(dict(fixed)) if isinstance(fixed, dict) else fixed, "stages": stages}
 
 
 def name_of(model: Name) -> str:
@@ -184,33 +191,24 @@ def answers_page(generator: str) -> str:
     return f"answers/{stem(generator)}.html"
 
 
-def evaluator_run(evaluator: Member) -> str:
-    return f"evaluator-{evaluator.stem}"
-
-
-def proxy_run(proxy: Member) -> str:
-    return f"proxy-{proxy.stem}"
-
-
 def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
-    parameters(choose([*ONCE, *POINTS, *JUDGED, *PROXIED], load(plan.domain)), plan.params)
-    params = {_DOCUMENTS: True, **plan.params}
-    found = []
-    for name, names, given in _wanted(plan):
-        own = {param: value for param, value in params.items() if param.rpartition(".")[0] in names}
-        options = RunOptions(**vars(given), params=own, seed=plan.seed, prompts=plan.prompts, domain=plan.domain)
-        settings = make_settings(names, registry, options)
-        found.append(Scoring(name, settings))
-    return found
-
-
-def _wanted(plan: Plan) -> Iterator[tuple[str, Sequence[str], ModelNames]]:
-    yield ONCE_RUN, ONCE, ModelNames(embedder=plan.embedder)
-    if plan.reranker is not None:
-        yield POINTS_RUN, POINTS, ModelNames(reranker=plan.reranker)
-    for evaluator in plan.evaluators:
-        yield evaluator_run(evaluator), JUDGED, ModelNames(evaluator.models, embedder=plan.embedder)
+    parameters(choose([name for names in METRICS.values() for name in names], load(plan.domain)), plan.params)
     extractor = plan.extractor if plan.extractor is not None else plan.evaluators[0].models[0]
-    for proxy in plan.proxies:
-        yield proxy_run(proxy), PROXIED, ModelNames([extractor], lm=proxy.models[0])
+    models = {(ONCE, ""): ModelNames(embedder=plan.embedder)}
+    if plan.reranker is not None:
+        models[POINTS, ""] = ModelNames(reranker=plan.reranker)
+    models |= {(EVALUATOR, one.label): ModelNames(one.models, embedder=plan.embedder) for one in plan.evaluators}
+    models |= {(PROXY, one.label): ModelNames([extractor], lm=one.models[0]) for one in plan.proxies}
+    found = []
+    for kind, label, name in plan.runs():
+        if (given := models.get((kind, label))) is None:
+            continue
+        own = {
+            param: value
+            for param, value in {_DOCUMENTS: True, **plan.params}.items()
+            if param.rpartition(".")[0] in METRICS[kind]
+        }
+        options = RunOptions(**vars(given), params=own, seed=plan.seed, prompts=plan.prompts, domain=plan.domain)
+        found.append(Scoring(name, make_settings(METRICS[kind], registry, options)))
+    return found

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longmark.analysis.studies.score.plan import ONCE_RUN, POINTS_RUN, Plan, evaluator_run, proxy_run
+from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, Plan
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.scores.files import examples_of, rows_of
@@ -134,30 +134,23 @@ class Results:
 
 def results_of(plan: Plan, domain: Domain, labels: Labels | None = None) -> Results:
     """The scores that the runs of a study have so far."""
-    once, points, judged, proxied = dict[str, Scores](), dict[str, Scores](), {}, {}
     bounds: dict[str, Bounds] = {}
-
-    def scores_in(generator: Any, name: str) -> Scores:
-        run = plan.run_path(generator, name)
-        bounds.update(bounds_in(run))
-        return read(run)
-
+    found: dict[str, dict[tuple[str, str], Scores]] = {kind: {} for kind in (ONCE, POINTS, EVALUATOR, PROXY)}
     for one in plan.generators:
-        once[one.label] = scores_in(one, ONCE_RUN)
-        points[one.label] = scores_in(one, POINTS_RUN)
-        for other in plan.evaluators:
-            judged[one.label, other.label] = scores_in(one, evaluator_run(other))
-        for other in plan.proxies:
-            proxied[one.label, other.label] = scores_in(one, proxy_run(other))
+        for kind, label, name in plan.runs():
+            run = plan.run_path(one, name)
+            bounds |= bounds_in(run)
+            if scores := read(run):
+                found[kind][one.label, label] = scores
     return Results(
         generators=tuple(one.label for one in plan.generators),
         evaluators=tuple(one.label for one in plan.evaluators),
         proxies=tuple(one.label for one in plan.proxies),
         weights=dict(domain.weights),
-        once={key: scores for key, scores in once.items() if scores},
-        points={key: scores for key, scores in points.items() if scores},
-        judged={key: scores for key, scores in judged.items() if scores},
-        proxied={key: scores for key, scores in proxied.items() if scores},
+        once={generator: scores for (generator, _), scores in found[ONCE].items()},
+        points={generator: scores for (generator, _), scores in found[POINTS].items()},
+        judged=found[EVALUATOR],
+        proxied=found[PROXY],
         bounds=bounds,
         pooled=_pooled(domain),
         labels=labels,

@@ -1,7 +1,7 @@
 """The stages of a SCORE study: questions, variants, answers of each generator, scores by each evaluator and proxy.
 
-Every stage does what the verbs `questions`, `vary`, `rag answer` and `run` do. A line that a model gave no reply for
-leaves its stage unfinished; a reply that cannot be used leaves its line out, and the page says so.
+The stages do what the verbs `questions`, `vary`, `rag answer` and `run` do. A line without a model's reply leaves its
+stage unfinished; a line with an unusable reply is left out, and the page says so.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class _Stages:
             )
         finally:
             await _close(self._writer)
-        return _made(varied.examples, varied.left_out, self._writer)
+        return _made(varied, self._writer)
 
     async def _make_answers(self, generator: Member) -> Made:
         plan, models = self._plan, self._generators[generator.label]
@@ -179,7 +179,7 @@ class _Stages:
         finally:
             await _close(models)
         note = answered.cut_note(plan.how.max_tokens)
-        return _made(answered.examples, answered.left_out, models, [note] if note else [], generator.label)
+        return _made(answered, models, [note] if note else [], generator.label)
 
     def _models_of_generator(self, generator: Member) -> Models:
         embedder = None
@@ -197,19 +197,15 @@ class _Stages:
 
 
 def _made(
-    examples: Sequence[Example],
-    left_out: Sequence[vary.LeftOut] | Sequence[rag_answer.LeftOut],
-    models: Models | None,
-    notes: Sequence[str] = (),
-    generator: str = "",
+    done: vary.Varied | rag_answer.Answered, models: Models | None, notes: Sequence[str] = (), generator: str = ""
 ) -> Made:
-    """generator: who answered, where no answer at all leaves nothing to go on with."""
+    """generator: the model that answered; a study cannot continue without any answer."""
     failed = ""
-    if generator and not examples:
-        failed = f"{generator} answered no question: {left_out[0] if left_out else 'there are none'}"
+    if generator and not done.examples:
+        failed = f"{generator} answered no question: {done.left_out[0] if done.left_out else 'there are none'}"
     counts = models.client.counts if models is not None else Counts()
-    reasons, no_reply = [str(one) for one in left_out], [str(one) for one in left_out if one.again]
-    return Made(examples, len(examples), reasons, no_reply, failed, counts=counts, notes=notes)
+    reasons, no_reply = [str(one) for one in done.left_out], [str(one) for one in done.left_out if one.again]
+    return Made(done.examples, len(done.examples), reasons, no_reply, failed, counts=counts, notes=notes)
 
 
 async def _close(models: Models | None) -> None:
