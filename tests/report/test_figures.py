@@ -43,7 +43,7 @@ from longmark.report.figures import (
     text_width,
     write_figure,
 )
-from longmark.report.lanes import Box, ForestRow, Ranked, Stack, box_plots, forest, groups, stacked
+from longmark.report.lanes import Box, ForestRow, Stack, box_plots, forest, groups, stacked
 from longmark.report.page import asset
 
 LONG = "a_system_with_dense_retrieval_and_reranking_of_its_passages_number_{:02d}_of_forty"
@@ -67,7 +67,7 @@ def all_figures(count: int) -> dict[str, Figure]:
     edges = [i / 10 for i in range(11)]
     cells = [[None if i == j == gap else v - w for j, w in enumerate(at)] for i, v in enumerate(at)]
     lines = [Curve(n, [(x, None if gone and x == 4 else v * x) for x in range(20)]) for n, v, gone in rows]
-    ranked = [Ranked(n, None if gone else -v, -v - 0.1, -v + 0.1) for n, v, gone in rows]
+    ranked = [ForestRow(n, None if gone else -v, -v - 0.1, -v + 0.1) for n, v, gone in rows]
     boxes = [Box(n, 0 if gone else 40, v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v) for n, v, gone in rows]
     bars = [[("win", 5 * (not gone)), ("tie", 0), ("loss", i * (not gone))] for i, (_, _, gone) in enumerate(rows)]
     panels = [Panel(n, edges, [1234 * (i == k) for k in range(10)]) for i, n in enumerate(called)]
@@ -169,7 +169,7 @@ def test_nothing_to_draw_is_said(tmp_path):
     ]
     missing = [
         forest([ForestRow("a", None, None, None)], "E"),
-        groups([Ranked("a", NAN, None, None)], [(0, 0)], "E"),
+        groups([ForestRow("a", NAN, None, None)], [(0, 0)], "E"),
         curves([Curve("a", [(1, None)])], "E", "x", "y"),
         box_plots([Box("a", 0, None, None, None, None, None, None)], "E"),
         histograms([Panel("a", [0, 1], [0])], "E"),
@@ -188,12 +188,12 @@ def test_nothing_to_draw_is_said(tmp_path):
 
 @pytest.mark.all_formats
 def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_beside_the_page(tmp_path):
-    one = forest([ForestRow("a", 1, 0, 2)], "One (of two)", says="First is <ahead>.")
+    one = scatter([(1, 0), (1, 0), (0, 1)], "One (of two)", "a", "b", says="First is <ahead>.")
     two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", 0, 1, 2)
     write_document(Document("test", "T", "", [Section("S", "", figures=(one, two))]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p>\n<p class="finding">' in page
-    assert re.search(r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p><p class="reading"><bdi>Dot', page)
+    assert re.search(r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p><p class="reading"><bdi>The area', page)
     assert page.count('<figure class="plot') == page.count("<svg") == 2
     assert page.count('<figure class="plot broad">') == 1, "it scrolls inside its own frame"
     found = sorted(path.name for path in (tmp_path / "figures").iterdir())
@@ -286,7 +286,7 @@ def test_the_places_of_a_forest_plot_are_those_of_its_values():
 
 
 def test_bars_that_meet_stand_in_columns_of_their_own():
-    rows = [Ranked(name, 1.0 - i / 10, None, None) for i, name in enumerate("abcdef")]
+    rows = [ForestRow(name, 1.0 - i / 10, None, None) for i, name in enumerate("abcdef")]
     beside = drawing(groups(rows, [(0, 2), (2, 3), (3, 5), (4, 4)], "G")).axes[1]
     found = [tuple(map(tuple, bar.get_segments()[0])) for bar in beside.collections]
     assert len({top[0] for top, _ in found}) == 2, "(0, 2) and (3, 5) share the first, (2, 3) and (4, 4) the second"

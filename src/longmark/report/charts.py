@@ -63,12 +63,12 @@ class Bin(NamedTuple):
     share_high: float | None = None
 
 
-def histograms(panels: Sequence[Panel], label: str, *, says: str = "") -> Figure:
+def histograms(panels: Sequence[Panel], label: str) -> Figure:
     """Small multiples on one scale, both across and up."""
     shown, more = first(panels, "panel", _PANELS)
     tallest = max((count for panel in shown for count in panel.counts), default=0)
     if not tallest:
-        return Figure(label, says, "No system has a score." if panels else NOTHING)
+        return Figure(label, "No system has a score." if panels else NOTHING)
     ends = min(panel.edges[0] for panel in shown), max(panel.edges[-1] for panel in shown)
     columns, gap, height = min(len(shown), 2), 20, 98
     width = (WIDTH - gap * (columns - 1)) / columns
@@ -85,19 +85,17 @@ def histograms(panels: Sequence[Panel], label: str, *, says: str = "") -> Figure
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
     reading = f"Bars count values; all panels have the same axes.{more}"
-    return Figure(label, says, reading, draw, math.ceil(len(shown) / columns) * height)
+    return Figure(label, reading, draw, math.ceil(len(shown) / columns) * height)
 
 
-def curves(
-    series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None, *, says: str = ""
-) -> Figure:
+def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None) -> Figure:
     """Lines that differ in dash and marker as well as in colour. x, y: the axes' names; threshold: a dashed line across
     at this y."""
     shown, more = first(series, "curve")
     lines = [[(at, finite(value)) for at, value in _thinned(curve.points) if finite(at) is not None] for curve in shown]
     ys = known(value for line in lines for _, value in line)
     if not ys:
-        return Figure(label, says, "No curve has a point." if series else NOTHING)
+        return Figure(label, "No curve has a point." if series else NOTHING)
     xs = [at for line in lines for at, value in line if value is not None]
     across = (min(xs), max(xs)) if spread(min(xs), max(xs)) >= FINEST else around(xs)
     up = around([*ys, *known([threshold])], zero=True)
@@ -119,7 +117,7 @@ def curves(
             drawn += axes.plot([at for at, _ in line], values, markevery=marked, **_look(i))
         key(sheet, 222, drawn, names)
 
-    return Figure(label, says, " ".join(reading) + more, draw, 222 + key_rows(names) * KEY)
+    return Figure(label, " ".join(reading) + more, draw, 222 + key_rows(names) * KEY)
 
 
 def scatter(
@@ -137,7 +135,7 @@ def scatter(
     """
     dots = [(a, b) for a, b in points if a is not None and b is not None and finite(a) == a and finite(b) == b]
     if not dots:
-        return Figure(label, says, "No point has both values." if points else NOTHING)
+        return Figure(label, "No point has both values." if points else NOTHING)
     across, up = around([dot[0] for dot in dots]), around([dot[1] for dot in dots])
     counts = Counter(dots)
     if len(counts) > _CROWD:
@@ -157,7 +155,7 @@ def scatter(
             look = {"markersize": size, "color": HUE, "markeredgecolor": PAPER, "markeredgewidth": 0.5}
             axes.plot(*zip(*places, strict=True), "o", clip_on=False, **look)
 
-    return Figure(label, says, reading.strip(), draw, 256)
+    return Figure(label, reading.strip(), draw, 256, says=says)
 
 
 def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
@@ -165,7 +163,7 @@ def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
     the number of items in each bin."""
     filled = [b for b in bins if b.n and finite(b.mean_score) is not None and finite(b.share) is not None]
     if not filled:
-        return Figure(label, says, "No bin has an item." if bins else NOTHING)
+        return Figure(label, "No bin has an item." if bins else NOTHING)
     ends = min(b.low for b in bins), max(b.high for b in bins)
 
     def draw(sheet: Sheet) -> None:
@@ -187,7 +185,7 @@ def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
         "Dot: the share of positive labels among the items of a bin, at their mean score; upright line: its interval; "
         "dashed line: where the two are equal. Below: n, the items in each bin."
     )
-    return Figure(label, says, reading, draw, 318)
+    return Figure(label, reading, draw, 318, says=says)
 
 
 def heat_map(
@@ -209,7 +207,7 @@ def heat_map(
     if len(values) != len(rows) or any(len(line) != len(columns) for line in values):
         raise ValueError(f"heat map: the values are not {len(rows)} x {len(columns)}")
     if not rows or not columns:
-        return Figure(label, says, NOTHING)
+        return Figure(label, NOTHING)
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
     left, slope = min(max(map(text_width, sides)), 130), min(max(map(text_width, heads)), 110)
@@ -237,7 +235,7 @@ def heat_map(
     missing = any(finite(value) is None for line in values for value in line)
     reading = "The stronger the shade, the further from 0." if lo < 0 < hi else "A stronger shade is a greater value."
     reading += (" Hatched: no value." if missing else "") + more + wider
-    return Figure(label, says, reading, draw, top + high * len(sides), width)
+    return Figure(label, reading, draw, top + high * len(sides), width, says)
 
 
 def finite(value: float | None) -> float | None:

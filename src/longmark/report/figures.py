@@ -118,15 +118,15 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a page. label: its heading and alternative text; says: what it shows; reading: how it is to be read,
-    or, where `draw` is None, why there is nothing to draw. All plain text. height, width: in points."""
+    """A figure of a page. label: its heading and alternative text; reading: how it is to be read, or, where `draw` is
+    None, why there is nothing to draw; says: what it shows. All plain text. height, width: in points."""
 
     label: str
-    says: str
     reading: str
     draw: Callable[[Sheet], None] | None = None
     height: float = 0
     width: float = WIDTH
+    says: str = ""
 
 
 def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "") -> dict[str, bytes]:
@@ -179,7 +179,7 @@ def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
     which the policy of a page forbids and which another page would apply to all its figures."""
     body = _DROPPED.sub("", svg[svg.index("<svg") :].partition(">")[2])
     body = _TEXT.sub(lambda found: _whole(found, full_names), _TAG.sub(_attributes, body))
-    label, says = escape(one_line(figure.label)), escape(one_line(figure.says))
+    label, says = escape(one_line(figure.label)), escape(one_line(figure.says or figure.reading))
     width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     return (

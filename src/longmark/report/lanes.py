@@ -30,27 +30,14 @@ _PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
 
 
 class ForestRow(NamedTuple):
-    """One line. estimate None: a gap, and `note` says why; low, high None: an estimate without an interval.
-
-    note: a few words at the end of the line, as `p = 0.012` or `n = 40`.
-    """
+    """One line. estimate None: a gap, and `note` says why; low, high None: an estimate without an interval; note: a few
+    words at the end of the line, as `p = 0.012`; in `groups` the rank, as `1-3`."""
 
     label: str
     estimate: float | None
     low: float | None
     high: float | None
     note: str = ""
-
-
-class Ranked(NamedTuple):
-    """One system of a ranking, as `ForestRow`. rank: stands before its name, as `1-3`; its number where none is
-    given."""
-
-    label: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-    rank: str = ""
 
 
 class Box(NamedTuple):
@@ -73,68 +60,69 @@ class Stack(NamedTuple):
     parts: Sequence[tuple[str, int]]
 
 
-def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0, *, says: str = "") -> Figure:
+def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0) -> Figure:
     """Estimates as dots, intervals as bars, one line each, and a dashed line at `reference` (None: no line)."""
-    shown, more = first(rows, "row")
-    values = _values(shown)
-    if not values:
-        return Figure(label, says, "No row has an estimate." if rows else NOTHING)
-    ends = around([*values, *known([reference])])
-    numbers = [_in_words(row, ends, row.note) for row in shown]
-
-    def draw(sheet: Sheet) -> None:
-        axes = _lanes(sheet, [row.label for row in shown], numbers, ends)
-        for i, row in enumerate(shown):
-            if reference is not None and finite(row.estimate) is not None:
-                axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
-            _lane(sheet, axes, row, i, row.note)
-
     line = "" if reference is None else f"; dashed line: {reference:g}"
-    return Figure(label, says, f"Dot: the estimate; bar: its interval{line}.{more}", draw, _PITCH * len(shown) + _AXIS)
+    shown, more = first(rows, "row")
+    names, notes = [row.label for row in shown], [row.note for row in shown]
+    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, names, notes, reference)
 
 
-def groups(rows: Sequence[Ranked], bars: Sequence[tuple[int, int]], label: str, *, says: str = "") -> Figure:
+def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
     """A ranking, best first. bars: (first, last) places in `rows`, both included, counted from 0: systems that one bar
     joins have no significant difference. ValueError for a bar that is not within the rows."""
     wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
     if wrong:
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
     shown, more = first(rows, "system")
-    values = _values(shown)
-    if not values:
-        return Figure(label, says, "No system has a score." if rows else NOTHING)
-    ends = around(values)
-    names = [f"{row.rank or i}. {row.label}" for i, row in enumerate(shown, start=1)]
+    names = [f"{row.note or i}. {row.label}" for i, row in enumerate(shown, start=1)]
+    joined = " Systems beside the same upright bar have no significant difference." if bars else ""
+    reading = f"Dot: the mean; bar through it: its interval.{joined}{more}"
     drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
-    columns = _columns(drawn)
+    return _intervals(label, reading, shown, names, [""] * len(shown), None, drawn)
+
+
+def _intervals(
+    label: str,
+    reading: str,
+    rows: Sequence[ForestRow],
+    names: Sequence[str],
+    notes: Sequence[str],
+    reference: float | None,
+    bars: Sequence[tuple[int, int]] = (),
+) -> Figure:
+    values = known(end for row in rows if finite(row.estimate) is not None for end in row[1:4])
+    if not values:
+        return Figure(label, "No row has an estimate." if rows else NOTHING)
+    ends = around([*values, *known([reference])])
+    columns = _columns(bars)
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
 
     def draw(sheet: Sheet) -> None:
-        axes = _lanes(sheet, names, [_in_words(row, ends) for row in shown], ends, side=side)
-        for i, row in enumerate(shown):
-            _lane(sheet, axes, row, i)
-        if drawn:
+        texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
+        axes = _lanes(sheet, names, texts, ends, side=side)
+        for i, row in enumerate(rows):
+            if reference is not None and finite(row.estimate) is not None:
+                axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
+            _lane(sheet, axes, row, i, notes[i])
+        if bars:
             beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
-            beside.set(xlim=(0, side), ylim=(len(shown), 0))
+            beside.set(xlim=(0, side), ylim=(len(rows), 0))
             beside.axis("off")
-            for (top, bottom), column in zip(drawn, columns, strict=True):
+            for (top, bottom), column in zip(bars, columns, strict=True):
                 beside.vlines((column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3)
 
-    joined = " Systems beside the same upright bar have no significant difference." if bars else ""
-    reading = f"Dot: the mean; bar through it: its interval.{joined}{more}"
-    return Figure(label, says, reading, draw, _PITCH * len(shown) + _AXIS)
+    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS)
 
 
-def box_plots(
-    boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None, *, says: str = ""
-) -> Figure:
+def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None) -> Figure:
     """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
     shown, more = first(boxes, "system")
     fives = [_five(box) for box in shown]
     values = [value for five in fives for value in five]
     if not values:
-        return Figure(label, says, "No system has a score." if boxes else NOTHING)
+        return Figure(label, "No system has a score." if boxes else NOTHING)
     ends = around(values)
     ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
     ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
@@ -156,24 +144,24 @@ def box_plots(
                 axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
 
     reading = "Line: least to greatest; box: the middle half; stroke and number: the median; diamond: the mean."
-    return Figure(label, says, reading + more, draw, _PITCH * len(shown) + _AXIS)
+    return Figure(label, reading + more, draw, _PITCH * len(shown) + _AXIS)
 
 
-def stacked(rows: Sequence[Stack], label: str, *, says: str = "") -> Figure:
+def stacked(rows: Sequence[Stack], label: str) -> Figure:
     """Bars of equal length, each part as wide as its share, with its count where there is room: wins, ties, losses.
 
     ValueError where two bars have different parts.
     """
     bars, more = first(rows, "bar")
     if not bars or not bars[0].parts:
-        return Figure(label, says, NOTHING)
+        return Figure(label, NOTHING)
     names = [name for name, _ in bars[0].parts]
     if any([name for name, _ in bar.parts] != names for bar in bars):
         raise ValueError("stacked: the bars have different parts")
     counts = [[count for _, count in bar.parts] for bar in bars]
     totals = list(map(sum, counts))
     if not any(totals):
-        return Figure(label, says, "Nothing was counted.")
+        return Figure(label, "Nothing was counted.")
     top = key_rows(names) * KEY + 4
 
     def draw(sheet: Sheet) -> None:
@@ -182,37 +170,31 @@ def stacked(rows: Sequence[Stack], label: str, *, says: str = "") -> Figure:
         numbers = [f"n = {whole(total)}" if total else "" for total in totals]
         axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
         full = sheet.width - 2 * PAD
+        ys = [i + _MIDDLE for i in range(len(bars))]
+        before = [0.0] * len(bars)
         for part in range(len(names)):
             shares = [line[part] / (total or 1) for line, total in zip(counts, totals, strict=True)]
-            before = [sum(line[:part]) / (total or 1) for line, total in zip(counts, totals, strict=True)]
-            ys = [i + _MIDDLE for i in range(len(bars))]
             drawn = axes.barh(ys, shares, 0.46, before, **_fill(part))
-            for bar in drawn:
-                bar.set_visible(bar.get_width() > 0)
-            texts = [whole(line[part]) if line[part] else "" for line in counts]
-            fits = [text_width(t, SMALL) + 4 <= s * full for t, s in zip(texts, shares, strict=True)]
-            shown = [t if fit else "" for t, fit in zip(texts, fits, strict=True)]
+            before = [start + share for start, share in zip(before, shares, strict=True)]
             behind = {"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
             look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
-            for text in axes.bar_label(drawn, shown, label_type="center", fontsize=SMALL, **look):
-                text.set_visible(bool(text.get_text()))
+            for bar, line, share, y in zip(drawn, counts, shares, ys, strict=True):
+                bar.set_visible(share > 0)
+                text = whole(line[part])
+                if share and text_width(text, SMALL) + 4 <= share * full:
+                    at = bar.get_x() + share / 2
+                    axes.text(at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look)
         for i, total in enumerate(totals):
             if not total:
                 _gap(sheet, axes, i + _MIDDLE, "nothing counted")
         key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
 
     reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{more}"
-    return Figure(label, says, reading, draw, top + _PITCH * len(bars) + 2)
+    return Figure(label, reading, draw, top + _PITCH * len(bars) + 2)
 
 
 def _lanes(
-    sheet: Sheet,
-    names: Sequence[str],
-    numbers: Sequence[str],
-    ends: Ends,
-    *,
-    side: float = 0,
-    top: float = 0,
+    sheet: Sheet, names: Sequence[str], numbers: Sequence[str], ends: Ends, side: float = 0, top: float = 0
 ) -> Any:
     """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
     y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
@@ -229,7 +211,7 @@ def _lanes(
     return axes
 
 
-def _lane(sheet: Sheet, axes: Any, row: ForestRow | Ranked, place: int, why: str = "") -> None:
+def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int, why: str) -> None:
     """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
     estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
     y, ends = place + _MIDDLE, axes.get_xlim()
@@ -250,11 +232,7 @@ def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
     axes.text(axes.get_xlim()[0], y, shown, **look)
 
 
-def _values(rows: Sequence[ForestRow] | Sequence[Ranked]) -> list[float]:
-    return known(end for row in rows if finite(row.estimate) is not None for end in (row.estimate, row.low, row.high))
-
-
-def _in_words(row: ForestRow | Ranked, ends: Ends, note: str = "") -> str:
+def _in_words(row: ForestRow, ends: Ends, note: str) -> str:
     if finite(row.estimate) is None:
         return ""
     low, high, places = finite(row.low), finite(row.high), _places(ends)

@@ -12,7 +12,7 @@ from longmark.analysis.compare.power import FEWEST_NORMAL, unsupportable
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, p_value
-from longmark.report.lanes import ForestRow, Ranked, Stack, forest, groups, stacked
+from longmark.report.lanes import ForestRow, Stack, forest, groups, stacked
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA
@@ -274,7 +274,7 @@ def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
         means = [(s.system, s.common.value, s.common.low, s.common.high, s.rank or "") for s in one.systems]
         if one.direction in ("higher", "lower"):
             figures.append(
-                groups([Ranked(*row) for row in means], bars(one), f"{one.metric} ({one.direction} is better)")
+                groups([ForestRow(*row) for row in means], bars(one), f"{one.metric} ({one.direction} is better)")
             )
         else:
             rows = [ForestRow(*row) for row in means]
