@@ -20,12 +20,12 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
+from longmark.report.format import NONE, fixed
 from longmark.report.latex import Texts, latex, tabulated
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-NONE = "–"
 _SUFFIXES = ("csv", "md", "tex", "json")
 
 
@@ -49,6 +49,7 @@ class Mean:
 
 
 Cell = str | int | float | bool | Range | Mean | None
+_EMPTY = (None, Range(None, None), Mean(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +128,12 @@ def interval_columns(
 ) -> tuple[Column, Column]:
     """The columns of an estimate and of its interval.
 
-    get: gives the estimate (anything with `low`, `high` and a value; None is an empty cell), a function or an attribute
-    path; head: of the interval; key, interval: names in CSV and JSON, by default made from `name`."""
+    get: gives the estimate (`value`, `low`, `high`; None is an empty cell), a function or an attribute path; head: of
+    the interval; key, interval: names in CSV and JSON, by default made from `name`."""
     of = get if callable(get) else attrgetter(get)
     key = key or Column(name).field
     return (
-        Column(name, lambda item: middle(of(item)), places, key=key),
+        Column(name, lambda item: None if of(item) is None else of(item).value, places, key=key),
         Column(head, lambda item: span(of(item)), places, "range", interval or key),
     )
 
@@ -141,17 +142,6 @@ def method_column(get: str, key: str) -> Column:
     """How the interval of an estimate was made; empty where there is none."""
     of = attrgetter(get)
     return Column("CI method", lambda item: None if span(of(item)) is None else of(item).method, None, "method", key)
-
-
-def middle(estimate: Any) -> float | None:
-    """The value of an estimate, or of none."""
-    if estimate is None:
-        return None
-    for name in ("estimate", "value", "mean"):
-        if hasattr(estimate, name):
-            found: float | None = getattr(estimate, name)
-            return found
-    raise TypeError(f"no estimate: {type(estimate).__name__}")
 
 
 def systems_table(
@@ -192,34 +182,26 @@ def span(estimate: Any) -> Range | None:
 
 def cell_text(cell: Cell, column: Column) -> str:
     """A cell for people, without markup."""
-    if cell is None:
+    if cell in _EMPTY:
         return NONE
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Mean):
-        interval = Range(cell.low, cell.high)
-        return " ".join(
-            [_number(cell.value, column.places), *([cell_text(interval, column)] if cell.low is not None else [])]
-        )
+        interval = f" {cell_text(Range(cell.low, cell.high), column)}" if cell.low is not None else ""
+        return _number(cell.value, column.places) + interval
     if isinstance(cell, Range):
-        if cell.low is None and cell.high is None:
-            return NONE
         return f"[{_number(cell.low, column.places)}, {_number(cell.high, column.places)}]"
     if isinstance(cell, str):
         return one_line(cell)
     if column.kind == "p":
-        return "<0.001" if cell < 0.001 else f"{cell:.3f}"
+        return "<0.001" if cell is not None and cell < 0.001 else fixed(cell, 3)
     return _number(cell, column.places)
 
 
 def _number(value: float | None, places: int | None) -> str:
-    """As many decimals as asked, thousands with a comma; never a minus before a zero."""
-    if value is None:
-        return NONE
-    if places is None:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-    text = f"{value:,.{places}f}"
-    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+    if places is not None or value is None:
+        return fixed(value, places or 0)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
 def filled(table: Table) -> Table:
@@ -230,9 +212,6 @@ def filled(table: Table) -> Table:
 def main_columns(table: Table) -> Table:
     """The table without its columns of kind "method", which a terminal and a paper have no room for."""
     return _kept(table, lambda i: table.columns[i].kind != "method")
-
-
-_EMPTY = (None, Range(None, None), Mean(None))
 
 
 def _kept(table: Table, keep: Callable[[int], bool]) -> Table:
