@@ -22,6 +22,7 @@ from longmark.report.page import breaks, refuse_to_destroy, render, write_page
 from longmark.report.tables import (
     Cell,
     Column,
+    Mean,
     Table,
     cell_text,
     filled,
@@ -211,7 +212,8 @@ def _cell(cell: Cell, column: Column, kind: str) -> tuple[str, str]:
 
     kind = kind if cell is not None or kind == "number" else "blank"
     if not isinstance(cell, str):
-        return cell_text(cell, column), kind
+        text = cell_text(cell, column)
+        return Markup("<strong>{}</strong>").format(text) if isinstance(cell, Mean) and cell.best else text, kind
     return Markup(f"<bdi>{breaks(cell)}</bdi>"), kind
 
 

@@ -10,10 +10,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tabulate import TableFormat
 
 _LAYOUTS = (("", 66, 38, False), ("\\footnotesize", 78, 48, False), ("\\footnotesize", 115, 27, True))
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
@@ -104,41 +100,16 @@ def latex(name: str, title: str, texts: Texts, note: str) -> str:
 
 def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
     """Heads and rows between their rules; with a caption the parts of a longtable."""
-    from tabulate import DataRow, Line, TableFormat
-
     heads = [_head(*column) for column in zip(texts.heads, _widths(texts), texts.right, strict=True)]
     rows = [
         [_cell(*cell) for cell in zip(row, texts.right, shares, bold, strict=True)]
         for row, bold in zip(texts.rows, texts.bold, strict=True)
     ]
-    head = f"\\toprule\n{' & '.join(heads)} \\\\\n\\midrule\n"
-    row = DataRow("", " & ", " \\\\")
-    form = TableFormat(
-        lineabove=Line(f"{caption} \\\\\n\\toprule" if caption else "\\toprule", "", "", ""),
-        linebelowheader=Line(
-            f"\\midrule\n\\endfirsthead\n{head}\\endhead\n\\bottomrule\n\\endfoot" if caption else "\\midrule",
-            "",
-            "",
-            "",
-        ),
-        linebetweenrows=None,
-        linebelow=None if caption else Line("\\bottomrule", "", "", ""),
-        headerrow=row,
-        datarow=row,
-        padding=0,
-        with_header_hide=None,
-    )
-    return tabulated(rows, heads, form, texts.right)
-
-
-def tabulated(
-    rows: Sequence[Sequence[str]], heads: Sequence[str], form: str | TableFormat, right: Sequence[bool]
-) -> str:
-    """Cells in a form of tabulate, as they are. right: which columns are set to the right."""
-    from tabulate import tabulate
-
-    sides = ["right" if to_right else "left" for to_right in right]
-    return tabulate(rows, heads, form, colalign=sides if rows else None, disable_numparse=True)
+    head, *lines = (f"{' & '.join(cells)} \\\\" for cells in [heads, *rows])
+    top = f"\\toprule\n{head}\n\\midrule"
+    if not caption:
+        return "\n".join([top, *lines, "\\bottomrule"])
+    return "\n".join([f"{caption} \\\\", top, "\\endfirsthead", top, "\\endhead", "\\bottomrule", "\\endfoot", *lines])
 
 
 def _widths(texts: Texts) -> list[int]:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import NONE, decimals, fixed, share
-from longmark.report.latex import tabulated
-from longmark.report.tables import aligned, markdown, one_line, print_cells
+from longmark.report.tables import aligned, markdown, one_line, print_cells, tabulated
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores

@@ -21,7 +21,7 @@ import orjson
 from longmark.errors import UserError
 from longmark.records.write import replacing
 from longmark.report.format import NONE, fixed
-from longmark.report.latex import Texts, latex, tabulated
+from longmark.report.latex import Texts, latex
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -249,6 +249,14 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence
     """Lines of cells under their heads. right: which columns are set to the right."""
     # heads as a row: given as heads, tabulate would widen their columns
     return tabulated([heads, *rows], (), "plain", right) + "\n"
+
+
+def tabulated(rows: Sequence[Sequence[str]], heads: Sequence[str], form: str, right: Sequence[bool]) -> str:
+    """Cells in a form of tabulate, as they are. right: which columns are set to the right."""
+    from tabulate import tabulate
+
+    sides = ["right" if to_right else "left" for to_right in right]
+    return tabulate(rows, heads, form, colalign=sides if rows else None, disable_numparse=True)
 
 
 def as_markdown(table: Table) -> str:
