@@ -16,6 +16,7 @@ from longmark.domain import Domain, load, places
 from longmark.errors import UserError
 from longmark.records import Example
 from longmark.records.read import Reading
+from longmark.records.write import write_examples
 
 GARDENS = Path(__file__).parents[2] / "examples" / "domain-gardens.yaml"
 PAPER = list(questions.hazards(1412, seed=7))
@@ -90,9 +91,9 @@ def _fixed(template: str) -> list[str]:
 
 def test_the_same_seed_gives_the_same_file_and_another_one_another(tmp_path: Path):
     first, second, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl", tmp_path / "3.jsonl"
-    assert questions.write(first, 1412, 7) == 1412
-    questions.write(second, 1412, 7)
-    questions.write(other, 1412, 8)
+    assert write_examples(questions.hazards(1412, 7), first) == 1412
+    write_examples(questions.hazards(1412, 7), second)
+    write_examples(questions.hazards(1412, 8), other)
     assert first.read_bytes() == second.read_bytes() != other.read_bytes()
     assert list(Reading(first)) == PAPER
 
@@ -151,7 +152,7 @@ def test_a_slot_that_is_given_but_not_named_counts_once_a_value(tmp_path: Path):
 def test_more_than_there_are_is_refused_with_how_many_there_are(tmp_path: Path, n: int):
     out = tmp_path / "questions.jsonl"
     with pytest.raises(UserError, match=f"--n {n}: the domain gardens has 45 different questions"):
-        questions.write(out, n, 0, load(GARDENS))
+        write_examples(questions.hazards(n, 0, load(GARDENS)), out)
     assert not out.exists()
 
 

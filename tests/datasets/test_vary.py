@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmark.datasets import questions
-from longmark.datasets.vary import LeftOut, Varied, chosen, vary, write
+from longmark.datasets import LeftOut, questions
+from longmark.datasets.vary import Varied, chosen, vary
 from longmark.domain import load
 from longmark.errors import RequestRefused, UnknownName, UserError
 from longmark.models.budget import Budget
@@ -24,7 +24,6 @@ from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
-from longmark.records.read import Reading
 
 HAZARDS = load()
 GARDENS = load(Path(__file__).parents[2] / "examples" / "domain-gardens.yaml")
@@ -170,9 +169,9 @@ def test_one_line_that_fails_leaves_the_others_as_they_are_and_in_order(tmp_path
     ]
     varied = paraphrase(FakeChat(answer), tmp_path, *examples)
     assert [example.id for example in varied.examples] == ["0.paraphrase", "3.paraphrase"]
-    assert [(left.question_id, left.reason.split(":")[0]) for left in varied.left_out] == [
-        ("q1", "too long"),
-        ("q2", "The judge fake declined"),
+    assert [(left.id, left.reason.split(":")[0]) for left in varied.left_out] == [
+        ("q1 paraphrase", "too long"),
+        ("q2 paraphrase", "The judge fake declined"),
     ]
 
 
@@ -400,22 +399,13 @@ def test_all_variants_of_the_domain_are_made_where_none_is_named():
         chosen(GARDENS, ["location"])
 
 
-def test_variants_are_written_and_told_one_by_one(tmp_path: Path):
+def test_variants_are_reported_one_by_one():
     told: list[int] = []
-    out = tmp_path / "variants.jsonl"
     lines: Sequence[Example] = [EXAMPLE, EXAMPLE.model_copy(update={"id": "2", "question_id": "q2", "profile": None})]
     count: Callable[[], None] = lambda: told.append(1)  # noqa: E731
-    varied = asyncio.run(write(lines, out, None, HAZARDS, variants=["hazard", "location"], on_variant=count))
-    assert list(Reading(out)) == list(varied.examples)
+    varied = asyncio.run(vary(lines, None, HAZARDS, variants=["hazard", "location"], on_variant=count))
     assert [example.variant for example in varied.examples] == ["hazard", "location"]
     assert varied.left_out == tuple(
-        LeftOut("q2", name, "the line has no profile to change") for name in ("hazard", "location")
+        LeftOut(f"q2 {name}", "the line has no profile to change") for name in ("hazard", "location")
     )
     assert len(told) == 4
-
-
-def test_no_file_is_written_where_there_is_no_variant(tmp_path: Path):
-    out = tmp_path / "variants.jsonl"
-    varied = asyncio.run(write([Example(question="Why?")], out, None, HAZARDS, variants=["hazard"]))
-    assert len(varied.left_out) == 1
-    assert not out.exists()

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from tests.program import ended, run, server_process, start, write_jsonl
 
-from longmark.cli.rag import _tell_lacks
+from longmark.cli.rag import _print_missing
 from longmark.rag.answer import Answered
 from longmark.records import Example
 
@@ -76,8 +76,8 @@ def test_from_documents_to_examples(tmp_path: Path):
 
 @pytest.mark.parametrize(("cut", "said"), [(0, ""), (3, "m: 3 of 40 answers were cut off at the limit of 300 tokens")])
 def test_answers_that_were_cut_off_are_told(capsys: pytest.CaptureFixture[str], cut: int, said: str):
-    _tell_lacks(Answered((Example(id="1", question="q"),) * 40, cut=cut), 300, "m: ")
-    assert capsys.readouterr().err == (f"{said}; a larger --max-answer mends it\n" if said else "")
+    _print_missing(Answered((Example(id="1", question="q"),) * 40, cut=cut), 300, "m: ")
+    assert capsys.readouterr().err == (f"{said}; use a larger --max-answer\n" if said else "")
 
 
 def test_killed_and_run_again(tmp_path: Path):

@@ -101,12 +101,12 @@ def test_records(tmp_path: Path):
         "7": "Wet.",
         "r.jsonl:3": "No id.",
     }
-    assert found["r.jsonl:5"] == "! text: expected text"
+    assert found["r.jsonl:5"] == "! text: expected text, found 5"
     assert found["r.jsonl:6"] == "! has no text; it is expected under text, content, page_content, abstract"
     assert found["r.jsonl:7"] == "! text: is empty"
-    assert found["r.jsonl:8"] == "! expected an object with a text, found list"
+    assert found["r.jsonl:8"] == "! expected an object with a text, found a list"
     assert found["r.jsonl:9"].startswith("! is not JSON")
-    assert found["r.jsonl:10"] == "! id: expected text or a whole number"
+    assert found["r.jsonl:10"] == "! id: expected text or a number, found a list"
     assert "NUL" in found["r.jsonl:11"]
     assert read(tmp_path / "r.jsonl").keys() == found.keys()
 
@@ -143,7 +143,7 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
         "a.md": "Ice.",
         "b.md": "Ice.",
         "c.md": "! is a link to a file that is not there",
-        "e.txt": "! is no regular file",
+        "e.txt": "! is not a regular file",
     }
     source = Documents(tmp_path)
     list(source)

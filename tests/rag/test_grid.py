@@ -53,7 +53,7 @@ def written(
     given = {label: models(home, generator=chat, embedder=embedder) for label, chat in readers.items()}
     index = made(home, TEXTS, given=next(iter(given.values())))
     embedder.texts = 0
-    retrievers = [grid.Remembering(index, next(iter(given.values())), name) for name in names]
+    retrievers = [Retriever(index, next(iter(given.values())), name) for name in names]
     done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, retrievers, k=2, **more))
     assert embedder.texts <= len(QUESTIONS)  # once for all readers
     return done
@@ -84,7 +84,7 @@ def test_remembering_finds_what_a_retriever_finds(tmp_path: Path):
     asked = ["What of ice?", "heat", "What of ice?", "nothing like it"]
     for name in ("bm25", "dense", "hybrid"):
         plain = asyncio.run(Retriever(index, given, name).retrieve(asked, 2))
-        remembering = grid.Remembering(index, given, name)
+        remembering = Retriever(index, given, name)
         assert asyncio.run(remembering.retrieve(asked, 2)) == plain
         assert asyncio.run(remembering.retrieve(asked[::-1], 2)) == plain[::-1]
         assert [len(hits) for hits in asyncio.run(remembering.retrieve(asked[:1], 1))] == [
@@ -150,7 +150,7 @@ def test_what_a_reader_is_called(given: str, label: str, model: str):
     ],
 )
 def test_two_readers_of_one_label_or_file_are_refused(given: list[str]):
-    with pytest.raises(UserError, match="tell them apart, as --reader LABEL=MODEL"):
+    with pytest.raises(UserError, match="rename one: --reader LABEL=MODEL"):
         grid.readers_of(given)
 
 
@@ -229,7 +229,7 @@ def test_mistakes_are_said_with_their_mend(
         (["--retrievers", "best"], "unknown retriever: best"),
         (["--retrievers", "bm25"], "bm25 is named twice"),
         (["--retrievers", "dense"], "has no vectors; index the documents with --embedder"),
-        (["--reader", "m@http://localhost:2/v1"], "two readers are called m"),
+        (["--reader", "m@http://localhost:2/v1"], "two readers have the label m"),
         (["--reader", "nonsense"], "--reader nonsense: a model is named"),
         (["--temperature", "9"], "from 0 to 2"),
         (["--variant-context", "paper"], "own or original"),
@@ -266,7 +266,7 @@ def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_
     before = examples(tmp_path / "grid" / "bm25__m.jsonl")
     written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
     assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
-    with pytest.raises(SettingsChanged, match=r"made otherwise.*\n  variant_context: own there, original now"):
+    with pytest.raises(SettingsChanged, match=r"other settings.*\n  variant_context: own there, original now"):
         written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), variant_context="original")
     with pytest.raises(SettingsChanged, match="reader o: third there, fake now"):
         written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, models_of, pairs, split
+from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, split
+from longmark.cli.rag import finish_with, open_models, read_questions
+from longmark.progress import counted
 
 
 def add_to(verbs: Any) -> None:
@@ -38,11 +40,11 @@ def add_to(verbs: Any) -> None:
 
 def questions(arguments: argparse.Namespace) -> int:
     """Samples questions of a domain."""
-    from longmark.datasets import questions as sampled
+    from longmark.datasets.questions import hazards
     from longmark.domain import load
-    from longmark.progress import counted
+    from longmark.records.write import write_examples
 
-    made = sampled.write(arguments.out, arguments.n, arguments.seed, load(arguments.domain))
+    made = write_examples(hazards(arguments.n, arguments.seed, load(arguments.domain)), arguments.out)
     print(f"{counted(made, 'question')}: {arguments.out}")
     return 0
 
@@ -51,42 +53,21 @@ def vary(arguments: argparse.Namespace) -> int:
     """Makes variants of questions."""
     from longmark.datasets import vary as variants
     from longmark.domain import load
-    from longmark.engine.run import finish, open_cache
-    from longmark.engine.settings import every_prompt
     from longmark.models.registry import ModelNames
-    from longmark.progress import counted
-    from longmark.records.read import Reading
+    from longmark.records.write import write_examples
 
     domain = load(arguments.domain)
     names = variants.chosen(domain, split(arguments.variants))
-    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-    reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
-    examples = list(reading)
-    cache = open_cache(arguments.cache)
-    try:
-        models = models_of(arguments, cache, ModelNames(generator=arguments.generator), every_prompt())
-
-        async def work() -> variants.Varied:
-            given = models if arguments.generator else None
-            try:
-                return await variants.write(
-                    examples,
-                    arguments.out,
-                    given,
-                    domain,
-                    variants=names,
-                    seed=arguments.seed,
-                    at_once=2 * arguments.concurrency,
-                )
-            finally:
-                if models.backends.generator is not None:
-                    await models.backends.generator.close()
-
-        varied = finish(work)
-    finally:
-        cache.close()
-    if reading.bad:
-        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
+    examples = read_questions(arguments)
+    with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _cache):
+        given = models if arguments.generator else None
+        at_once = 2 * arguments.concurrency
+        varied = finish_with(
+            models,
+            lambda: variants.vary(examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once),
+        )
+    if varied.examples:
+        write_examples(varied.examples, arguments.out)
     if varied.left_out:
         print(f"{counted(len(varied.left_out), 'variant')} left out:", file=sys.stderr)
         for one in varied.left_out:

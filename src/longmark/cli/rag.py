@@ -9,28 +9,32 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, models_of, pairs, split, whole
 from longmark.cli.terminal import Stages
+from longmark.progress import counted
 
 if TYPE_CHECKING:
     from longmark.models.cache import CallCache
     from longmark.models.handles import Models
+    from longmark.models.registry import ModelNames
+    from longmark.prompts import Prompt
     from longmark.rag.answer import Answered
-    from longmark.rag.generate import Generation
     from longmark.rag.grid import Reader, System
-    from longmark.records.read import Reading
+    from longmark.rag.index import Index
+    from longmark.records import Example
 
 Done = TypeVar("Done")
 
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "Index documents, and answer questions from them: examples to mark."
+    text = "Index documents, and answer questions from them: examples to score."
     rag = verbs.add_parser("rag", help=text, description=text, allow_abbrev=False)
     actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
 
@@ -102,97 +106,63 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
 
 def index(arguments: argparse.Namespace) -> int:
     """Makes an index of documents."""
-    from longmark.engine.run import finish, open_cache
     from longmark.models.registry import ModelNames
-    from longmark.progress import counted
     from longmark.rag import index as rag_index
     from longmark.rag.chunk import Chunking
 
     chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
-    cache = open_cache(arguments.cache)
-    try:
-        models = models_of(arguments, cache, ModelNames(embedder=arguments.embedder), ())
-        built = finish(
-            lambda: _then_closed(
-                models,
-                rag_index.build(
-                    arguments.documents,
-                    arguments.out,
-                    models=models,
-                    chunking=chunking,
-                    approximate=arguments.approximate,
-                    skip_bad=arguments.skip_bad,
-                    tell=(lambda _what, _done, _of: None) if arguments.quiet else Stages(),
-                ),
-            )
+    with open_models(arguments, ModelNames(embedder=arguments.embedder), ()) as (models, _cache):
+        built = finish_with(
+            models,
+            lambda: rag_index.build(
+                arguments.documents,
+                arguments.out,
+                models=models,
+                chunking=chunking,
+                approximate=arguments.approximate,
+                skip_bad=arguments.skip_bad,
+                tell=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
+            ),
         )
-    finally:
-        cache.close()
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
         print(line, file=sys.stderr)
     if built.bad:
         print(f"{counted(built.bad, 'document')} left out.", file=sys.stderr)
     if built.cut:
-        print(
-            f"{built.cut:,} of {counted(built.passages, 'passage')} are longer than the embedder reads: only their "
-            "beginning is in their vectors; a smaller --chunk mends it",
-            file=sys.stderr,
-        )
+        longer = f"{built.cut:,} of {counted(built.passages, 'passage')} are longer than the embedder reads"
+        print(f"{longer}: their vectors hold only their beginning; use a smaller --chunk", file=sys.stderr)
     print(f"{counted(built.documents, 'document')}, {counted(built.passages, 'passage')}: {built.folder}")
     return 0
 
 
 def answer(arguments: argparse.Namespace) -> int:
     """Answers questions from an index, and writes examples."""
-    from longmark.engine.run import finish, open_cache
-    from longmark.engine.settings import every_prompt
-    from longmark.errors import UserError
-    from longmark.models.registry import ModelNames
-    from longmark.progress import counted
     from longmark.rag import answer as rag_answer
-    from longmark.rag import index as rag_index
     from longmark.rag.retrieve import Retriever
     from longmark.records.read import Reading
-    from longmark.records.write import WRITTEN
+    from longmark.records.write import format_of
 
-    if arguments.out.suffix.lower() not in WRITTEN:
-        raise UserError(f"--out {arguments.out}: the suffix tells the format, one of {', '.join(WRITTEN)}")
-    how = _generation(arguments)
-    found = rag_index.load(arguments.index)
-    embedder = arguments.embedder
-    if embedder is None and found.embedder is not None and arguments.retriever != "bm25":
-        embedder = found.embedder["name"]
-    cache = open_cache(arguments.cache)
-    try:
-        models = models_of(
-            arguments, cache, ModelNames(generator=arguments.generator, embedder=embedder), every_prompt()
-        )
+    format_of(arguments.out, "--out ")
+    how, found = _answering(arguments), _index(arguments)
+    names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
+    with open_models(arguments, names) as (models, _cache):
         retriever = Retriever(found, models, arguments.retriever)
-        reading = _reading(arguments)
-        questions = list(reading)
+        questions = read_questions(arguments)
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
         stages = Stages(len(questions))
-        answered = finish(
-            lambda: _then_closed(
+        answered = finish_with(
+            models,
+            lambda: rag_answer.write(
+                questions,
+                arguments.out,
                 models,
-                rag_answer.write(
-                    questions,
-                    arguments.out,
-                    models,
-                    retriever,
-                    k=arguments.k,
-                    how=how,
-                    variant_context=arguments.variant_context,
-                    originals=originals,
-                    at_once=2 * arguments.concurrency,
-                    on_answer=(lambda: None) if arguments.quiet else stages.one_more,
-                ),
-            )
+                retriever,
+                originals=originals,
+                on_answer=(lambda: None) if arguments.quiet else stages.one_more,
+                **how,
+            ),
         )
-    finally:
-        cache.close()
-    _tell_bad(reading)
-    _tell_lacks(answered, arguments.max_answer)
+    _print_missing(answered, arguments.max_answer)
     if answered.examples:
         print(f"{counted(len(answered.examples), 'answer')}: {arguments.out}")
     return NO_VALUE if answered.stopped or not answered.examples else 0
@@ -200,26 +170,16 @@ def answer(arguments: argparse.Namespace) -> int:
 
 def grid(arguments: argparse.Namespace) -> int:
     """Answers questions with every retriever and reader, and writes a file of examples for each."""
-    from longmark.engine.run import finish, open_cache
-    from longmark.engine.settings import every_prompt
-    from longmark.models.registry import ModelNames
     from longmark.rag import grid as rag_grid
-    from longmark.rag import index as rag_index
+    from longmark.rag.retrieve import Retriever
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.readers_of(arguments.reader)
-    how = _generation(arguments)
-    found = rag_index.load(arguments.index)
-    embedder = arguments.embedder
-    if embedder is None and found.embedder is not None and set(names) != {"bm25"}:
-        embedder = found.embedder["name"]
-    cache = open_cache(arguments.cache)
-    try:
-        models = models_of(arguments, cache, ModelNames(embedder=embedder), every_prompt())
-        retrievers = [rag_grid.Remembering(found, models, name) for name in names]
+    how, found = _answering(arguments), _index(arguments)
+    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, cache):
+        retrievers = [Retriever(found, models, name) for name in names]
         with_readers = _with_readers(arguments, cache, models, readers)
-        reading = _reading(arguments)
-        questions = list(reading)
+        questions = read_questions(arguments)
         stages, done = Stages(), Counter[str]()
 
         def on_answer(system: System) -> None:
@@ -227,47 +187,84 @@ def grid(arguments: argparse.Namespace) -> int:
             if not arguments.quiet:
                 stages(f"{system.name}: answers", done[system.name], len(questions))
 
-        systems = finish(
-            lambda: _then_closed(
-                models,
-                rag_grid.write(
-                    questions,
-                    arguments.out,
-                    with_readers,
-                    retrievers,
-                    k=arguments.k,
-                    how=how,
-                    variant_context=arguments.variant_context,
-                    at_once=2 * arguments.concurrency,
-                    on_answer=on_answer,
-                ),
-            )
+        systems = finish_with(
+            models,
+            lambda: rag_grid.write(questions, arguments.out, with_readers, retrievers, on_answer=on_answer, **how),
         )
-    finally:
-        cache.close()
-    _tell_bad(reading)
     for system in systems:
         if system.answered is not None:
-            _tell_lacks(system.answered, arguments.max_answer, f"{system.name}: ")
+            _print_missing(system.answered, arguments.max_answer, f"{system.name}: ")
     _print_grid(systems)
     return 0 if all(system.complete for system in systems) else NO_VALUE
 
 
-def _generation(arguments: argparse.Namespace) -> Generation:
-    from longmark.rag.generate import Generation
+@contextmanager
+def open_models(
+    arguments: argparse.Namespace, names: ModelNames, prompts: Iterable[Prompt] | None = None
+) -> Iterator[tuple[Models, CallCache]]:
+    """The models of a verb, and the open cache. prompts: those that --prompts may replace; None: every one."""
+    from longmark.engine.run import open_cache
+    from longmark.engine.settings import every_prompt
 
-    return Generation(arguments.temperature, arguments.top_p, arguments.max_answer, arguments.citations, arguments.seed)
+    cache = open_cache(arguments.cache)
+    try:
+        yield models_of(arguments, cache, names, every_prompt() if prompts is None else prompts), cache
+    finally:
+        cache.close()
 
 
-def _reading(arguments: argparse.Namespace) -> Reading:
+def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -> Done:
+    """Runs the work to its end, and closes what the models have open."""
+    from longmark.engine.run import finish
+
+    async def then_closed() -> Done:
+        try:
+            return await work()
+        finally:
+            for model in (models.backends.generator, models.backends.embedder):
+                if model is not None:
+                    await model.close()
+
+    return finish(then_closed)
+
+
+def read_questions(arguments: argparse.Namespace) -> list[Example]:
+    """The questions of the input options. Bad records that --skip-bad leaves out are counted on standard error."""
     from longmark.records.read import Reading
 
-    return Reading(
-        arguments.questions,
-        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
-        limit=arguments.limit,
-        skip_bad=arguments.skip_bad,
-    )
+    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
+    reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
+    questions = list(reading)
+    if reading.bad:
+        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
+    return questions
+
+
+def _index(arguments: argparse.Namespace) -> Index:
+    from longmark.rag.index import load
+
+    return load(arguments.index)
+
+
+def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of `rag.answer.answer` that both verbs share."""
+    from longmark.rag.generate import Generation
+
+    return {
+        "k": arguments.k,
+        "how": Generation(
+            arguments.temperature, arguments.top_p, arguments.max_answer, arguments.citations, arguments.seed
+        ),
+        "variant_context": arguments.variant_context,
+        "at_once": 2 * arguments.concurrency,
+    }
+
+
+def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None) -> ModelNames:
+    from longmark.models.registry import ModelNames
+
+    of_index = index.embedder["name"] if index.embedder is not None and by_vectors else None
+    return ModelNames(generator=generator, embedder=arguments.embedder or of_index)
 
 
 def _with_readers(
@@ -288,27 +285,18 @@ def _with_readers(
     return found
 
 
-def _tell_bad(reading: Reading) -> None:
-    from longmark.progress import counted
-
-    if reading.bad:
-        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
-
-
-def _tell_lacks(answered: Answered, max_answer: int, whose: str = "") -> None:
-    """Says on standard error which questions got no answer, and what answers lack."""
-    from longmark.progress import counted
-
+def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None:
+    """Which questions have no answer, and what is missing in answers, on standard error."""
     for left_out in answered.left_out:
         print(f"{whose}left out: {left_out}", file=sys.stderr)
     if note := answered.cut_note(max_answer):
-        print(f"{whose}{note}; a larger --max-answer mends it", file=sys.stderr)
+        print(f"{whose}{note}; use a larger --max-answer", file=sys.stderr)
     for count, what in (
-        (answered.bare, "have no passages: the retriever found none"),
-        (answered.no_base, "are variants whose original has no answer here: robustness gives them no value"),
+        (answered.bare, "without passages: the retriever found none"),
+        (answered.no_base, "to variants whose original has no answer here: their robustness is unscored"),
     ):
         if count:
-            print(f"{whose}{counted(count, 'answer')}: they {what}", file=sys.stderr)
+            print(f"{whose}{counted(count, 'answer')} {what}", file=sys.stderr)
 
 
 def _print_grid(systems: Sequence[System]) -> None:
@@ -322,13 +310,3 @@ def _print_grid(systems: Sequence[System]) -> None:
         what = str(system.file) if it is not None and it.examples else "not begun" if it is None else "none written"
         rows.append((system.name, *counts, what))
     print(as_text(Table("grid", "Systems", tuple(map(Column, heads)), tuple(rows))), end="")
-
-
-async def _then_closed(models: Models, work: Awaitable[Done]) -> Done:
-    """Waits for the work, and closes what the models have open."""
-    try:
-        return await work
-    finally:
-        for model in (models.backends.generator, models.backends.embedder):
-            if model is not None:
-                await model.close()

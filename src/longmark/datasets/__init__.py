@@ -1,1 +1,18 @@
-"""What makes examples: questions of a domain, variants of questions. Each writes a file that the next verb reads."""
+"""Questions of a domain, and variants of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A variant or an answer that was not made. id: of what it was to be made of; reason: a sentence, or what the model
+    replied; again: the model gave no reply, so that asking once more may help."""
+
+    id: str
+    reason: str
+    again: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.reason}"

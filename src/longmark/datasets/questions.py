@@ -17,13 +17,11 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
-from pathlib import Path
 
 from longmark.domain import Domain, Slot, fill, load, places
 from longmark.errors import UserError
 from longmark.records import Example
 from longmark.records.example import question_hash
-from longmark.records.write import write_examples
 
 
 def hazards(n: int, seed: int = 0, domain: Domain | None = None) -> Iterator[Example]:
@@ -37,11 +35,6 @@ def hazards(n: int, seed: int = 0, domain: Domain | None = None) -> Iterator[Exa
     if n > (most := how_many(domain)):
         raise UserError(f"--n {n}: the domain {domain.name} has {most:,} different questions; ask for at most so many")
     return _questions(n, _Draw(domain, seed))
-
-
-def write(out: str | Path, n: int, seed: int = 0, domain: Domain | None = None) -> int:
-    """Writes n questions into a file (.jsonl, .csv, .parquet); returns how many. Errors: as `hazards`."""
-    return write_examples(hazards(n, seed, domain), out)
 
 
 def how_many(domain: Domain) -> int:

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
+from longmark.datasets import LeftOut
 from longmark.datasets.perturb import NotMade, named, perturbed
 from longmark.domain import PARAPHRASE, Domain, Slot
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, UserError
@@ -32,7 +32,6 @@ from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.example import question_hash
-from longmark.records.write import write_examples
 
 TEMPERATURE = 0.7  # of paraphrases, as in the authors' code; at 0 a small model copies the question
 
@@ -48,20 +47,6 @@ can become "In Lyon, from what libraries can pupils borrow violins, and by whom 
 Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""",
 )
 PROMPTS = (PROMPT,)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A variant that was not made. question_id: of the original; reason: a sentence, or what the model was told; again:
-    the model gave no reply, so that asking once more may help."""
-
-    question_id: str
-    variant: str
-    reason: str
-    again: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.question_id} {self.variant}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +101,7 @@ async def vary(
             return await _variant(example, name, models, domain, seed)
         except (NoScore, ModelError, OverBudget, NotMade) as error:
             no_reply = isinstance(error, ModelError | OverBudget) and not isinstance(error, TooLong)
-            return LeftOut(example.question_id, name, _reason(error), again=no_reply)
+            return LeftOut(f"{example.question_id} {name}", _reason(error), again=no_reply)
         finally:
             on_variant()
 
@@ -125,24 +110,6 @@ async def vary(
         tuple(one for one in made if isinstance(one, Example)),
         tuple(one for one in made if isinstance(one, LeftOut)),
     )
-
-
-async def write(
-    examples: Iterable[Example],
-    out: str | Path,
-    models: Models | None,
-    domain: Domain,
-    *,
-    variants: Sequence[str] = (),
-    seed: int = 0,
-    at_once: int = 32,
-    on_variant: Callable[[], None] = lambda: None,
-) -> Varied:
-    """As `vary`, and writes the variants into a file (.jsonl, .csv, .parquet), unless there is none."""
-    varied = await vary(examples, models, domain, variants=variants, seed=seed, at_once=at_once, on_variant=on_variant)
-    if varied.examples:
-        write_examples(varied.examples, out)
-    return varied
 
 
 def _reason(error: Exception) -> str:

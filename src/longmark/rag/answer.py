@@ -1,8 +1,8 @@
 """A file of questions into a file of examples: each with its passages and an answer, variants with their base answer.
 
 An original is answered first; a variant of it (`variant_of` its question_id) gets that answer as `base_answer`. The
-original may stand in the same file or in another one that was answered before, by the same system: the answer of
-another one is no base. Where there is no original, a variant keeps the `base_answer` that it has.
+original may be in the same file or in another one that was answered before, by the same system: the answer of another
+system is no base. Without an original, a variant keeps the `base_answer` that it has.
 
 How variants are answered, where SCORE's figure 2 and its authors' code differ (`variant_context`):
 
@@ -17,11 +17,12 @@ used, so that the same command, after whatever ended it, pays for nothing twice 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from longmark.concurrency import concurrently
+from longmark.datasets import LeftOut
 from longmark.domain import PARAPHRASE
 from longmark.errors import ModelError, OverBudget, TooLong, UnknownName, UserError
 from longmark.models.handles import Models
@@ -32,19 +33,6 @@ from longmark.records.write import write_examples
 
 VARIANT_CONTEXTS = ("own", "original")
 META = "rag"  # under which an example's `meta` says how it was answered
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A question without an answer. id: of its line; reason: a sentence; again: the model gave no reply, so that asking
-    once more may help."""
-
-    id: str
-    reason: str
-    again: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.id}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +49,7 @@ class Answered:
     stopped: bool = False
 
     def cut_note(self, max_tokens: int) -> str:
-        """How many of the answers were cut off at a limit of so many tokens, in a sentence; "" where none was."""
+        """A note on how many answers were cut off at this limit; "" if none was."""
         if not self.cut:
             return ""
         were = "was" if self.cut == 1 else "were"
@@ -108,7 +96,7 @@ async def answer(
 
 
 def check_variant_context(variant_context: str) -> None:
-    """UnknownName for what is no way of answering a variant."""
+    """UnknownName for anything but VARIANT_CONTEXTS."""
     if variant_context not in VARIANT_CONTEXTS:
         raise UnknownName(
             "value of --variant-context", variant_context, VARIANT_CONTEXTS, f"It is {' or '.join(VARIANT_CONTEXTS)}."
@@ -133,53 +121,39 @@ async def write(
     return answered
 
 
+@dataclass(slots=True)
 class _Work:
-    """The state of one call of `answer`. done: number of the line -> what became of it."""
+    """The state of one call of `answer`. done: number of the line -> its result; originals: the first answered one of
+    each question_id and system."""
 
-    def __init__(
-        self,
-        models: Models,
-        retriever: Retriever,
-        how: Generation,
-        k: int,
-        variant_context: str,
-        on_answer: Callable[[], None],
-    ) -> None:
-        self.done: dict[int, Example | LeftOut] = {}
-        self.stopped = False
-        self._models, self._retriever, self._how, self._k, self._variant_context = (
-            models,
-            retriever,
-            how,
-            k,
-            variant_context,
-        )
-        self._on_answer = on_answer
-        self._originals: dict[tuple[str, str | None], Example] = {}
-        self._system = models.generator.name
+    models: Models
+    retriever: Retriever
+    how: Generation
+    k: int
+    variant_context: str
+    on_answer: Callable[[], None]
+    done: dict[int, Example | LeftOut] = field(default_factory=dict)
+    originals: dict[tuple[str, str | None], Example] = field(default_factory=dict)
+    stopped: bool = False
 
     def know(self, examples: Iterable[Example | LeftOut]) -> None:
-        """Remembers originals, the first of each question_id and system."""
         for one in examples:
             if isinstance(one, Example) and one.variant_of is None and one.answer is not None:
-                self._originals.setdefault((one.question_id, one.system), one)
+                self.originals.setdefault((one.question_id, one.system), one)
 
     def _original(self, line: Example) -> Example | None:
         """The original of a variant, answered by the system that is to answer the variant, or by one without a name."""
-        if line.variant_of is None:
-            return None
-        for system in (line.system, self._system, None):
-            if (found := self._originals.get((line.variant_of, system))) is not None:
-                return found
-        return None
+        systems = (line.system, self.models.generator.name, None) if line.variant_of is not None else ()
+        found = (self.originals.get((line.variant_of or "", system)) for system in systems)
+        return next((one for one in found if one is not None), None)
 
     async def run(self, lines: Sequence[tuple[int, Example]], at_once: int) -> None:
-        asked = [(number, line) for number, line in lines if line.question and line.question.strip()]
+        asked = [(number, line) for number, line in lines if (line.question or "").strip()]
         for number, line in lines:
-            if not (line.question and line.question.strip()):
+            if not (line.question or "").strip():
                 self._finish(number, LeftOut(line.id, "the line has no question"))
         fresh = [(number, line) for number, line in asked if not self._keeps_passages(line)]
-        hits = await self._retriever.retrieve([line.question or "" for _, line in fresh], self._k)
+        hits = await self.retriever.retrieve([line.question or "" for _, line in fresh], self.k)
         found = {number: some for (number, _), some in zip(fresh, hits, strict=True)}
 
         async def one(item: tuple[int, Example]) -> None:
@@ -190,49 +164,46 @@ class _Work:
 
     def _finish(self, number: int, result: Example | LeftOut) -> None:
         self.done[number] = result
-        self._on_answer()
+        self.on_answer()
 
     def _keeps_passages(self, line: Example) -> bool:
-        return self._variant_context == "original" and line.variant == PARAPHRASE
+        return self.variant_context == "original" and line.variant == PARAPHRASE
 
     async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:
-        original = self._original(line)
-        if hits is None and original is None:
+        original, system = self._original(line), self.models.generator.name
+        if hits is not None:
+            contexts = tuple(Context(text=hit.passage.text, id=hit.passage.id) for hit in hits)
+        elif original is not None:
+            contexts = original.contexts
+        else:
             return LeftOut(
                 line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
             )
-        profile = line.profile
-        if self._variant_context == "original" and original is not None:
-            profile = original.profile
-        contexts = _contexts(hits) if hits is not None else original.contexts if original is not None else ()
+        own = self.variant_context == "own" or original is None
+        profile = line.profile if own or original is None else original.profile
         try:
             texts = [context.text for context in contexts]
-            generated = await generate(self._models, line.question or "", texts, profile, self._how)
+            generated = await generate(self.models, line.question or "", texts, profile, self.how)
         except OverBudget as error:
             self.stopped = True
             return LeftOut(line.id, str(error), again=True)
-        except (TooLong, NoAnswer) as error:
-            return LeftOut(line.id, f"{self._system}: {error}")
-        except ModelError as error:
-            return LeftOut(line.id, f"{self._system}: {error}", again=True)
-        told = {
-            "generator": self._system,
+        except (ModelError, NoAnswer) as error:
+            no_reply = isinstance(error, ModelError) and not isinstance(error, TooLong)
+            return LeftOut(line.id, f"{system}: {error}", again=no_reply)
+        how = {
+            "generator": system,
             "finish": generated.finish,
-            "max_tokens": self._how.max_tokens,
+            "max_tokens": self.how.max_tokens,
             "prompt": generated.prompt,
-            "retriever": self._retriever.method if hits is not None else "the original's passages",
-            "index": self._retriever.index.hash,
+            "retriever": self.retriever.method if hits is not None else "the original's passages",
+            "index": self.retriever.index.hash,
             "scores": [hit.score for hit in hits or ()],
         }
         changed = {
             "answer": generated.text,
             "contexts": contexts,
-            "system": line.system or self._system,
+            "system": line.system or system,
             "base_answer": original.answer if original is not None else line.base_answer,
-            "meta": {**line.meta, META: told},
+            "meta": {**line.meta, META: how},
         }
         return line.model_copy(update=changed)
-
-
-def _contexts(hits: Sequence[Hit]) -> tuple[Context, ...]:
-    return tuple(Context(text=hit.passage.text, id=hit.passage.id) for hit in hits)

@@ -6,17 +6,44 @@ least 0, without an upper end; a passage that shares no word with the question i
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from longmark.errors import MissingExtra
-from longmark.rag.best import best
-from longmark.rag.passages import damaged
-from longmark.rag.words import words
+from longmark.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 K1, B, METHOD = 1.5, 0.75, "lucene"
+
+WORDS_VERSION = 1
+"""Stands in an index: one made with another `tokenize` cannot be asked with this one."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of a text in their order: letters and digits, case folded, each as often as it occurs.
+
+    No stemming and no list of stop words, so that every language is treated alike. Scripts that put no spaces between
+    words give overlapping pairs of characters.
+    """
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    found = _WORD.findall(folded)
+    if text.isascii():
+        return found
+    return [part for word in found for part in (_pairs(word) if _IS_UNSPACED.match(word) else (word,))]
+
+
+def _pairs(run: str) -> tuple[str, ...]:
+    return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
 
 class Bm25:
@@ -32,7 +59,7 @@ class Bm25:
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
-            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in words(text)]))
+            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]))
         index = bm25s.BM25(k1=K1, b=B, method=METHOD, backend="numpy")
         if not vocabulary:
             vocabulary[""] = 0  # texts of signs only: an index that finds nothing, of one word that nobody can ask
@@ -49,16 +76,37 @@ class Bm25:
         return cls(_library().BM25.load(folder, mmap=True, backend="numpy", show_progress=False))
 
     def search(self, question: str, k: int) -> list[tuple[int, float]]:
-        """(passage, score) of the best k that share a word with the question, best first. UserError where the files
-        of the index do not fit each other."""
+        """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the
+        index do not fit each other."""
         try:
-            known = self._index.get_tokens_ids(words(question))
+            known = self._index.get_tokens_ids(tokenize(question))
             if not known:
                 return []
             scores = self._index.get_scores_from_ids(known)
         except (IndexError, TypeError, ValueError):
             raise damaged() from None
         return [(number, score) for number, score in best(scores, k) if score > 0]
+
+
+def best(scores: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
+    """(index, score) of the k highest of scores (n,), highest first, the first of equals first on every machine; all of
+    them if there are fewer."""
+    import numpy as np
+
+    k = min(k, len(scores))
+    if k <= 0:
+        return []
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    above = np.flatnonzero(scores > least)
+    equal = np.flatnonzero(scores == least)[: k - len(above)]
+    chosen = np.concatenate((above, equal))
+    order = chosen[np.lexsort((chosen, -scores[chosen]))]
+    return [(int(index), float(scores[index])) for index in order]
+
+
+def damaged() -> UserError:
+    """The error of an index whose files do not fit each other."""
+    return UserError("a passage of the index cannot be read; index the documents again")
 
 
 def _library() -> Any:

@@ -1,8 +1,8 @@
 """A text in overlapping passages, each a stretch of the text as it stands.
 
-A passage holds at most `size` units and ends, where one can be found in its second half, at the end of a paragraph,
-else of a sentence, else of a word. The next one begins at most `overlap` units before that end, at the beginning of a
-word. Units are characters, or the tokens of a tokenizer.
+A passage holds at most `size` units and ends, if one can be found in its second half, at the end of a paragraph, else
+of a sentence, else of a word. The next one begins at most `overlap` units before that end, at the beginning of a word.
+Units are characters, or the tokens of a tokenizer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 from longmark.errors import MissingExtra, ModelNotInstalled, UserError
 
@@ -32,7 +32,7 @@ _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 @dataclass(frozen=True, slots=True)
 class Chunking:
     """How documents are cut. size and overlap in units; size 0: not at all. tokenizer: a tokenizer.json, for tokens;
-    None: that of the embedded embedder. Construction raises UserError for figures that do not fit."""
+    None: that of the embedded embedder. Construction raises UserError for numbers that do not fit."""
 
     size: int = 1200
     overlap: int = 150
@@ -45,54 +45,45 @@ class Chunking:
         if self.size < 0 or self.overlap < 0:
             raise UserError("--chunk and --overlap are whole numbers from 0")
         if self.size and self.overlap > self.size // 2:
-            raise UserError(
-                f"--overlap {self.overlap}: passages of {self.size} {self.unit} can share at most half, "
-                f"{self.size // 2}"
-            )
+            most = f"passages of {self.size} {self.unit} can share at most half, {self.size // 2}"
+            raise UserError(f"--overlap {self.overlap}: {most}")
         if self.tokenizer is not None and self.unit != "tokens":
             raise UserError("--tokenizer is for passages measured in tokens: add --unit tokens")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """text[start:end] of a document, in characters."""
 
     start: int
     end: int
 
 
-class Ruler(Protocol):
-    """Measures a text. after(start, n): the furthest end of a stretch from `start` with at most n units, and with one
-    at least; before(end, n): the earliest start of a stretch up to `end` with at most n units."""
+class Ruler:
+    """Measures a text in characters."""
 
-    def after(self, start: int, n: int) -> int: ...
-
-    def before(self, end: int, n: int) -> int: ...
-
-
-class Characters:
     def __init__(self, text: str) -> None:
-        self._length = len(text)
+        self.length = len(text)
 
     def after(self, start: int, n: int) -> int:
-        return min(start + n, self._length)
+        """The furthest end of a stretch from `start` with at most n units, and with one at least."""
+        return min(start + n, self.length)
 
     def before(self, end: int, n: int) -> int:
+        """The earliest start of a stretch up to `end` with at most n units."""
         return max(end - n, 0)
 
 
-class Tokens:
-    """spans: the character range of each token, in their order (empty ones do not count)."""
+class Tokens(Ruler):
+    """Measures in tokens. spans: the character range of each token, in their order (empty ones do not count)."""
 
     def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        super().__init__(text)
         kept = [(start, end) for start, end in spans if start < end]
-        self._starts = [start for start, _ in kept]
-        self._ends = [end for _, end in kept]
-        self._length = len(text)
+        self._starts, self._ends = [start for start, _ in kept], [end for _, end in kept]
 
     def after(self, start: int, n: int) -> int:
         first = bisect_left(self._starts, start)
-        return self._length if first + n >= len(self._starts) else max(self._starts[first + n], start + 1)
+        return self.length if first + n >= len(self._starts) else max(self._starts[first + n], start + 1)
 
     def before(self, end: int, n: int) -> int:
         past = bisect_right(self._ends, end)
@@ -100,14 +91,12 @@ class Tokens:
 
 
 class Chunker:
-    """Cuts texts. Construction raises UserError where the tokenizer cannot be had."""
+    """Cuts texts. Construction raises UserError if the tokenizer cannot be loaded."""
 
     def __init__(self, chunking: Chunking) -> None:
         self._chunking = chunking
-        whole = chunking.size == 0
-        self._ruler: Callable[[str], Ruler] = (
-            _tokens(chunking.tokenizer) if chunking.unit == "tokens" and not whole else Characters
-        )
+        in_tokens = chunking.unit == "tokens" and chunking.size > 0
+        self._ruler: Callable[[str], Ruler] = _tokens(chunking.tokenizer) if in_tokens else Ruler
 
     def passages(self, text: str) -> Iterator[Passage]:
         """The passages of a text, in their order; none of a blank text. Together they hold all that is not space."""
@@ -131,10 +120,9 @@ class Chunker:
 def _break(text: str, least: int, furthest: int) -> int:
     """Where a passage best ends, after `least` and at `furthest` at most."""
     for ends in _ENDS:
-        begun = ends.finditer(text, max(least - _LONGEST_END, 0), furthest)
-        found = [match.end() for match in begun if match.end() > least]
-        if found:
-            return found[-1]
+        matches = ends.finditer(text, max(least - _LONGEST_END, 0), furthest)
+        if (last := max((match.end() for match in matches), default=0)) > least:
+            return last
     return furthest
 
 
@@ -172,8 +160,4 @@ def _tokens(path: Path | None) -> Callable[[str], Ruler]:
         raise UserError(f"--tokenizer {path}: cannot be read as a tokenizer.json ({str(error)[:200]})") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
-
-    def ruler(text: str) -> Ruler:
-        return Tokens(text, tokenizer.encode(text, add_special_tokens=False).offsets)
-
-    return ruler
+    return lambda text: Tokens(text, tokenizer.encode(text, add_special_tokens=False).offsets)

@@ -8,7 +8,7 @@ faiss.index   where it was asked for: inverted lists of 8-bit vectors, which pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.concurrency import concurrently
 from longmark.errors import MissingExtra, UserError
 from longmark.models.handles import Models
-from longmark.rag.best import best
+from longmark.rag.bm25 import best
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,14 +67,14 @@ async def embed_all(
 
 
 def unit_rows(vectors: Sequence[Sequence[float]]) -> Matrix:
-    """Vectors as rows of length 1 (a vector without a direction stays 0). UserError where they are no vectors."""
+    """Vectors as rows of length 1 (a vector without a direction stays 0). UserError if they are no vectors."""
     import numpy as np
 
     if len({len(vector) for vector in vectors}) != 1:
         raise UserError("the embedder gave vectors of different lengths; is it one model?")
     rows = np.asarray(vectors, dtype=np.float32)
     if not np.isfinite(rows).all():
-        raise UserError("the embedder gave numbers that are none (NaN or infinite)")
+        raise UserError("the embedder gave numbers that are NaN or infinite")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
@@ -106,7 +106,7 @@ def _ranked(found: Found, k: int) -> Found:
 
 
 def lists_for(count: int) -> int:
-    """How many inverted lists so many vectors get: 4 sqrt(n), fewer where there would be too few to learn from."""
+    """How many inverted lists so many vectors get: 4 sqrt(n), fewer if there would be too few to learn from."""
     return max(1, min(int(4 * math.sqrt(count)), count // 39))
 
 
@@ -152,8 +152,3 @@ def _faiss() -> Any:
     except ImportError:
         raise MissingExtra("an approximate index", "faiss") from None
     return faiss
-
-
-def in_parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    """The items, `size` at a time."""
-    return (items[at : at + size] for at in range(0, len(items), size))

@@ -1,12 +1,14 @@
 """Documents to index: a folder of text, Markdown, PDF and JSON Lines files, or one such file; read one at a time.
 
 A record of a JSON Lines file is a document: its text under `text` (or `content`, `page_content`, `abstract`), with
-`title` and `id` where it has them; the title becomes the text's first paragraph. Other fields are not looked at.
-What cannot be read is an `Unread`, one line for each; files of other kinds are counted, not read.
+`title` and `id` if it has them; the title becomes the text's first paragraph. Other fields are ignored. The text of a
+PDF file is that of its pages, by pypdf; pictures are not read. What cannot be read is an `Unread`, one line for each;
+files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -14,21 +16,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError
-from longmark.rag import pdf
+from longmark.errors import MissingExtra, UserError
 from longmark.records import sources
+from longmark.records import values as check
+from longmark.records.files import one_line
 
 TEXT = frozenset({".txt", ".text", ".md", ".markdown"})
 RECORDS = frozenset({".jsonl", ".ndjson"})
-LARGEST = 256 << 20  # bytes of a text or PDF file: they are read whole
+READ = TEXT | RECORDS | {".pdf"}
+LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
 _TEXTS = ("text", "content", "page_content", "abstract")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """id: the file's path within the folder, or what the record says, else `path:line`. record: for a record, its
-    file's path within the folder and its line."""
+    """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
+    path within the folder and its line."""
 
     id: str
     text: str
@@ -37,21 +41,21 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What could not be read. where: file, or file:line; why: how to mend it, on one line."""
+    """What could not be read. where: file, or file:line; why: with the remedy."""
 
     where: str
     why: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.why}"
+        return one_line(f"{self.where}: {self.why}")
 
 
 @dataclass
 class Documents:
     """The documents under a path; iterate to read them. other: suffix -> files of that kind, which are not read.
 
-    A link to a file outside the folder is not followed: its text may be none that whoever indexes it means to send.
-    UserError where there is no such path, a single file of another kind, or a folder with nothing to read.
+    A link to a file outside the folder is not followed: nobody may have meant to send its text.
+    UserError if there is no such path, a single file of another kind, or a folder with nothing to read.
     """
 
     path: Path
@@ -66,18 +70,18 @@ class Documents:
                 yield file
                 continue
             suffix = file.suffix.lower()
-            if suffix not in TEXT | RECORDS | {".pdf"}:
+            if suffix not in READ:
                 self.other[suffix or file.name] += 1
                 continue
             files += 1
             yield from self._read(file, suffix)
         if not files:
-            kinds = ", ".join(sorted(TEXT | RECORDS | {".pdf"}))
+            kinds = ", ".join(sorted(READ))
             found = f" (it has {_counted(self.other)})" if self.other else ""
             raise UserError(f"{self.path} has no documents{found}; longmark reads {kinds}")
 
     def left_out(self) -> str | None:
-        """What was not read for its kind, in words; None where there is none."""
+        """A note on the files of other kinds; None if there is none."""
         if not self.other:
             return None
         count = sum(self.other.values())
@@ -87,11 +91,11 @@ class Documents:
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
 
     def _check(self, file: Path) -> None:
-        """ValueError where a file is none to read."""
+        """ValueError if a file is not to be read."""
         if not file.exists():
             raise ValueError("is a link to a file that is not there")
         if not file.is_file():
-            raise ValueError("is no regular file")
+            raise ValueError("is not a regular file")
         inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
         if file.is_symlink() and file != self.path and not inside:
             raise ValueError("is a link to a file outside the folder; copy the file into the folder")
@@ -122,7 +126,7 @@ class Documents:
             if (size := file.stat().st_size) > LARGEST:
                 yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
                 return
-            text = pdf.text(file) if suffix == ".pdf" else _text(file.read_bytes())
+            text = _pdf(file) if suffix == ".pdf" else _text(file.read_bytes())
         except ValueError as error:
             yield Unread(name, str(error))
         except OSError as error:
@@ -162,26 +166,54 @@ def _records(file: Path, name: str) -> Iterator[Document | Unread]:
 
 def _document(record: Any, file: str, line: int) -> Document:
     if not isinstance(record, dict):
-        raise ValueError(f"expected an object with a text, found {type(record).__name__}")
-    found = [name for name in _TEXTS if record.get(name) is not None]
-    if not found:
+        raise ValueError(f"expected an object with a text, found {check.found(record)}")
+    name = next((name for name in _TEXTS if record.get(name) is not None), None)
+    if name is None:
         raise ValueError(f"has no text; it is expected under {', '.join(_TEXTS)}")
-    text = record[found[0]]
-    title, own_id = record.get("title"), record.get("id")
-    if not isinstance(text, str) or not isinstance(title, str | None):
-        raise ValueError(f"{found[0] if not isinstance(text, str) else 'title'}: expected text")
-    if not isinstance(own_id, str | int | None) or isinstance(own_id, bool):
-        raise ValueError("id: expected text or a whole number")
+    try:
+        text = check.text(name, record[name])
+        title = check.text("title", record.get("title") or "").strip()
+        own_id = None if record.get("id") is None else check.name("id", record["id"])
+    except check.Problem as problem:
+        raise ValueError(str(problem)) from None
     if not text.strip():
-        raise ValueError(f"{found[0]}: is empty")
-    if "\0" in text or _has_surrogates(text):
-        raise ValueError(f"{found[0]}: has characters that no text has (NUL, or half of a surrogate pair)")
-    whole = f"{title.strip()}\n\n{text}" if title and title.strip() else text
-    return Document(str(own_id) if own_id not in (None, "") else f"{file}:{line}", whole, (file, line))
+        raise ValueError(f"{name}: is empty")
+    return Document(own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line))
 
 
-def _has_surrogates(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else False
+def _pdf(path: Path) -> str:
+    """The pages' texts, a blank line between them. ValueError, with the remedy, if there is none."""
+    try:
+        import pypdf
+        from pypdf.errors import DependencyError
+    except ImportError:
+        raise MissingExtra("reading PDF files", "rag") from None
+    logger = logging.getLogger("pypdf")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)  # it warns of every small fault that it mends
+    try:
+        with path.open("rb") as file:
+            reader = pypdf.PdfReader(file)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise _Encrypted("is encrypted and needs a password; save it without one")
+            # A font may map a glyph to half of a surrogate pair, or to nothing.
+            pages = [page.extract_text().encode("utf-8", "replace").decode().replace("\0", "") for page in reader.pages]
+    except (OSError, _Encrypted):
+        raise
+    except DependencyError:
+        raise ValueError("is encrypted with AES; save it without encryption, or: pip install cryptography") from None
+    except Exception as error:  # a broken file makes pypdf fail in many ways
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ValueError(f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it") from None
+    finally:
+        logger.setLevel(before)
+    if not (text := "\n\n".join(page.strip() for page in pages).strip()):
+        raise ValueError("has no text (is it a scan?); have its text recognised first, or remove it")
+    return text
+
+
+class _Encrypted(ValueError):
+    """A password is needed."""
 
 
 def _counted(kinds: Counter[str]) -> str:

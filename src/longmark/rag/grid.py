@@ -1,13 +1,13 @@
 """Retrievers x readers: every system of a grid answers the same questions, into a file of its own (CCRS, section 3.2).
 
 A system is a retriever with a reader, the model that writes the answers; it is called `bm25 + llama3` and its file
-`bm25__llama3.jsonl`. A reader is called like its model, without the address; `LABEL=MODEL` gives it another label.
+`bm25__llama3.jsonl`. A reader's label is its model's name without the address; `LABEL=MODEL` gives it another one.
 
 The paper's systems: BM25 and a dense retriever, three readers, the best 20 passages, temperature 0, answers of at most
 2,048 tokens.
 
-Systems of one grid are there to be compared, so `grid.json` in its folder says what they have in common; a command with
-another k, other questions or another index is refused there. Retrievers and readers may be added.
+Systems of one grid are to be compared, so `grid.json` in its folder holds what they have in common; a command with
+another k, other questions or another index is refused. Retrievers and readers may be added.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,8 @@ import orjson
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.handles import Models
 from longmark.rag import answer as answers
-from longmark.rag import dense
 from longmark.rag.answer import Answered
 from longmark.rag.generate import PROMPTS, Generation
-from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
 from longmark.records.files import read_object
@@ -68,30 +67,15 @@ class System:
         return self.answered is not None and bool(self.answered.examples) and not self.answered.stopped
 
 
-class Remembering(Retriever):
-    """A retriever that looks for each question once, however many readers ask."""
-
-    def __init__(self, index: Index, models: Models | None = None, method: str | None = None) -> None:
-        super().__init__(index, models, method)
-        self._found: dict[tuple[str, int], dense.Found] = {}
-
-    async def _ranked(self, questions: Sequence[str], k: int) -> list[dense.Found]:
-        fresh = [question for question in dict.fromkeys(questions) if (question, k) not in self._found]
-        if fresh:
-            for question, found in zip(fresh, await super()._ranked(fresh, k), strict=True):
-                self._found[question, k] = found
-        return [self._found[question, k] for question in questions]
-
-
 def readers_of(given: Iterable[str]) -> tuple[Reader, ...]:
-    """Readers from `MODEL` or `LABEL=MODEL` each. UserError where two would have the same label or file."""
+    """Readers from `MODEL` or `LABEL=MODEL` each. UserError if two would have the same label or file."""
     found: list[Reader] = []
     for text in given:
         labelled = _LABELLED.fullmatch(text.strip())
         model = labelled["model"] if labelled else text.strip()
         one = Reader(labelled["label"].strip() if labelled else _label(model), model)
         if any(_file_part(one.label) == _file_part(other.label) for other in found):
-            raise UserError(f"--reader: two readers are called {one.label}; tell them apart, as --reader LABEL=MODEL")
+            raise UserError(f"--reader: two readers have the label {one.label}; rename one: --reader LABEL=MODEL")
         found.append(one)
     return tuple(found)
 
@@ -115,7 +99,7 @@ def file_of(out: Path, retriever: str, label: str) -> Path:
 
 
 def retriever_names(given: Iterable[str]) -> tuple[str, ...]:
-    """The methods that were named. UserError where there is none, or one twice."""
+    """The methods that were named. UserError if there is none, or one twice."""
     found = tuple(given)
     if not found:
         raise UserError("--retrievers: name at least one, as --retrievers bm25,dense")
@@ -138,23 +122,25 @@ async def write(
 
     readers: label -> models with the reader as generator, which is closed after its last answer. A question's own
     `system` gives way to that of the grid. Once the budget has ended, the systems that are left are not begun.
-    on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged where the
-    folder holds a grid that was made otherwise.
+    on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged if the
+    folder holds a grid with other settings.
     """
     answers.check_variant_context(options.get("variant_context", answers.VARIANT_CONTEXTS[0]))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make the folder {out} ({error.strerror}); give another --out") from error
-    _keep(out / SETTINGS, _in_common(questions, readers, retrievers[0].index, **options))
+    _keep(out / SETTINGS, _in_common(questions, readers, retrievers[0].index.hash, options))
     done: list[System] = []
     stopped = False
     for label, models in readers.items():
         for retriever in retrievers:
             system = System(retriever.method, label, file_of(out, retriever.method, label))
             if not stopped:
-                system = await _one(system, questions, models, retriever, on_answer, options)
-                stopped = system.answered is not None and system.answered.stopped
+                asked = [question.model_copy(update={"system": system.name}) for question in questions]
+                tell = partial(on_answer, system)
+                answered = await answers.write(asked, system.file, models, retriever, on_answer=tell, **options)
+                system, stopped = replace(system, answered=answered), answered.stopped
             done.append(system)
         if models.backends.generator is not None:
             await models.backends.generator.close()
@@ -163,23 +149,16 @@ async def write(
 
 
 def _in_common(
-    questions: Sequence[Example],
-    readers: Mapping[str, Models],
-    index: Index,
-    *,
-    k: int = 5,
-    how: Generation | None = None,
-    variant_context: str = answers.VARIANT_CONTEXTS[0],
-    **_rest: Any,
+    questions: Sequence[Example], readers: Mapping[str, Models], index: str, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the answers of all systems of a grid hang on, and the model behind each reader's label."""
+    """What the answers of all systems of a grid depend on, and the model behind each reader's label."""
     models = next(iter(readers.values()))
     return {
         "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
-        "index": index.hash,
-        "k": k,
-        "variant_context": variant_context,
-        **asdict(how or Generation()),
+        "index": index,
+        "k": options.get("k", 5),
+        "variant_context": options.get("variant_context", answers.VARIANT_CONTEXTS[0]),
+        **asdict(options.get("how") or Generation()),
         "prompts": models.prompts.hashes(PROMPTS),
         "domain": models.domain.hash,
         "readers": {label: one.generator.name for label, one in readers.items()},
@@ -187,8 +166,11 @@ def _in_common(
 
 
 def _keep(path: Path, settings: dict[str, Any]) -> None:
-    """Writes what the systems have in common, with the readers there were before."""
-    before = _kept(path)
+    """Writes what the systems have in common, with the readers of before."""
+    before: dict[str, Any] = {}
+    if path.is_file():
+        remedy = "give another --out, or delete the folder's files and make them again"
+        before = answers.with_new_names(read_object(path, remedy))
     changed = [key for key in settings if key != "readers" and key in before and before[key] != settings[key]]
     lines = [f"  {key}: {before[key]} there, {settings[key]} now" for key in changed]
     known = before.get("readers", {})
@@ -198,32 +180,8 @@ def _keep(path: Path, settings: dict[str, Any]) -> None:
         if known.get(label, model) != model:
             lines.append(f"  reader {label}: {known[label]} there, {model} now")
     if lines:
-        raise SettingsChanged(
-            "\n".join((f"{path.parent} holds a grid that was made otherwise; give another --out, or go back:", *lines))
-        )
+        remedy = "give another --out, or the settings there:"
+        raise SettingsChanged("\n".join((f"{path.parent} holds a grid with other settings; {remedy}", *lines)))
     settings["readers"] = {**known, **settings["readers"]}
     with replacing(path) as file:
         file.write(orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-
-
-def _kept(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    return answers.with_new_names(
-        read_object(path, "give another --out, or delete the folder's files and make them again")
-    )
-
-
-async def _one(
-    system: System,
-    questions: Sequence[Example],
-    models: Models,
-    retriever: Retriever,
-    on_answer: Callable[[System], None],
-    options: Mapping[str, Any],
-) -> System:
-    asked = [question.model_copy(update={"system": system.name}) for question in questions]
-    answered = await answers.write(
-        asked, system.file, models, retriever, on_answer=lambda: on_answer(system), **options
-    )
-    return System(system.retriever, system.reader, system.file, answered)

@@ -1,52 +1,142 @@
-"""An index is a folder. It is made beside its place and put there whole; when it is loaded, every file is verified.
+"""An index is a folder. It is made beside its place and moved there complete; loading verifies every file.
 
 index.json                    what it was made from and with, and the SHA-256 of every other file
-passages.jsonl, .offsets      the passages, one a line
+passages.jsonl, .offsets      the passages, one JSON object a line, and where each line begins
 bm25/                         the BM25 index
-vectors.npy, faiss.index      where it was made with an embedder; see `dense`
+vectors.npy, faiss.index      if it was made with an embedder; see `dense`
 
-An index whose making was killed is not there at all; the same command makes it, and what the embedder was paid for is
-in the call cache. A process that makes one holds the lock of `.NAME.new`, the folder beside.
+If its making is killed, there is no index; the same command makes it, and what the embedder was paid for is in the call
+cache. A process that makes one holds the lock of `.NAME.new`, the folder beside.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
+from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 from filelock import FileLock, Timeout
 
-from longmark.errors import BadInput, FolderInUse, LongmarkError, UserError
+from longmark.errors import FolderInUse, LongmarkError, UserError
 from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
-from longmark.rag import dense, words
-from longmark.rag.bm25 import Bm25
+from longmark.rag import dense
+from longmark.rag.bm25 import WORDS_VERSION, Bm25, damaged
 from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
-from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
-from longmark.records.files import read_object
+from longmark.records.files import BadLines, read_object
 from longmark.records.read import seen_ids
 
 FORMAT = 1
-MANIFEST = "index.json"
+MANIFEST, LINES, OFFSETS = "index.json", "passages.jsonl", "passages.offsets"
 _AGAIN = "index the documents again"
-BAD_SHOWN = 50  # documents that are named before the rest is only counted
 
 Tell = Callable[[str, int, int | None], None]
-"""What is going on, how many are done, of how many (None: not known)."""
+"""What is going on, how many are done, out of how many (None: not known)."""
+
+
+# Passages -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A passage. id: the document's, with #number behind where the document has several; document: its id;
+    start, end: characters of the document."""
+
+    id: str
+    text: str
+    document: str
+    start: int
+    end: int
+
+
+class Writer:
+    """Writes passages into a folder, one after the other. A context manager: its end closes the files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lines = (folder / LINES).open("wb")
+        self._offsets = (folder / OFFSETS).open("wb")
+        self._at = 0
+        self.count = 0
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def add(self, passage: Stored) -> None:
+        line = orjson.dumps(passage) + b"\n"
+        self._lines.write(line)
+        self._offsets.write(self._at.to_bytes(8, "little"))
+        self._at += len(line)
+        self.count += 1
+
+    def __exit__(self, *_error: object) -> None:
+        for file in (self._lines, self._offsets):
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+
+
+class Passages:
+    """The passages of a folder by their number; texts are read where they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LINES
+        self._offsets = array("Q")
+        self._offsets.frombytes((folder / OFFSETS).read_bytes())
+        if sys.byteorder == "big":
+            self._offsets.byteswap()
+        self._file = os.open(self._path, os.O_RDONLY)
+        self._size = os.fstat(self._file).st_size
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __getitem__(self, number: int) -> Stored:
+        if not 0 <= number < len(self):
+            raise damaged()
+        start = self._offsets[number]
+        end = self._offsets[number + 1] if number + 1 < len(self) else self._size
+        if not start < end <= self._size:
+            raise damaged()
+        return _stored(os.pread(self._file, end - start, start))
+
+    def texts(self) -> Iterator[str]:
+        """Every text, in the order of the numbers."""
+        with self._path.open("rb") as file:
+            for line in file:
+                yield _stored(line).text
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _stored(line: bytes) -> Stored:
+    try:
+        passage = Stored(**orjson.loads(line))
+    except (ValueError, TypeError):
+        raise damaged() from None
+    if not all(isinstance(text, str) for text in (passage.id, passage.text, passage.document)):
+        raise damaged()
+    return passage
+
+
+# The index ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
     """What was indexed. unread: the first lines on documents that were left out; bad: how many there were; left_out:
-    files of other kinds, in words; cut: passages longer than the embedder reads, None where it does not say."""
+    files of other kinds, in words; cut: passages longer than the embedder reads, None if it does not say."""
 
     folder: Path
     documents: int
@@ -70,7 +160,7 @@ class Index:
     approximate: dense.Approximate | None = field(default=None, repr=False)
 
     def check_embedder(self, embedder: Embedder) -> None:
-        """UserError where the index was made with another embedder, or none."""
+        """UserError if the index was made with another embedder, or none."""
         if self.embedder is None:
             raise UserError(
                 f"{self.path} has no vectors; use --retriever bm25, or index the documents again with --embedder"
@@ -91,44 +181,42 @@ async def build(
     chunking: Chunking | None = None,
     approximate: bool = False,
     skip_bad: bool = False,
-    tell: Tell = lambda _what, _done, _of: None,
+    tell: Tell = lambda _what, _done, _total: None,
 ) -> Built:
     """Makes an index in the folder `out`; an index that is there is replaced at the end, anything else is refused.
 
     models: with an embedder, for vectors as well as BM25. approximate: a faiss index besides. BadInput, a line for each
-    document that cannot be read, unless `skip_bad`; UserError where there is nothing to index. All of them come before
-    the embedder is asked.
+    document that cannot be read, unless `skip_bad`; UserError if there is nothing to index. All of them come before the
+    embedder is asked.
     """
-    chunker = Chunker(chunking or Chunking())
-    if approximate and (models is None or models.backends.embedder is None):
+    chunking, out = chunking or Chunking(), Path(out)
+    chunker = Chunker(chunking)
+    embedder = models.backends.embedder if models is not None else None
+    if approximate and embedder is None:
         raise UserError("--approximate is about vectors: add --embedder MODEL")
-    source = Documents(Path(documents)) if isinstance(documents, str | Path) else None
-    with _new_folder(Path(out)) as folder:
-        built = _write_passages(source or documents, Path(out), folder, chunker, skip_bad, tell)  # type: ignore[arg-type]
-        stored = Passages(folder)
-        try:
+    source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
+    with _new_folder(out) as folder:
+        built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
+        with closing(Passages(folder)) as stored:
             tell("BM25", 0, built.passages)
             Bm25.build(stored.texts()).save(folder / "bm25")
             tell("BM25", built.passages, built.passages)
-            embedder, cut = None, None
-            if models is not None and models.backends.embedder is not None:
-                embedder = await _write_vectors(models, stored, folder, approximate, tell)
-                cut = _cut(models.backends.embedder, stored)
-        finally:
-            stored.close()
-        _write_manifest(folder, built, chunking or Chunking(), embedder)
-    left_out = source.left_out() if source else None
-    return Built(built.folder, built.documents, built.passages, built.bad, built.unread, left_out, cut)
+            described = None
+            if models is not None and embedder is not None:
+                described = await _write_vectors(models, embedder, stored, folder, approximate, tell)
+                built = replace(built, cut=_cut(embedder, stored))
+        _write_manifest(folder, built, chunking, described)
+    return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
 
 
 def load(path: str | Path) -> Index:
-    """The index of a folder. UserError where it is none, another version made it, or a file is missing or changed."""
+    """The index of a folder. UserError if it is none, another version made it, or a file is missing or changed."""
     path = Path(path)
     manifest = _manifest(path)
-    for name, told in manifest["files"].items():
+    for name, stored in manifest["files"].items():
         file = path / name
         try:
-            same = file.is_file() and file.stat().st_size == told["size"] and digest(file) == told["sha256"]
+            same = file.is_file() and file.stat().st_size == stored["size"] and digest(file) == stored["sha256"]
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
         if not same:
@@ -157,7 +245,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     if not (path / MANIFEST).is_file():
         raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
     found = read_object(path / MANIFEST, _AGAIN)
-    if "format" in found and (found["format"], found.get("words")) != (FORMAT, words.VERSION):
+    if "format" in found and (found["format"], found.get("words")) != (FORMAT, WORDS_VERSION):
         raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")
     if (wrong := _wrong_part(found)) is not None:
         raise UserError(f"{path / MANIFEST} is damaged ({wrong} is missing or of another type); {_AGAIN}")
@@ -165,15 +253,15 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _wrong_part(manifest: dict[str, Any]) -> str | None:
-    """The part of a manifest that is not as `_write_manifest` writes it; None where all are."""
+    """The part of a manifest that is not as `_write_manifest` writes it; None if all are."""
     made, embedder = manifest.get("files"), manifest.get("embedder", "")
     if "format" not in manifest:
         return "format"
     if not isinstance(made, dict) or not {LINES, OFFSETS} <= made.keys():
         return "files"
-    for name, told in made.items():
+    for name, entry in made.items():
         inside = not Path(name).is_absolute() and ".." not in Path(name).parts and "\0" not in name
-        if not inside or not isinstance(told, dict) or not isinstance(told.get("sha256"), str) or "size" not in told:
+        if not inside or not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str) or "size" not in entry:
             return f"files.{name}"
     if embedder is None:
         return None
@@ -223,56 +311,36 @@ def _new_folder(out: Path) -> Iterator[Path]:
 
 
 def _write_passages(
-    documents: Iterable[Document | Unread], out: Path, folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
+    documents: Iterable[Document | Unread], folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
 ) -> Built:
-    read = bad = 0
-    lines: list[str] = []
-    writer = Writer(folder)
-    try:
-        with seen_ids() as first_use:
-            in_files = isinstance(documents, Documents)
-            for number, document in enumerate(documents, 1):
-                if isinstance(document, Document):
-                    place = _place(document, number, in_files)
-                    first = first_use(document.id, place)
-                    if first is None:
-                        read += 1
-                        _add(writer, document, chunker)
-                        tell("documents", read, None)
-                        continue
-                    document = Unread(place, f"its id, {document.id}, is that of {first} too; change one of them")
-                bad += 1
-                if len(lines) < BAD_SHOWN:
-                    lines.append(str(document))
-    finally:
-        writer.close()
-    if bad and not (skip_bad and read):
-        raise BadInput(lines, bad)
+    in_files = isinstance(documents, Documents)
+    read, wrong = 0, BadLines()
+    with Writer(folder) as writer, seen_ids() as first_use:
+        for number, document in enumerate(documents, 1):
+            if isinstance(document, Unread):
+                wrong.add(str(document))
+                continue
+            place = ":".join(map(str, document.record or (document.id if in_files else f"document {number:,}",)))
+            if (first := first_use(document.id, place)) is not None:
+                wrong.add(f"{place}: its id, {document.id}, is that of {first} too; change one of them")
+                continue
+            read += 1
+            found = list(chunker.passages(document.text))
+            for part, (start, end) in enumerate(found, 1):
+                name = f"{document.id}#{part}" if len(found) > 1 else document.id
+                writer.add(Stored(name, document.text[start:end], document.id, start, end))
+            tell("documents", read, None)
+    if not (skip_bad and read):
+        wrong.check()
     if not writer.count:
         raise UserError("there are no documents to index")
-    return Built(out, read, writer.count, bad, tuple(lines))
-
-
-def _place(document: Document, number: int, in_files: bool) -> str:
-    """Where a document comes from, for a message. number: of the document among all, from 1."""
-    if document.record is not None:
-        return ":".join(map(str, document.record))
-    return document.id if in_files else f"document {number:,}"
-
-
-def _add(writer: Writer, document: Document, chunker: Chunker) -> None:
-    found = list(chunker.passages(document.text))
-    for number, passage in enumerate(found, 1):
-        name = f"{document.id}#{number}" if len(found) > 1 else document.id
-        text = document.text[passage.start : passage.end]
-        writer.add(Stored(name, text, document.id, passage.start, passage.end))
+    return Built(folder, read, writer.count, wrong.total, tuple(wrong.lines))
 
 
 async def _write_vectors(
-    models: Models, stored: Passages, folder: Path, approximate: bool, tell: Tell
+    models: Models, embedder: Embedder, stored: Passages, folder: Path, approximate: bool, tell: Tell
 ) -> dict[str, Any]:
-    embedder, count = models.backends.embedder, len(stored)
-    assert embedder is not None
+    count = len(stored)
     tell("vectors", 0, count)
     path = folder / dense.VECTORS
     dimensions = await dense.embed_all(models, stored.texts(), count, path, lambda n: tell("vectors", n, count))
@@ -284,7 +352,7 @@ async def _write_vectors(
 
 
 def _cut(embedder: Embedder, stored: Passages) -> int | None:
-    """How many passages are longer than the embedder reads; None where it does not say."""
+    """How many passages are longer than the embedder reads; None if it does not say."""
     from longmark.models.minilm import MAX_TOKENS
 
     count: Callable[[str], int] | None = getattr(embedder, "token_count", None)
@@ -302,7 +370,7 @@ def _write_manifest(folder: Path, built: Built, chunking: Chunking, embedder: di
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     manifest = {
         "format": FORMAT,
-        "words": words.VERSION,
+        "words": WORDS_VERSION,
         "longmark": __version__,
         "documents": built.documents,
         "passages": built.passages,

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from longmark.errors import UnknownName, UserError
 from longmark.models.handles import Models
 from longmark.rag import dense
-from longmark.rag.index import Index
-from longmark.rag.passages import Stored
+from longmark.rag.index import Index, Stored
 
 METHODS = ("bm25", "dense", "hybrid")
 
@@ -30,8 +29,8 @@ class Hit:
 
 
 class Retriever:
-    """An index with a method. method: None: dense where the index has vectors, else bm25. UserError where the index
-    and the models cannot do it."""
+    """An index with a method. method: None: dense if the index has vectors, else bm25. It looks for each question once,
+    however many readers ask. UserError if the index and the models cannot do it."""
 
     def __init__(self, index: Index, models: Models | None = None, method: str | None = None) -> None:
         if method is not None and method not in METHODS:
@@ -39,24 +38,29 @@ class Retriever:
         self.index = index
         self.method = method or ("dense" if index.embedder else "bm25")
         self._models = models
+        self._found: dict[tuple[str, int], dense.Found] = {}
         if self.method != "bm25":
             if index.embedder is None:
-                raise UserError(
-                    f"{self.method} retrieval: {index.path} has no vectors; index the documents with --embedder"
-                )
+                needs = "has no vectors; index the documents with --embedder"
+                raise UserError(f"{self.method} retrieval: {index.path} {needs}")
             if models is None or models.backends.embedder is None:
                 raise UserError(f"{self.method} retrieval needs --embedder {index.embedder['name']}")
             index.check_embedder(models.backends.embedder)
 
     async def retrieve(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
-        """The best k passages of each question, best first; fewer where the index has fewer, or BM25 finds no more."""
+        """The best k passages of each question, best first; fewer if the index has fewer, or BM25 finds no more."""
         if k < 1:
             raise UserError(f"--k {k}: expected a whole number from 1")
-        found = []
-        for part in dense.in_parts(questions, _AT_ONCE):
-            for ranked in await self._ranked(part, k):
-                found.append([Hit(self.index.passages[number], round(score, 6)) for number, score in ranked])
-        return found
+        fresh = [question for question in dict.fromkeys(questions) if (question, k) not in self._found]
+        for at in range(0, len(fresh), _AT_ONCE):
+            part = fresh[at : at + _AT_ONCE]
+            for question, ranked in zip(part, await self._ranked(part, k), strict=True):
+                self._found[question, k] = ranked
+        passages = self.index.passages
+        return [
+            [Hit(passages[number], round(score, 6)) for number, score in self._found[question, k]]
+            for question in questions
+        ]
 
     async def _ranked(self, questions: Sequence[str], k: int) -> list[dense.Found]:
         depth = max(_DEPTH, 5 * k) if self.method == "hybrid" else k

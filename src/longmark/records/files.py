@@ -33,23 +33,27 @@ BAD_SHOWN = 50
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def one_line(text: str) -> str:
+    """A message on one line: a line feed or control character (of an id, say) is shown as its escape."""
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def at(name: object, line: object, message: str) -> str:
-    """`name:line: message` on one line: a line feed or control character in any of them is shown as its escape."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), f"{name}:{line}: {message}")
+    """`name:line: message`, on one line."""
+    return one_line(f"{name}:{line}: {message}")
 
 
 class BadLines:
-    """What is wrong with the records of one source: the first BAD_SHOWN messages, and the count of all."""
+    """What is wrong with the records of a source: the first BAD_SHOWN messages, each on one line, and the count."""
 
-    def __init__(self, name: object) -> None:
-        self.name = name
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.total = 0
 
-    def add(self, line: object, message: str) -> None:
+    def add(self, message: str) -> None:
         self.total += 1
         if len(self.lines) < BAD_SHOWN:
-            self.lines.append(at(self.name, line, message))
+            self.lines.append(one_line(message))
 
     def check(self) -> None:
         """Raises BadInput if a record is bad."""

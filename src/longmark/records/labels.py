@@ -130,7 +130,7 @@ def read_labels(
     if not records:
         raise UserError(f"{name} has no records; write one rating a line")
     columns = _Columns(name, records, mapping or {}, by, needed)
-    wrong, empty = BadLines(name), 0
+    wrong, empty = BadLines(), 0
     read: dict[tuple[Any, ...], Label | Choice] = {}
     for line, record in records:
         try:
@@ -138,9 +138,9 @@ def read_labels(
             if one is None:
                 empty += 1
             elif (first := read.setdefault(one.key(), one)) is not one:
-                wrong.add(line, _twice(one, first.line))
+                wrong.add(f"{name}:{line}: {_twice(one, first.line)}")
         except Problem as problem:
-            wrong.add(line, str(problem))
+            wrong.add(f"{name}:{line}: {problem}")
     wrong.check()
     found = _without_useless_groups(list(read.values()), columns.by, by)
     human = replace(found, name=name, empty=empty)

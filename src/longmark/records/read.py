@@ -43,7 +43,7 @@ class Reading:
         self._limit = limit
         self._skip_bad = skip_bad
         self._columns = self._new_columns()
-        self._wrong = BadLines("")
+        self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
         self.good = 0
 
@@ -70,7 +70,7 @@ class Reading:
             raise UserError("there are no examples: what was given is empty (a generator can be read only once)")
 
     def __iter__(self) -> Iterator[Example]:
-        self.good, self._wrong = 0, BadLines(self.name)
+        self.good, self._wrong = 0, BadLines()
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
@@ -83,7 +83,7 @@ class Reading:
                     found = _repeated(found, first)
                 if found is None:
                     break
-                self._wrong.add(line, found)
+                self._wrong.add(f"{self.name}:{line}: {found}")
         if self.good and self._columns.never_seen:
             names = ", ".join(sorted(self._columns.never_seen))
             raise UserError(f"--map: no record of {self.name} has the column {names}; check the names in the file")
