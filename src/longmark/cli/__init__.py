@@ -16,7 +16,7 @@ from contextlib import suppress
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
-_MODULES = ("run", "small", "compare", "metaeval", "metrics_study", "questions", "rag", "score_study")  # by --help
+_MODULES = ("run", "small", "compare", "metaeval", "questions", "rag", "score_study")  # by --help
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {"--follow": "--variant-context (figure is now own, code is now original)"}
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}

@@ -1,4 +1,4 @@
-"""The verb `longmark compare`: compares runs or systems, paired by question."""
+"""The verbs `longmark compare` and `longmark metrics-study`: systems, or metrics, from the scores of runs."""
 
 from __future__ import annotations
 
@@ -10,81 +10,83 @@ from longmark.cli.arguments import from_one, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's verbs."""
+    """Adds the verbs to the command line's verbs."""
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
-    one = verbs.add_parser("compare", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=compare)
+    one, how = _add(verbs, "compare", text, compare)
+    by = "what is compared (default: runs if several are given, else the systems of the one)"
+    one.add_argument("--by", choices=("run", "system"), help=by)
+    names = "systems (or runs) (default: all)"
+    one.add_argument("--systems", action="append", default=[], metavar="NAME,…", help=names)
+    draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
+    how.add_argument("--draws", type=from_one, metavar="N", help=draws)
+
+    text = "Study the metrics of runs: bounds, ties, distributions, correlations, discriminative power, cost."
+    one, how = _add(verbs, "metrics-study", text, metrics_study)
+    by = "what counts as a system (default: system)"
+    one.add_argument("--by", choices=("system", "run"), default="system", help=by)
+    number = "of each test (default: 10,000)"
+    how.add_argument("--permutations", type=from_one, default=10_000, metavar="N", help=number)
+    published = "as the authors of CCRS: p = count / permutations, and questions with a missing system are kept"
+    how.add_argument("--as-published", action="store_true", help=published)
+
+
+def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
+    """A verb with the options that both have, and its group of statistical options."""
+    one = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=verb)
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
-    one.add_argument(
-        "--by",
-        choices=("run", "system"),
-        help="what is compared (default: runs where several are given, else the systems of the one)",
-    )
-    one.add_argument(
-        "--metrics", action="append", default=[], metavar="NAME,…", help="metrics or families (default: all)"
-    )
-    one.add_argument(
-        "--systems", action="append", default=[], metavar="NAME,…", help="systems (or runs) (default: all)"
-    )
-    one.add_argument(
-        "--out", type=Path, metavar="DIR", help="a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
-    )
+    metrics = "metrics or families (default: all)"
+    one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help=metrics)
+    out = "a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
+    one.add_argument("--out", type=Path, metavar="DIR", help=out)
     one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
-    one.add_argument(
-        "--allow-different-judges",
-        action="store_true",
-        help="compare scores of different judges, prompts, parameters or versions, with a notice",
-    )
-    one.add_argument(
-        "--hypotheses", type=Path, metavar="FILE.yaml", help="hypotheses over several comparisons, to be tested"
-    )
+    differing = "accept scores of different judges, prompts, parameters or versions, with a notice"
+    one.add_argument("--allow-different-judges", action="store_true", help=differing)
+    hypotheses = "hypotheses over several comparisons, to be tested"
+    one.add_argument("--hypotheses", type=Path, metavar="FILE.yaml", help=hypotheses)
     how = one.add_argument_group("statistics")
-    how.add_argument(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="SHARE",
-        help="family-wise error rate over all comparisons (default: 0.05)",
-    )
-    how.add_argument(
-        "--level", type=float, default=0.95, metavar="SHARE", help="confidence level of each interval (default: 0.95)"
-    )
-    how.add_argument(
-        "--draws",
-        type=from_one,
-        metavar="N",
-        help="permutations per test and resamples per interval (default: 10,000; fewer for huge tables)",
-    )
+    alpha = "error rate over all comparisons (metrics-study: of each metric; default: 0.05)"
+    how.add_argument("--alpha", type=float, default=0.05, metavar="SHARE", help=alpha)
+    level = "confidence level of each interval (default: 0.95)"
+    how.add_argument("--level", type=float, default=0.95, metavar="SHARE", help=level)
     how.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all draws (default: 0)")
+    return one, how
 
 
 def compare(arguments: argparse.Namespace) -> int:
     """Compares runs or systems."""
     needs_stats("compare")
+    from longmark.analysis.compare import compare as compared
+    from longmark.analysis.compare.page import brief, document
+
+    options = {"systems": split(arguments.systems), "draws": arguments.draws}
+    return _published(arguments, compared, options, document, brief)
+
+
+def metrics_study(arguments: argparse.Namespace) -> int:
+    """Studies the metrics of runs."""
+    needs_stats("metrics-study")
+    from longmark.analysis.metrics_study import metrics_study as studied
+    from longmark.analysis.metrics_study.page import brief, document
+
+    options = {"permutations": arguments.permutations, "as_published": arguments.as_published}
+    return _published(arguments, studied, options, document, brief)
+
+
+def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any, brief: Any) -> int:
+    """made: the verb's function; options: those that only it has; document, brief: its page, and what is printed."""
     from rich.console import Console
 
-    from longmark.analysis.compare.comparison import compare as compared
-    from longmark.analysis.compare.page import brief, document
     from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
 
     check_out(arguments.out)
+    shared = {name: getattr(arguments, name) for name in ("by", "alpha", "level", "seed", "allow_different_judges")}
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
+    metrics = split(arguments.metrics)
     with under_way() as tell:
-        found = compared(
-            arguments.runs,
-            by=arguments.by,
-            metrics=split(arguments.metrics),
-            systems=split(arguments.systems),
-            alpha=arguments.alpha,
-            level=arguments.level,
-            seed=arguments.seed,
-            draws=arguments.draws,
-            allow_different_judges=arguments.allow_different_judges,
-            hypotheses=claims,
-            progress=tell,
-        )
+        found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)
     publish(page, arguments.out, Console(), printed=page if arguments.verbose else brief(page))
     return 0

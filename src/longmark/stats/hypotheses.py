@@ -4,26 +4,28 @@
       combine: all            # all comparisons must hold: p is the largest of them
       metrics: [ccrs.answer_correctness, ccrs.information_recall]
       pairs: [[large-bm25, small-bm25], [large-dense, small-dense]]
-      direction: greater      # the first of a pair above the second; or less, or two-sided (where left out)
+      direction: greater      # the first of a pair above the second; or less, or two-sided (the default)
 
 With `combine: any` one comparison is enough: p is the smallest of them times the number of metrics, at most 1 (several
-pairs need no further factor, since a Tukey test's p holds over all pairs). The p of all hypotheses are then corrected
-by Holm, and a hypothesis is supported where that is at most alpha.
+pairs need no further factor, since a Tukey test's p holds over all pairs). The p of all hypotheses are then adjusted by
+Holm, and a hypothesis is supported if that is at most alpha.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
 from longmark.records.files import BAD_SHOWN
 from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
-from longmark.stats.results import DIRECTIONS, TWO_SIDED, Comparison, HypothesisResult, TukeyTest
+from longmark.stats.results import TWO_SIDED, Comparison, HypothesisResult, TukeyTest
 
 ALL, ANY = "all", "any"
 _LONGEST_SHOWN = 80  # characters of a wrong value
@@ -41,41 +43,88 @@ class Hypothesis:
     direction: str = TWO_SIDED
 
 
+def _each_once(values: list[Any]) -> list[Any]:
+    if twice := [values[i] for i in repeats(values)]:
+        raise ValueError(f"{_shown(twice[0])} is given twice")
+    return values
+
+
+def _two(pair: tuple[str, str]) -> tuple[str, str]:
+    if pair[0] == pair[1]:
+        raise ValueError("a pair is two different systems, as [a, b]")
+    return pair
+
+
+_Name = Annotated[str, StringConstraints(pattern=r"\S")]
+_Pair = Annotated[tuple[_Name, _Name], AfterValidator(_two)]
+
+
+class _Written(BaseModel):
+    """A hypothesis as it is written in a file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: _Name
+    combine: Literal["all", "any"]
+    metrics: Annotated[list[_Name], Field(min_length=1), AfterValidator(_each_once)]
+    pairs: Annotated[list[_Pair], Field(min_length=1), AfterValidator(_each_once)]
+    direction: Literal["two-sided", "greater", "less"] = "two-sided"
+
+
 def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
-    """The hypotheses of a YAML file. UserError where it cannot be read; BadInput with a line `file:line: place: what`
-    for each mistake in it."""
+    """The hypotheses of a YAML file. UserError if it cannot be read; BadInput with a line `file:line: place: what` for
+    each mistake in it."""
     file = Path(path)
     source = yaml_file.load(file, "--hypotheses")
-    node, content = source.root, source.content
-    if node is None or not isinstance(content, list) or not content:
-        raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {_kind(content)}"])
-    lines = [item.start_mark.line + 1 for item in node.value]
-    wrong = [(line, f"{_place(where)}: is there twice") for where, line in source.repeated]
-    wrong += [(line, f"[{i}]{what}") for i, line in enumerate(lines) for what in _mistakes(content[i])]
-    names = [_name_of(item) for item in content]
-    wrong += [(lines[i], f"[{i}].name: {names[i]} is there twice") for i in repeats(names) if names[i] is not None]
+    content = source.content
+    if source.root is None or not isinstance(content, list) or not content:
+        raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {_shown(content)}"])
+    lines = [item.start_mark.line + 1 for item in source.root.value]
+    wrong = [(line, f"{_place(where)}: is given twice") for where, line in source.repeated]
+    names = [item.get("name") if isinstance(item, dict) else None for item in content]
+    texts = [name if isinstance(name, str) else None for name in names]
+    wrong += [(lines[i], f"[{i}].name: {texts[i]} is given twice") for i in repeats(texts) if texts[i] is not None]
+    try:
+        written = TypeAdapter(list[_Written]).validate_python(content)
+    except ValidationError as error:
+        wrong += [(lines[int(one["loc"][0])], _mistake(one)) for one in error.errors()]
     if wrong:
         told = [f"{file}:{line}: {what}" for line, what in sorted(wrong, key=lambda one: one[0])]
         raise BadInput(told[:BAD_SHOWN], len(told))
-    return tuple(
-        Hypothesis(
-            name=item["name"],
-            combine=item["combine"],
-            metrics=tuple(item["metrics"]),
-            pairs=tuple((a, b) for a, b in item["pairs"]),
-            direction=item.get("direction", TWO_SIDED),
-        )
-        for item in content
-    )
+    return tuple(Hypothesis(w.name, w.combine, tuple(w.metrics), tuple(w.pairs), w.direction) for w in written)
+
+
+def _mistake(error: Any) -> str:
+    """A mistake that pydantic found, as `place: what`."""
+    where, value = error["loc"], error["input"]
+    if error["type"] == "extra_forbidden":
+        unknown = UnknownName("key", str(where[-1]), _KEYS, f"The keys are {', '.join(_KEYS)}.")
+        return f"{_place(where[:-1])}: {unknown}"
+    if error["type"] == "missing":
+        return f"{_place(where)}: is missing"
+    if error["type"] == "model_type":
+        return f"{_place(where)}: expected {', '.join(_KEYS)}, found {_shown(value)}"
+    quotes = "; put it in quotes" if isinstance(value, int | float) else ""
+    what = error["msg"].removeprefix("Value error, ")
+    return f"{_place(where)}: {what[0].lower()}{what[1:]}, found {_shown(value)}{quotes}"
+
+
+def _place(where: yaml_file.Where) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+
+
+def _shown(value: Any) -> str:
+    text = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+    return "a table" if isinstance(value, dict) else "nothing" if value is None else text[:_LONGEST_SHOWN]
 
 
 def decide(
     hypotheses: Sequence[Hypothesis], tests: Mapping[str, TukeyTest], alpha: float = 0.05
 ) -> tuple[HypothesisResult, ...]:
-    """What becomes of each hypothesis. tests: metric -> the Tukey test of its scores.
+    """The result of each hypothesis. tests: metric -> the Tukey test of its scores.
 
-    A hypothesis that needs all comparisons has no p where one of them has none, and one that needs any where all of
-    them have none: it is not supported, says why, and is not counted by Holm. UnknownName for a metric or a system that
+    A hypothesis that needs all comparisons has no p if one of them has none, and one that needs any if all of them have
+    none: it is not supported, has a reason, and is not counted by Holm. UnknownName for a metric or a system that
     was not tested.
     """
     tried = [(one, tuple(_comparisons(one, tests))) for one in hypotheses]
@@ -103,7 +152,10 @@ def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[Co
     for metric in one.metrics:
         if metric not in tests:
             raise UnknownName(
-                "metric", metric, tests, f"The hypothesis {one.name!r} names it; rows have {_all(tests)}."
+                "metric",
+                metric,
+                tests,
+                f"The hypothesis {one.name!r} names it; rows have {', '.join(tests) or 'none'}.",
             )
         test = tests[metric]
         for a, b in one.pairs:
@@ -122,78 +174,3 @@ def _why_none(comparisons: Sequence[Comparison], tests: Mapping[str, TukeyTest])
         if one.p is None:
             return f"{one.metric}, {one.a} and {one.b}: {tests[one.metric].pair(one.a, one.b).reason}"
     return None
-
-
-# What is wrong with a file --------------------------------------------------------------------------------------------
-
-
-def _mistakes(item: Any) -> Iterator[str]:
-    """What is wrong with one hypothesis, each as `.key: what`."""
-    if not isinstance(item, dict):
-        yield f": expected {', '.join(_KEYS)}, found {_kind(item)}"
-        return
-    for key in item:
-        if key not in _KEYS:
-            yield f": {UnknownName('key', str(key), _KEYS, 'The keys are ' + ', '.join(_KEYS) + '.')}"
-    for key in _KEYS[:4]:
-        if key not in item:
-            yield f".{key}: is missing"
-    if "name" in item and not _is_name(item["name"]):
-        yield f".name: expected text, found {_kind(item['name'])}{_quotes(item['name'])}"
-    for key, known in (("combine", (ALL, ANY)), ("direction", DIRECTIONS)):
-        if key in item and item[key] not in known:
-            yield f".{key}: is {', '.join(known[:-1])} or {known[-1]}, not {_kind(item[key])}"
-    if "metrics" in item:
-        yield from _in_list(item["metrics"], ".metrics", "names of metrics", "the name of a metric", _is_name)
-    if "pairs" in item:
-        yield from _in_list(item["pairs"], ".pairs", "pairs of systems", "two different systems, as [a, b]", _is_pair)
-
-
-def _place(where: yaml_file.Where) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-
-
-def _in_list(value: Any, where: str, of: str, each: str, fits: Callable[[Any], bool]) -> Iterator[str]:
-    if not isinstance(value, list) or not value:
-        yield f"{where}: expected a list of {of}, found {_kind(value)}"
-        return
-    keys = [str(one) if fits(one) else None for one in value]
-    twice = set(repeats(keys))
-    for i, one in enumerate(value):
-        if keys[i] is None:
-            yield f"{where}[{i}]: expected {each}, found {_kind(one)}{_quotes(one)}"
-        elif i in twice:
-            yield f"{where}[{i}]: {_kind(one)} is there twice"
-
-
-def _name_of(item: Any) -> str | None:
-    name = item.get("name") if isinstance(item, dict) else None
-    return name if _is_name(name) else None
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_name, value)) and value[0] != value[1]
-
-
-def _quotes(value: Any) -> str:
-    parts = value if isinstance(value, list) else [value]
-    return "; put it in quotes" if any(isinstance(part, int | float) for part in parts) else ""
-
-
-def _all(names: Mapping[str, Any]) -> str:
-    return ", ".join(names) or "none"
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a table"
-    if isinstance(value, list):
-        parts = ["a list" if isinstance(one, list) else _kind(one) for one in value[:4]]
-        return f"[{', '.join(parts + ['…'] * (len(value) > 4))}]"
-    if isinstance(value, str):
-        return value[:_LONGEST_SHOWN] or "empty text"
-    return "nothing" if value is None else str(value)[:_LONGEST_SHOWN]

@@ -171,7 +171,7 @@ def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     (table,) = section.tables
     assert [row[0] for row in table.rows] == [RELEVANCE, EASE]
     assert [column.name for column in table.columns] == [
-        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion", "better"),
+        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion", "direction"),
     ]
 
 

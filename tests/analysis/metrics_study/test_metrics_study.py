@@ -192,7 +192,9 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
     assert (one.test.n, one.test.missing, one.test.plus_one) == (30, 10, True)
     assert (one.question_means.n, one.question_means.left_out) == (30, 10)
     assert [scores.described.n for scores in one.systems] == [40, 40, 30]
-    assert here.notices[0].startswith("m: 10 of 40 questions (25 %) are excluded because")
+    assert here.notices[0] == (
+        "Questions are excluded because a system has no score: m 10 of 40 (25 %). C has the most missing scores."
+    )
     assert tables(here)["missing"].rows == (("m", "C", 40, "unparsable", 10, "The judge gave no number, twice."),)
     theirs = study(tmp_path / "b", {"m": scores}, "ABC", permutations=500, as_published=True).metric("m")
     assert theirs.test is not None

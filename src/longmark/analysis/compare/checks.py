@@ -118,23 +118,29 @@ def _unfinished(scores: Scores) -> Iterator[str]:
             yield f"The run {name} has missing rows{though}: {rows.in_words()}. If rows.jsonl was cut off, {_AGAIN}."
 
 
-def metric_notices(scores: Scores, metric: str, places: Sequence[int], *, incomplete: bool = False) -> Iterator[str]:
+def question_notices(
+    scores: Scores, metrics: Sequence[str], places: Sequence[int], *, incomplete: bool = False
+) -> Iterator[str]:
     """Excluded questions, systems without a score, questions answered twice. incomplete: no question is excluded."""
     names = [scores.systems[place] for place in places]
-    there = ~np.isnan(scores.matrix(metric)[:, list(places)])
-    present, asked = np.asarray(there.any(axis=0)), there.any(axis=1)
-    missing = (~there[asked]).sum(axis=0) * present
-    excluded, total = int((~there[asked][:, present].all(axis=1)).sum()), int(asked.sum())
-    if excluded > _EXCLUDED * total and not incomplete:
-        worst = int(np.argmax(missing))
+    excluded = []
+    most = np.zeros(len(names), dtype=np.int64)
+    for metric in metrics:
+        there = ~np.isnan(scores.matrix(metric)[:, list(places)])
+        present, asked = np.asarray(there.any(axis=0)), there.any(axis=1)
+        some, total = int((~there[asked][:, present].all(axis=1)).sum()), int(asked.sum())
+        if some > _EXCLUDED * total and not incomplete:
+            excluded.append(f"{metric} {some:,} of {total:,} ({share(some, total)})")
+            most += (~there[asked]).sum(axis=0) * present
+        if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
+            yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
+        if repeated := [name for name in names if scores.repeated.get((metric, name))]:
+            yield f"{metric}: {listed(repeated)} answered some questions more than once; their mean score counts once."
+    if excluded:
         yield (
-            f"{metric}: {excluded:,} of {total:,} questions ({share(excluded, total)}) are excluded because a system "
-            f"has no score; {names[worst]} has the most missing scores ({missing[worst]:,})."
+            f"Questions are excluded because a system has no score: {', '.join(excluded)}. "
+            f"{names[int(np.argmax(most))]} has the most missing scores."
         )
-    if absent := [name for name, some in zip(names, present, strict=True) if not some]:
-        yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
-    if repeated := [name for name in names if scores.repeated.get((metric, name))]:
-        yield f"{metric}: {listed(repeated)} answered some questions more than once; their mean score counts once."
 
 
 def advice(names: Sequence[str], there: NDArray[np.bool_]) -> str:

@@ -18,7 +18,7 @@ from longmark.analysis.compare.checks import (
     advice,
     check_scoring,
     check_settings,
-    metric_notices,
+    question_notices,
     run_notices,
 )
 from longmark.analysis.compare.metric import MetricComparison, Settings, described, tests_of
@@ -215,4 +215,4 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
             f"Only {fewest.common} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and intervals assume normal differences: use the p-values."
         )
-    return [*notices, *(text for one in found for text in metric_notices(scores, one.metric, places))]
+    return [*notices, *question_notices(scores, [one.metric for one in found], places)]

@@ -128,7 +128,7 @@ def _overview(found: Comparison) -> Section:
         ]
         columns += differ
     columns += [Column("n", "common"), Column("conclusion", _conclusion)]
-    columns.append(Column("better", "direction", kind="method", key="direction"))
+    columns.append(Column("direction", kind="method"))
     note = f"Means over the n questions with a score of every system. {_tests(found)} {_made(found)}"
     means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
 
@@ -147,7 +147,7 @@ def _overview(found: Comparison) -> Section:
         "Overview",
         says if found.comparisons else "Nothing was tested.",
         (
-            Table("overview", "Overview", tuple(columns), found.metrics, note),
+            Table("overview", "Results by metric", tuple(columns), found.metrics, note),
             systems_table(found.systems, metrics, cell, paper),
         ),
         note=_NOT_EQUAL,
@@ -178,7 +178,8 @@ def _conclusion(one: MetricComparison) -> str:
     if len(one.systems) == 2:
         return f"{significant[0].first} is {way}"
     first = significant[0].first  # pairs are in the order of the systems, the best first
-    return f"{first} is {way} than {listed([pair.second for pair in significant if pair.first == first])}"
+    others = [pair.second for pair in significant if pair.first == first]
+    return f"{first} is {way} than {listed(others) if len(others) < 3 else f'{len(others)} others'}"
 
 
 class _Claim(NamedTuple):

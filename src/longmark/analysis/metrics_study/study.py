@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from longmark import __version__
-from longmark.analysis.compare.checks import check_scoring, check_settings, metric_notices, run_notices
+from longmark.analysis.compare.checks import check_scoring, check_settings, question_notices, run_notices
 from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UserError
 from longmark.records import Usage
@@ -212,8 +212,8 @@ def metrics_study(
     notices = run_notices(scores, names, differing)
     for why in dict.fromkeys(one.undetectable for one in found if one.undetectable):
         notices.append(f"{listed([one.metric for one in found if one.undetectable == why])}: {why}.")
+    notices += question_notices(scores, names, range(len(scores.systems)), incomplete=as_published)
     for one in found:
-        notices += metric_notices(scores, one.metric, range(len(scores.systems)), incomplete=as_published)
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
             notices.append(f"{one.metric}: {outside:,} scores are outside the bounds that the metric declares.")
     return MetricsStudy(
