@@ -34,7 +34,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         assert isinstance(answer, str)
         return ChatReply(answer, "length") if "Answer the question for" in text else answer
 
-    able = Capabilities(json_schema=True, logprobs=20, prompt_logprobs=False)
+    able = Capabilities(logprobs=20)
     chat = FakeChat(says, name="chat", capabilities=able)
     monkeypatch.setattr(full, "MODELS", ModelNames([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()))
     out = tmp_path / "demo"

@@ -10,8 +10,8 @@ from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.program import run, write_jsonl
 
 from longmark.domain import load
+from longmark.engine.session import ProfileCheck
 from longmark.engine.settings import choose
-from longmark.engine.source import ProfileCheck
 from longmark.models.cache import CallCache
 from longmark.records import Example
 

@@ -15,7 +15,7 @@ from tests.fuzz.engine import Fuzzer
 from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
-from longmark.engine.source import ProfileCheck
+from longmark.engine.session import ProfileCheck
 from longmark.records import Example, Row
 from longmark.records.labels import read_labels
 from longmark.records.read import Reading

@@ -72,7 +72,7 @@ def test_a_plain_call() -> None:
 def test_names() -> None:
     chat = HttpChat(Endpoint("http://h/v1/"), "m", "m@http://h/v1")
     assert (chat.name, chat.identity) == ("m@http://h/v1", "m@http://h/v1")
-    assert chat.capabilities.json_schema is None
+    assert chat.capabilities.logprobs is None
 
 
 def test_the_sample_number_is_the_seed_where_it_can_matter() -> None:

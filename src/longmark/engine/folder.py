@@ -1,4 +1,4 @@
-"""The folder of a run: what was read, what was marked, and how; one process at a time.
+"""The folder of a run: its examples, rows and manifest; one process at a time.
 
 manifest.json    what was asked for and with what: see `manifest.py`
 examples.jsonl   the examples as they were read
@@ -15,7 +15,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import orjson
 from filelock import FileLock, Timeout
@@ -68,15 +67,15 @@ def locked(path: Path, state: str) -> FileLock:
 
 
 class RunFolder:
-    """A run's folder, locked. Use it as a context manager. values: full names of the metric values, in their order."""
+    """A run's folder, locked. Use it as a context manager. scores: full names of the run's scores, in their order."""
 
-    def __init__(self, path: Path, values: Sequence[str]) -> None:
+    def __init__(self, path: Path, scores: Sequence[str]) -> None:
         self.path = path
         self.rows_path = path / "rows.jsonl"
         self.examples_path = path / "examples.jsonl"
         self.manifest_path = path / "manifest.json"
-        self._values = list(values)
-        self._number = {name: m for m, name in enumerate(values)}
+        self._scores = list(scores)
+        self._number = {name: m for m, name in enumerate(scores)}
         self._was_there = path.exists()
         self._writes = 0
         self._rows_file: int | None = None
@@ -91,16 +90,13 @@ class RunFolder:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: BaseException | None, _tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._rows_file is not None:
             os.close(self._rows_file)
         self._db.close()
         (self.path / ".index.sqlite").unlink(missing_ok=True)
         (self.path / ".examples.jsonl.new").unlink(missing_ok=True)
-        made_nothing = not self._was_there and not self.manifest_path.exists()
-        if made_nothing:  # while it is still locked: nobody else has begun here
+        if not self._was_there and not self.manifest_path.exists():  # locked: no other process has begun here
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
 
@@ -118,7 +114,7 @@ class RunFolder:
     # Examples ----------------------------------------------------------------------------------------------------
 
     def stage(self, examples: Iterable[Example]) -> int:
-        """Writes the examples beside those of an earlier run, replacing nothing yet; how many there are."""
+        """Writes the examples beside those of an earlier run, which stay; how many there are."""
         n = 0
         with open(self.path / ".examples.jsonl.new", "wb") as file:
             for n, example in enumerate(examples, start=1):
@@ -132,17 +128,17 @@ class RunFolder:
         return n
 
     def adopt(self) -> Changes:
-        """Makes the staged examples the folder's, and takes out rows of examples that changed or are gone.
+        """Replaces the folder's examples by the staged ones, and deletes rows of examples that changed or are gone.
 
         The rows go first: a process that dies in between leaves old examples with fewer rows, which the next one
-        marks again, never new examples with rows of old ones.
+        makes again, never new examples with rows of old ones.
         """
         if self.examples_path.exists():
             with open(self.examples_path, "rb") as file:
                 for line in file:
                     try:
                         example = Example.from_json(line)
-                    except ValueError:  # damaged: as if it had not been there, and its rows are made again
+                    except ValueError:  # damaged: its rows are made again
                         continue
                     self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?)", (example.id, example.content_hash()))
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
@@ -159,7 +155,7 @@ class RunFolder:
         return Changes(new, changed, removed, self._count("rows"))
 
     def _index_rows(self) -> bool:
-        """Notes where each row stands that is still valid; whether the file also holds others (or a torn line)."""
+        """Indexes the rows that are still valid; whether the file also holds others (or a torn line)."""
         if not self.rows_path.exists():
             return False
         offset, outdated = 0, False
@@ -196,15 +192,15 @@ class RunFolder:
 
     # Rows --------------------------------------------------------------------------------------------------------
 
-    def missing(self, n: int, values: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
-        """Which of these values the example still needs a row for, with the status of the row it has (None: none).
+    def missing(self, n: int, scores: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
+        """Which of these scores the example still needs a row for, with the status of the row it has (None: none).
         retry: statuses of rows to make again."""
         rows = self._do("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
-        found = {self._values[m]: status for m, status in rows}
-        return {value: found.get(value) for value in values if value not in found or found[value] in retry}
+        found = {self._scores[m]: status for m, status in rows}
+        return {name: found.get(name) for name in scores if name not in found or found[name] in retry}
 
     def rows_to_be(self, selected: Sequence[Selected]) -> int:
-        """How many rows there will be when every example is marked."""
+        """How many rows there will be when every example is scored."""
         kinds = self._db.execute("SELECT variant, kind, count(*) FROM examples GROUP BY variant, kind").fetchall()
         return sum(
             count * len(chosen.due(is_variant=bool(is_variant), kind=kind))
@@ -218,7 +214,7 @@ class RunFolder:
         return sum(count for status, count in by_status if status not in retry)
 
     def append(self, n: int, row: Row) -> None:
-        """Writes a row to the end of the file, at once."""
+        """Appends a row to the file, at once."""
         assert self._rows_file is not None
         line = redact_reply(row.to_json()) + b"\n"
         try:
@@ -234,21 +230,21 @@ class RunFolder:
         self._rows_end += len(line)
 
     def first(self, key: bytes) -> bool:
-        """Whether nobody in this run has asked for the call of this key before; from now on somebody has."""
+        """Whether this is the first time in this run that the call of this key is needed."""
         return self._execute("INSERT OR IGNORE INTO asked VALUES (?)", (key,)) == 1
 
     def put_in_order(self) -> None:
-        """Rewrites rows.jsonl: one row for each example and value, in the order of the examples."""
+        """Rewrites rows.jsonl: one row for each example and score, in the order of the examples."""
         if self._rows_file is not None:
             os.close(self._rows_file)
             self._rows_file = None
         self._rewrite_rows()
 
     def unscored(self) -> tuple[list[str], list[str]]:
-        """The values that no row has, and those that have no row, since no example is one that they are for."""
+        """The metrics for which every example is unscored, and those without a row, since they apply to no example."""
         found = dict(self._db.execute("SELECT m, max(status = 'ok') FROM rows GROUP BY m"))
-        none = [value for m, value in enumerate(self._values) if found.get(m) == 0]
-        return none, [value for m, value in enumerate(self._values) if m not in found]
+        none = [value for m, value in enumerate(self._scores) if found.get(m) == 0]
+        return none, [value for m, value in enumerate(self._scores) if m not in found]
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""
@@ -293,7 +289,7 @@ class RunFolder:
         return done
 
     def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
-        """UserError where the index cannot be used: that is no bug of whoever marks an example just now."""
+        """UserError where the index cannot be used: that is no bug of the metric which needs it."""
         try:
             return self._db.execute(statement, values)
         except sqlite3.Error as error:

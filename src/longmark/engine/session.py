@@ -6,26 +6,30 @@ import asyncio
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.settings import Options, Settings, unsupported
-from longmark.engine.source import ProfileCheck
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
+from longmark.metrics import Selected
 from longmark.models.budget import Budget, UnknownPrice
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, Counts
 from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.progress import counted
-from longmark.records import Row
+from longmark.records import Example, Row
 from longmark.records.read import ExampleSource, Reading
+
+if TYPE_CHECKING:
+    from longmark.domain import Domain
 
 _ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
 
@@ -199,3 +203,65 @@ def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
         with suppress(NotImplementedError):
             for number in numbers:
                 loop.remove_signal_handler(number)
+
+
+# Profiles --------------------------------------------------------------------------------------------------------
+
+_SHOWN = 3  # values of a slot that are named
+
+
+class ProfileCheck:
+    """Whether the examples' profiles are of the run's domain; it counts while examples go through.
+
+    Specificity and masked answer relevance look for what the domain names. On questions of another domain they give
+    scores all the same, so that a wrong or a forgotten `--domain` would not be noticed. A slot is unknown where the
+    domain has none of that name; a value where the slot has no such value, in any case and spacing. Entries that are
+    empty or no text are not checked, nor are examples without a profile.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._known = {slot.name: {_folded(value) for value in slot.all_values} for slot in domain.slots}
+        self._profiles = self._misfits = 0
+        self._slots: Counter[str] = Counter()
+        self._values: dict[str, Counter[str]] = {}  # slot -> unknown values; no more of them than are shown, and one
+
+    def over(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """The examples as they are."""
+        for example in examples:
+            self._count(example)
+            yield example
+
+    def _count(self, example: Example) -> None:
+        profile = {name: value for name, value in (example.profile or {}).items() if value}
+        slots = [name for name in profile if name not in self._known]
+        values = {
+            name: value
+            for name, value in profile.items()
+            if name in self._known and isinstance(value, str) and _folded(value) not in self._known[name]
+        }
+        self._profiles += bool(profile)
+        self._misfits += bool(slots or values)
+        self._slots.update(slots)
+        for name, value in values.items():
+            seen = self._values.setdefault(name, Counter())
+            seen[value if value in seen or len(seen) < _SHOWN else "…"] += 1
+
+    def message(self, selected: Iterable[Selected]) -> str | None:
+        """What does not fit, for whoever selected these metrics; None where all fits, or no one reads profiles."""
+        minding = dict.fromkeys(chosen.name for chosen in selected if chosen.metric.by_domain)
+        if not self._misfits or not minding:
+            return None
+        what = []
+        if self._slots:
+            what.append("it has no slot " + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common()))
+        for name, seen in self._values.items():
+            what.append(f"it does not know the {name} of {seen.total():,} ({'; '.join(seen)})")
+        return (
+            f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}, which "
+            f"{' and '.join(minding)} go by: {'; '.join(what)}. Is it the right one? --domain FILE.yaml names another."
+        )
+
+
+def _folded(value: str) -> str:
+    return " ".join(value.casefold().split())

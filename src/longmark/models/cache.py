@@ -1,15 +1,14 @@
-"""The call cache: every paid reply, once, on disk before anyone uses it.
+"""The call cache: every paid reply, once, on disk before it is used.
 
-One SQLite file for all runs, on a local disk: the WAL that lets several processes share it is corrupted by network file
-systems, so a file there is refused. It is opened for writing, and its layout checked, before anything is paid. A
-reply's key is a hash of the model's identity, the whole request and the sample number; keys of endpoints (API keys) are
-no part of it and never come here. Replies that arrive in the same turn of the event loop are committed in one
-transaction. Durability: a killed process loses nothing that was committed; WAL with `synchronous=NORMAL` means that a
-power cut can lose the last commits, never the file.
+One SQLite file for all runs, on a local disk: network file systems corrupt the WAL that lets several processes share
+it, so a file there is refused. It is opened for writing, and its layout checked, before anything is paid. A reply's key
+is a hash of the model's identity, the whole request and the sample number, never of an API key. Replies that arrive in
+the same turn of the event loop are committed in one transaction. A killed process loses nothing that was committed; a
+power cut can lose the last commits, never the file (WAL with `synchronous=NORMAL`).
 
-Before a call is sent, its key is claimed: a row with an owner and a lease. Another process that wants the same reply
-finds the claim and waits for the reply in place of paying for it. A claim ends with its reply, with a failure, with the
-death of its process (seen at once on the same machine) or, where none of that can be seen, with its lease.
+Before a call is sent, its key is claimed: a row with an owner and a lease. Another process that needs the same reply
+waits for it instead of paying again. A claim ends with its reply, with a failure, with the death of its process (seen
+at once on the same machine) or with its lease.
 """
 
 from __future__ import annotations
@@ -46,15 +45,13 @@ _COLUMNS = {
     "claims": ["key", "owner", "until"],
 }
 LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
+# how the names of network file systems begin
 _SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
-"""How the names of network file systems begin."""
-
-
 _PATIENCE = 30.0  # seconds to wait for another process that holds the file
 
 
 def call_key(identity: str, kind: str, request: Any) -> bytes:
-    """SHA-256 of who is asked for what. request: a dataclass or JSON value; equal requests give equal keys."""
+    """The key of a call. request: a dataclass or JSON value; equal requests give equal keys."""
     body = orjson.dumps((identity, kind, request), option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(body).digest()
 
@@ -77,7 +74,6 @@ class CallCache:
         self._puts: list[tuple[bytes, str, str, float, float | None, bytes]] = []
         self._wanted: list[tuple[bytes, bool]] = []
         self._freed: list[bytes] = []
-        self._granted: set[bytes] = set()
         self._flushed: asyncio.Future[set[bytes]] | None = None
         self._owner = f"{platform.node()} {os.getpid()} {secrets.token_hex(8)}"
         self._held: set[bytes] = set()
@@ -108,8 +104,8 @@ class CallCache:
         await asyncio.shield(self._begin())
 
     async def claim(self, keys: Collection[bytes], *, anew: bool = False) -> set[bytes]:
-        """Those of the keys that are for the caller to ask: nobody else is asking, and there is no reply (with `anew`
-        one that is there does not count). The caller ends each claim by `put` or `release`."""
+        """Those of the keys that the caller is to request: no other process does, and there is no reply (with `anew` a
+        stored reply does not count). The caller ends each claim by `put` or `release`."""
         self._wanted += [(key, anew) for key in keys]
         commit = self._begin()
         try:
@@ -167,16 +163,19 @@ class CallCache:
         if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
             return False
         now = time.time()
-        found = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-        if found is not None and self._is_held(found[0], found[1], now):
+        claim = (key, self._owner, now + LEASE)
+        if self._db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?)", claim).rowcount == 1:
+            return True
+        owner, until = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
+        if self._is_held(owner, until, now):
             return False
-        self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
+        self._db.execute("REPLACE INTO claims VALUES (?, ?, ?)", claim)
         return True
 
     @staticmethod
     def _is_held(owner: Any, until: Any, now: float) -> bool:
-        """Whether a claim holds: its lease runs, and its owner is no process of this machine that is gone. A claim that
-        cannot be read, or of a clock that is far ahead, is none."""
+        """Whether a claim holds: its lease runs, and its owner is no dead process of this machine. A claim that cannot
+        be read, or of a clock that is far ahead, does not hold."""
         if not isinstance(until, float) or not now < until <= now + 2 * LEASE:
             return False
         match str(owner).rsplit(" ", 2):
@@ -189,8 +188,8 @@ class CallCache:
             os.kill(int(pid), 0)
         except ProcessLookupError:
             return False
-        except OSError:
-            return True
+        except OSError:  # it is another user's
+            pass
         return True
 
     def _renew(self) -> None:
@@ -215,7 +214,7 @@ class CallCache:
         return [CacheLine(*line) for line in self._do(query)]
 
     def clear(self, model: str | None = None) -> int:
-        """Deletes the replies of one model, or all, with what was learnt of their endpoints; how many there were."""
+        """Deletes the replies of one model, or all, with the facts about their endpoints; how many there were."""
         if model is None:
             count = self._do("DELETE FROM calls").rowcount
             self._do("DELETE FROM facts")
@@ -247,8 +246,8 @@ class CallCache:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection with its tables. SQLite's own timeout does not cover the change of a new file to WAL: of several
-    processes that open it at the same moment one would be told "locked" at once, so that answer is asked again."""
+    """A connection with its tables. SQLite's own timeout does not cover the change of a new file to WAL (of several
+    processes that open it at the same moment one gets "locked" at once), so that is tried again."""
     database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     until = time.monotonic() + _PATIENCE
     while True:

@@ -34,9 +34,7 @@ class _Fake:
         self.name = name
         self.identity = f"fake-{kind}:{name}"
         self.width = width
-        self.capabilities = Capabilities(
-            **{"json_schema": False, "logprobs": 0, "prompt_logprobs": False} | capabilities
-        )
+        self.capabilities = Capabilities(**capabilities)
         self.requests: list[Any] = []
         self.closed = False
 
@@ -66,7 +64,7 @@ class FakeChat(_Fake):
         width: int | None = None,
         capabilities: Capabilities | None = None,
     ) -> None:
-        super().__init__("chat", name, width, json_schema=True, logprobs=20 if logprobs else 0)
+        super().__init__("chat", name, width, logprobs=20 if logprobs else 0)
         self.capabilities = capabilities or self.capabilities
         self.in_flight = 0
         self.most_in_flight = 0

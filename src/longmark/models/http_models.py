@@ -26,7 +26,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from longmark.errors import AskAgain, RequestRefused, ServerFault, TooLong, TooManyInputs, Unsupported
+from longmark.errors import AskAgain, ServerFault, TooLong, TooManyInputs, Unsupported
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.keys import holds_key
 from longmark.models.protocols import (
@@ -39,6 +39,7 @@ from longmark.models.protocols import (
     RerankReply,
     TokenLogprobs,
     Tokens,
+    no_start_token,
 )
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class _HttpModel:
 
     path = ""
     width: int | None = None
-    capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
+    capabilities = Capabilities()
 
     def __init__(self, endpoint: Endpoint, model: str, name: str) -> None:
         self.name = name
@@ -125,7 +126,7 @@ class HttpChat(_HttpModel):
     not the first."""
 
     path = "/chat/completions"
-    capabilities = Capabilities(prompt_logprobs=False)  # what refusals teach counts only after the cache was asked
+    capabilities = Capabilities(logprobs=None)  # what refusals teach counts only after the cache was asked
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`."""
@@ -304,7 +305,7 @@ class HttpLanguageModel(_HttpModel):
     """
 
     path = "/completions"
-    capabilities = Capabilities(entropy=False)
+    capabilities = Capabilities(prompt_logprobs=None)
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         """Natural-log probability of each token of the text. An empty text has no tokens and takes no request."""
@@ -318,10 +319,7 @@ class HttpLanguageModel(_HttpModel):
         after = {"prompt": request.text, "add_special_tokens": False}
         prompt, text = await asyncio.gather(self._tokens(before), self._tokens(after))
         if not prompt:
-            raise RequestRefused(
-                f"{self.name} puts no token before an empty prompt, so the first token of the text has no "
-                "probability: give a prompt"
-            )
+            raise no_start_token(self.name)
         body = {"prompt": prompt + text, "max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 1}
         return self._reply(await self._ask(self._url, body), text, len(prompt))
 

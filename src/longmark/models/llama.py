@@ -1,10 +1,10 @@
 """GGUF models on llama.cpp, through `xllamacpp`: chat, and the log-probabilities of a given text.
 
-`embedded:judge`, `embedded:small` and `gguf:PATH`. The model loads at the first call, in a thread; llama.cpp then
-serves on a loopback port of its own choosing, behind a key made for this process, and calls go there, so the event
-loop stays free and a cancelled call stops the work. Needs the extra `embedded`.
+`embedded:judge`, `embedded:small` and `gguf:PATH`. The model loads at the first call, in a thread. llama.cpp serves on
+a loopback port that it chooses, with a key made for this process: the event loop stays free, and a cancelled call stops
+the work. Needs the extra `embedded`.
 
-Prompts are sent as token ids. The chat template's own text may hold control tokens; the messages may not: a text under
+Prompts are sent as token ids. The chat template's own text may hold control tokens, the messages may not: a text under
 evaluation that spells `<|im_end|>` is read as those ten characters. A prompt that fills the context window is refused
 (`TooLong`), never cut.
 """
@@ -12,7 +12,6 @@ evaluation that spells `<|im_end|>` is read as those ten characters. A prompt th
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.util
 import os
 import secrets
@@ -35,6 +34,7 @@ from longmark.models.protocols import (
     Message,
     TokenLogprobs,
     Tokens,
+    no_start_token,
 )
 
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
@@ -53,11 +53,11 @@ _FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
 
 class LlamaCpp:
-    """A GGUF file as a `Chat` and a `LanguageModel`.
+    """A GGUF file as a `Chat` and a `LanguageModel`. Construction raises `UserError` where the file is missing or is no
+    GGUF file, and `MissingExtra` where the runtime is not installed."""
 
-    name: as in signatures. Construction raises `UserError` where the file is missing or is no GGUF file, and
-    `MissingExtra` where the runtime is not installed.
-    """
+    capabilities = Capabilities(logprobs=TOP_LOGPROBS, prompt_logprobs=True)
+    width: int | None = 1  # one slot, one prompt cache: design/embedded-models.md
 
     def __init__(self, path: Path, name: str, *, context: int = CONTEXT) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
@@ -65,8 +65,6 @@ class LlamaCpp:
         _check_gguf(path)
         self.name = name
         self.identity = f"gguf:sha256:{sha256(path)}"
-        self.capabilities = Capabilities(json_schema=True, logprobs=TOP_LOGPROBS, prompt_logprobs=True)
-        self.width: int | None = 1  # one slot, one prompt cache: design/embedded-models.md
         self._path = path
         self._context = context
         self._key = secrets.token_urlsafe(24)
@@ -82,9 +80,8 @@ class LlamaCpp:
         """The installed model of this name; `UnknownName`, `ModelNotInstalled`."""
         chat = [model.name for model in catalogue.MODELS.values() if model.kind == "chat"]
         if name not in chat:
-            raise errors.UnknownName(
-                "embedded chat model", name, chat, f"The embedded chat models are: {', '.join(chat)}."
-            )
+            hint = f"The embedded chat models are: {', '.join(chat)}."
+            raise errors.UnknownName("embedded chat model", name, chat, hint)
         return cls(catalogue.model_path(name), f"embedded:{name}")
 
     @classmethod
@@ -119,10 +116,8 @@ class LlamaCpp:
         )
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
-        """The text's tokens one after the other, each forced in its turn.
-
-        Prompt and text are tokenised apart and joined, so that the text has the same tokens after every prompt.
-        """
+        """The text's tokens one after the other, each forced in its turn. Prompt and text are tokenised apart, so that
+        the text has the same tokens after every prompt."""
         await self._start()
         text = await self._tokenize(request.text)
         if request.chat:
@@ -130,26 +125,20 @@ class LlamaCpp:
         else:
             prompt = [token for token, _ in await self._tokenize(request.prompt, start=True)]
         if text and not prompt:
-            raise errors.RequestRefused(
-                f"{self.name} has no start token: the first token of a text has no probability without a prompt; "
-                "give a prompt"
-            )
+            raise no_start_token(self.name)
         self._check_window(len(prompt) + len(text))
         logprobs: list[float] = []
         used = Tokens()
         for position, (token, _) in enumerate(text):
-            before = [token for token, _ in text[:position]]
-            reply = await self._complete(
-                {
-                    "prompt": prompt + before,
-                    "n_predict": 1,
-                    "temperature": 0.0,
-                    "n_probs": 1,
-                    "logit_bias": [[token, _FORCE]],
-                    "cache_prompt": True,
-                }
-            )
-            logprobs.append(_forced(reply, token))
+            prompt_so_far = prompt + [token for token, _ in text[:position]]
+            settings = {"n_predict": 1, "temperature": 0.0, "n_probs": 1, "cache_prompt": True}
+            reply = await self._complete({"prompt": prompt_so_far, "logit_bias": [[token, _FORCE]], **settings})
+            entry = reply["completion_probabilities"][0]
+            if entry["id"] != token:
+                raise errors.RequestRefused(
+                    f"llama.cpp did not take token {token}: it has no probability in this model"
+                )
+            logprobs.append(float(entry["logprob"]))
             counted = _tokens(reply)
             fresh = used.prompt - used.cached_prompt + counted.prompt - counted.cached_prompt
             used = Tokens(len(prompt) + position, len(prompt) + position - fresh)
@@ -217,11 +206,12 @@ class LlamaCpp:
         try:
             reply = orjson.loads(content)
         except orjson.JSONDecodeError as error:
-            raise errors.ServerFault(
-                f"{self.name}: llama.cpp's reply is no JSON: {error}", http_status=status
-            ) from error
+            raise errors.ServerFault(f"{self.name}: llama.cpp's reply is no JSON: {error}", status) from error
         if status >= 400:
-            said = _error_text(reply)
+            try:
+                said = str(reply["error"]["message"])
+            except (KeyError, TypeError):
+                said = str(reply)[:300]
             kind = errors.ServerFault if status >= 500 else errors.RequestRefused
             raise kind(f"{self.name}: llama.cpp refused the call: {said}", http_status=status)
         return reply
@@ -239,7 +229,7 @@ class LlamaCpp:
             )
 
     def _check_held(self, text: str, *, whole: bool) -> None:
-        """llama.cpp passes over a schema that it cannot turn into a grammar; the reply shows it."""
+        """llama.cpp ignores a schema that it cannot turn into a grammar; the reply shows it."""
         try:
             held = text[:1] in _JSON_STARTS
             if whole:
@@ -284,16 +274,12 @@ class LlamaCpp:
                 raise errors.RequestRefused(f"the chat template of {self.name} has no place for a {role} message")
             pieces.append(before)
         pieces.append(rest)
-        ids = []
-        for number, piece in enumerate(pieces):
-            tokens = await self._tokenize(piece, start=number == 0, special=True)
-            ids.append([token for token, _ in tokens])
-        return tuple(ids)
+        tokens = [await self._tokenize(piece, start=i == 0, special=True) for i, piece in enumerate(pieces)]
+        return tuple([token for token, _ in some] for some in tokens)
 
 
 def _runtime() -> Any:
-    """The runtime, whose threads wait for each other with patience. OpenMP reads the environment when it is loaded, and
-    a user's own setting stands."""
+    """The runtime, loaded with `_SPINS` in the environment unless the user has a setting of their own."""
     name, value = _SPINS
     ours = name not in os.environ and "OMP_WAIT_POLICY" not in os.environ
     if ours:
@@ -316,27 +302,14 @@ def _check_gguf(path: Path) -> None:
         raise errors.UserError(f"{path} is not a GGUF file; give the path of a model in llama.cpp's format")
 
 
-def _error_text(reply: Any) -> str:
-    with contextlib.suppress(KeyError, TypeError):
-        return str(reply["error"]["message"])
-    return str(reply)[:300]
-
-
 def _piece(piece: str | list[int]) -> str:
-    """A token as text; one that holds part of a character comes as bytes."""
+    """A token as text; part of a character comes as bytes."""
     return piece if isinstance(piece, str) else bytes(piece).decode("utf-8", errors="replace")
 
 
 def _token(entry: dict[str, Any]) -> TokenLogprobs:
     top = tuple((candidate["token"], candidate["logprob"]) for candidate in entry["top_logprobs"])
     return TokenLogprobs(entry["token"], entry["logprob"], top)
-
-
-def _forced(reply: dict[str, Any], token: int) -> float:
-    entry = reply["completion_probabilities"][0]
-    if entry["id"] != token:
-        raise errors.RequestRefused(f"llama.cpp did not take token {token}: it has no probability in this model")
-    return float(entry["logprob"])
 
 
 def _tokens(reply: dict[str, Any]) -> Tokens:

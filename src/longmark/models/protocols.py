@@ -1,9 +1,9 @@
-"""What a model can be asked, whoever serves it.
+"""Requests to models, their replies, and the protocols of backends.
 
-A backend implements one or more of the four protocols and raises only `errors.ModelError` and its kinds. It does no
-caching, retrying, limiting or counting: all of that is `models.client`, the one way in. Requests and replies are frozen
-dataclasses of plain values, so that they can be hashed for the cache and stored as JSON. A reply checks its own numbers
-when it is made (BadReply); their types are checked by the client, before anything is stored.
+A backend implements one or more of the four protocols and raises only `errors.ModelError` and its kinds. Caching,
+retries, limits and counts are the client's (`models.client`). Requests and replies are frozen dataclasses of plain
+values, so that they can be hashed for the cache and stored as JSON. A reply checks its own numbers when it is made
+(BadReply); their types are checked by the client, before anything is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from longmark.errors import BadReply
+from longmark.errors import BadReply, RequestRefused
 
 MOST_TOKENS = 10**9  # of one call; what an endpoint counts beyond that is a mistake of its
 _FLOAT32 = 3.4028234663852886e38  # the largest number of 32 bits, in which vectors are kept
@@ -24,13 +24,12 @@ _ROUNDING = 1e-3  # by which a log-probability may be above 0
 class Capabilities:
     """What a backend can do. None: not known before the first call (an HTTP endpoint).
 
-    json_schema: replies can be held to a JSON schema. logprobs: how many top log-probabilities a reply can carry for
-    each of its tokens (0: none). prompt_logprobs: log-probabilities of a given text. entropy: of the whole vocabulary.
+    logprobs: how many top log-probabilities a reply can carry for each of its tokens. prompt_logprobs: whether it gives
+    log-probabilities of a given text; entropy: of the whole vocabulary.
     """
 
-    json_schema: bool | None = None
-    logprobs: int | None = None
-    prompt_logprobs: bool | None = None
+    logprobs: int | None = 0
+    prompt_logprobs: bool | None = False
     entropy: bool = False
 
 
@@ -70,10 +69,8 @@ class TokenLogprobs:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again.
-
-    BadReply for counts that cannot be: below 0, above `MOST_TOKENS`, more cached than read.
-    """
+    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again. BadReply
+    for impossible counts: below 0, above `MOST_TOKENS`, more cached than read."""
 
     prompt: int = 0
     cached_prompt: int = 0
@@ -81,7 +78,7 @@ class Tokens:
 
     def __post_init__(self) -> None:
         if not 0 <= self.cached_prompt <= self.prompt <= MOST_TOKENS or not 0 <= self.completion <= MOST_TOKENS:
-            raise BadReply(f"token counts that cannot be: {self.prompt}, {self.cached_prompt}, {self.completion}")
+            raise BadReply(f"impossible token counts: {self.prompt}, {self.cached_prompt}, {self.completion}")
 
 
 def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
@@ -100,7 +97,7 @@ def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
 class ChatReply:
     """text: what the model wrote. finish: `stop`, `length`, `content_filter` or what the endpoint says. refusal: the
     endpoint's own refusal message. logprobs: one entry a token where they were asked for and given, else (). tokens (of
-    every kind of reply): None where the endpoint did not say, or said what cannot be."""
+    every kind of reply): None where the endpoint gave no usable count."""
 
     text: str
     finish: str = "stop"
@@ -162,6 +159,13 @@ class LikelihoodReply:
         _check_finite("an entropy", self.entropies)
 
 
+def no_start_token(name: str) -> RequestRefused:
+    """The error of a language model that gets an empty prompt and puts no start token before a text."""
+    return RequestRefused(
+        f"{name} has no start token: the first token of a text has no probability without a prompt; give a prompt"
+    )
+
+
 def _check_finite(what: str, numbers: Iterable[float]) -> None:
     if not all(map(math.isfinite, numbers)):
         raise BadReply(f"{what} holds a number that is not finite")
@@ -176,9 +180,8 @@ class Backend(Protocol):
     """What every backend has.
 
     name: as in signatures and tables, never with a key. identity: names the model for the cache key (base URL and
-    model, or a file's hash). capabilities: what it can do. width: how many calls at once a model on this machine can
-    serve; a stop gives up those under way, so cancelling one must be harmless. None: an endpoint, which is asked as
-    often as the user allows.
+    model, or a file's hash). width: how many calls at once a model on this machine can serve; a stop cancels those
+    under way. None: an endpoint, whose limit is the user's.
     """
 
     name: str
@@ -212,8 +215,7 @@ class LanguageModel(Backend, Protocol):
 
 @runtime_checkable
 class PrefixSharing(LanguageModel, Protocol):
-    """A language model that reads what several prompts have in common once, where it is asked about all of them in one
-    call. (One that keeps its last prompts by itself, as a server does, needs no such call: they are sent in their
-    order.)"""
+    """A language model that reads what several prompts have in common once, where all of them come in one call. (A
+    server that keeps its last prompts needs no such call: they are sent in their order.)"""
 
     async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]: ...

@@ -1,13 +1,12 @@
-"""The embedded judge in a reranker's place: the log-odds of "relevant".
+"""The embedded judge as a reranker: the log-odds of "relevant".
 
 The score of a document is log p(yes) - log p(no), over the first token of the judge's reply to the question whether the
-document is relevant to the query. It is a raw score, positive where yes is likelier, and what it can tell is what a
-small judge can tell in one word: it is no trained reranker, and its scores are not to be compared with those of one.
-`design/leave-one-out.md` says what was measured.
+document is relevant to the query: a raw score, positive where yes is likelier. It is no trained reranker, and its
+scores cannot be compared with those of one (measured in `design/leave-one-out.md`).
 
-Case and the space before a word are folded; where one of the two words is not among the candidates that the model
+Case and the space before a word are ignored. Where one of the two words is not among the candidates that the model
 gives, it counts as unlikely as the last of them, so the score is then nearer to 0 than it should be. One call a
-document, each in its turn; the query goes first, so that documents which begin alike are read from where they part.
+document, one after the other.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class LogOddsReranker:
     def __init__(self, judge: Chat) -> None:
         self.name = f"{judge.name} (log-odds of relevant)"
         self.identity = f"log-odds:{SYSTEM.hash}:{PROMPT.hash}:{judge.identity}"
-        self.capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
+        self.capabilities = Capabilities()
         self.width: int | None = 1
         self._judge = judge
 

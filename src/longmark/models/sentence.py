@@ -26,7 +26,7 @@ _BATCH = 16
 class LazyModel:
     """A model on this machine that loads at the first call, in a thread. One call uses every core."""
 
-    capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=False)
+    capabilities = Capabilities()
     width: int | None = 1
 
     def __init__(self, name: str) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 from longmark import errors
 from longmark.home import sha256
 from longmark.models.leave_one_out import Branch, Plan, plan
-from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens
+from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens, no_start_token
 from longmark.models.sentence import LazyModel, folder_identity, load_by
 
 _CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
@@ -46,7 +46,7 @@ class _Sequence:
 
 
 class _Cancelled(Exception):
-    """Nobody waits for the values any more."""
+    """The call was cancelled."""
 
 
 class TransformersLM(LazyModel):
@@ -56,14 +56,13 @@ class TransformersLM(LazyModel):
     raises `MissingExtra` where the library is not installed.
     """
 
-    capabilities = Capabilities(json_schema=False, logprobs=0, prompt_logprobs=True, entropy=True)
+    capabilities = Capabilities(prompt_logprobs=True, entropy=True)
 
     def __init__(self, source: str) -> None:
         if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
         super().__init__(f"hf:{source}")
-        path = Path(source).expanduser()
-        self._arguments: dict[str, Any] = {}
+        path, self._arguments = Path(source).expanduser(), dict[str, Any]()
         if path.is_file():
             self._source, self._arguments["gguf_file"] = str(path.parent), path.name
             self.identity = f"hf:gguf:sha256:{sha256(path)}"
@@ -112,10 +111,7 @@ class TransformersLM(LazyModel):
         text = _ids(tokenizer, request.text)
         prompt = self._chat_ids(tokenizer, request.prompt) if request.chat else _start(tokenizer, request.prompt)
         if text and not prompt:
-            raise errors.RequestRefused(
-                f"{self.name} has no start token: the first token of a text has no probability without a prompt; "
-                "give a prompt"
-            )
+            raise no_start_token(self.name)
         window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         if window is not None and len(prompt) + len(text) - 1 > window:
             raise errors.TooLong(

@@ -19,9 +19,8 @@ from longmark.analysis.studies.study import Expected, Made, Session, Stage, Stud
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary
 from longmark.domain import PARAPHRASE, load
-from longmark.engine.session import check_budget
+from longmark.engine.session import ProfileCheck, check_budget
 from longmark.engine.settings import every_prompt
-from longmark.engine.source import ProfileCheck
 from longmark.errors import UserError
 from longmark.models.client import Client, Counts, UsageLog
 from longmark.models.handles import Models
