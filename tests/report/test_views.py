@@ -190,7 +190,7 @@ def test_labels_that_code_set_are_counted(ice: str, run: Path, tmp_path: Path):
         return row
 
     write_report([rewritten(run, tmp_path / "set", some)], tmp_path / "set.html")
-    said = "labels set by code: the words that the judge copied are not in the claim (n/a)"
+    said = "labels corrected by code: the words that the judge copied are not in the claim (n/a)"
     assert f"2 {said}" in view(opened(tmp_path / "set.html", tmp_path / "profile", "#open=ice"), VERDICTS)
     assert said not in view(ice, VERDICTS)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from longmark.records import Context, Row
 from longmark.report.format import BY, fixed
@@ -174,8 +174,9 @@ class _Specificity(_Shape):
     weights: dict[str, Finite] = Field(min_length=1)
     claims: list[_Claim]
     judges: list[str] | None = None
-    labels_left_out: int = 0
-    labels_set_by_words: int = 0
+    # the second names are those of longmark 0.1.0's rows
+    labels_missing: int = Field(0, validation_alias=AliasChoices("labels_missing", "labels_left_out"))
+    labels_corrected: int = Field(0, validation_alias=AliasChoices("labels_corrected", "labels_set_by_words"))
     rule: str | None = None
     details: dict[str, Any] | None = None
 

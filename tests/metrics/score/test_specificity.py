@@ -160,7 +160,7 @@ def test_a_label_that_is_left_out_counts_as_na_and_is_counted():
     found = scored(judge(half), samples=1)
     # hazard 3/3, location 0/3, nothing else: (.6 x 1 + .2 x 0) / .8 = .75
     assert found[""].value == pytest.approx(0.75)
-    assert found[""].evidence["labels_left_out"] == 6
+    assert found[""].evidence["labels_missing"] == 6
     assert found[""].evidence["claims"][0]["dimensions"]["timeline"]["labels"] == [None]
 
 
@@ -170,13 +170,13 @@ def test_an_odd_label_of_one_judge_costs_that_label_alone():
     # the location of claim 1 is n/a no no -> no, as before: 7/9 (test_three_judges_by_hand)
     assert found[""].value == pytest.approx(7 / 9)
     evidence = found[""].evidence
-    assert evidence["labels_left_out"] == 1
-    assert evidence["said_for_a_label"] == {"perhaps": 1}
+    assert evidence["labels_missing"] == 1
+    assert evidence["invalid_labels"] == {"perhaps": 1}
     location = evidence["claims"][0]["dimensions"]["location"]
     assert (location["vote"], location["labels"]) == ("no", [None, "no", "no"])
-    assert location["said"] == ["perhaps", None, None]
-    assert found["location"].evidence["claims"][0]["said"] == ["perhaps", None, None]
-    assert "said" not in evidence["claims"][0]["dimensions"]["hazard"]
+    assert location["invalid"] == ["perhaps", None, None]
+    assert found["location"].evidence["claims"][0]["invalid"] == ["perhaps", None, None]
+    assert "invalid" not in evidence["claims"][0]["dimensions"]["hazard"]
     assert evidence["claims"][0]["dimensions"]["timeline"]["labels"][0] == "n/a"
     # alone, the odd label is n/a in the vote: hazard 1/1, timeline 1/1
     alone = scored(judge(odd), samples=1)
@@ -249,7 +249,7 @@ def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand():
     # the claim has no 2009, and the passages no Ohio: hazard 1/1 by .6, location 0/1 by .2
     assert found[""].value == pytest.approx(0.6 / 0.8)
     evidence = found[""].evidence
-    assert evidence["labels_set_by_words"] == 3
+    assert evidence["labels_corrected"] == 3
     shown = evidence["claims"][0]["dimensions"]
     assert {name: one["vote"] for name, one in shown.items()} == {
         "hazard": "yes",
@@ -257,9 +257,9 @@ def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand():
         "timeline": "n/a",
         "intensity": "n/a",
     }
-    assert shown["location"]["given"] == ["yes"]
+    assert shown["location"]["original"] == ["yes"]
     assert shown["location"]["reasons"] == ["claim: Richland · passages: Ohio"]
-    assert "given" not in shown["hazard"]
+    assert "original" not in shown["hazard"]
 
 
 def test_thirty_thousand_words_and_another_language():

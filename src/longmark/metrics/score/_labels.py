@@ -36,16 +36,16 @@ _SPELLINGS: Mapping[str, Label] = {
 
 @dataclass(frozen=True, slots=True)
 class ClaimLabel:
-    """A judge's label of one claim on one dimension. label: None if it is missing or invalid. said: the invalid
-    label. in_claim, in_context: the words that the judge copied, None: it gave none. given: the judge's own label, if
-    the check of these words changed it."""
+    """A judge's label of one claim on one dimension. label: None if it is missing or invalid. invalid: a text
+    that is no label. in_claim, in_context: the words that the judge copied, None: it gave none. original: the judge's
+    own label, if the check of these words changed it."""
 
     label: Label | None
     reason: str
-    said: str | None = None
+    invalid: str | None = None
     in_claim: str | None = None
     in_context: str | None = None
-    given: Label | None = None
+    original: Label | None = None
 
 
 def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
@@ -75,7 +75,7 @@ def label_reader(names: tuple[str, ...]) -> Reader[dict[str, ClaimLabel]]:
 
     def strict(given: Any) -> dict[str, ClaimLabel]:
         for i, name in enumerate(names):
-            if _label(getattr(given, f"d{i}")).said is not None:
+            if _label(getattr(given, f"d{i}")).invalid is not None:
                 why = f"{name}: a label is one of {', '.join(LABELS)}"
                 raise Unreadable(f"it is not the JSON that was asked for ({why})")
         return lenient(given)
@@ -86,17 +86,17 @@ def label_reader(names: tuple[str, ...]) -> Reader[dict[str, ClaimLabel]]:
 def _label(given: Any) -> ClaimLabel:
     """A bare string is a label without a reason."""
     fields = given if isinstance(given, dict) else {"label": given}
-    said = fields.get("label")
-    label = _SPELLINGS.get(said.strip().casefold()) if isinstance(said, str) else None
+    written = fields.get("label")
+    label = _SPELLINGS.get(written.strip().casefold()) if isinstance(written, str) else None
     reason, in_claim, in_context = (
         one if isinstance(one := fields.get(name), str) else None for name in ("reason", "in_claim", "in_context")
     )
     if reason is None and in_claim is not None:
         reason = f"claim: {in_claim.strip() or '–'} · passages: {(in_context or '').strip() or '–'}"
-    odd = None
-    if label is None and said is not None:
-        odd = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return ClaimLabel(label, reason or "", odd, in_claim, in_context)
+    invalid = None
+    if label is None and written is not None:
+        invalid = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False)
+    return ClaimLabel(label, reason or "", invalid, in_claim, in_context)
 
 
 def checked(given: ClaimLabel, claim: str, context: str) -> ClaimLabel:
@@ -106,7 +106,7 @@ def checked(given: ClaimLabel, claim: str, context: str) -> ClaimLabel:
         label = "n/a"
     elif label == "yes" and given.in_context is not None and not occurs(given.in_context, context):
         label = "no"
-    return given if label == given.label else replace(given, label=label, given=given.label)
+    return given if label == given.label else replace(given, label=label, original=given.label)
 
 
 def occurs(words: str, text: str) -> bool:

@@ -15,8 +15,8 @@ Range [0, 1], higher is better. Scores: `score.specificity`, and one under that 
 (`--domain`). Unscored (`undefined`): an answer without claims; a dimension that is n/a in all claims; the overall score
 if all dimensions are. A missing label counts as n/a. An invalid label, or a reply without any label, is requested once
 more. If it fails again, an invalid label counts as missing, and a reply without any label leaves the example unscored
-(`unparsable`). The evidence counts missing labels (`labels_left_out`), labels changed in step 3
-(`labels_set_by_words`), and invalid labels (`said_for_a_label`).
+(`unparsable`). The evidence counts missing labels (`labels_missing`), labels changed in step 3
+(`labels_corrected`), and invalid labels (`invalid_labels`).
 Several judges are asked once each, at temperature 0. A single judge is asked `samples` times.
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists of
 claims are processed in pieces of that size.
@@ -151,18 +151,18 @@ class Judged:
         return vote([one[name].label or "n/a" for one in self.labels])
 
     def shown(self, name: str) -> dict[str, Any]:
-        """The vote on a dimension, and the label (null: missing) and the reason of every juror. said: invalid labels;
-        given: the labels before the check of the copied words; both only if there are any."""
+        """The vote on a dimension, and the label (null: missing) and the reason of every juror. invalid: texts that are
+        no label; original: the labels before the check of the copied words; both only if there are any."""
         labels = [one[name] for one in self.labels]
         shown: dict[str, Any] = {
             "vote": self.vote(name),
             "labels": [label.label for label in labels],
             "reasons": [label.reason for label in labels],
         }
-        if any(label.given is not None for label in labels):
-            shown["given"] = [label.given or label.label for label in labels]
-        if any(label.said is not None for label in labels):
-            shown["said"] = [label.said for label in labels]
+        if any(label.original is not None for label in labels):
+            shown["original"] = [label.original or label.label for label in labels]
+        if any(label.invalid is not None for label in labels):
+            shown["invalid"] = [label.invalid for label in labels]
         return shown
 
 
@@ -260,9 +260,9 @@ def _overall(
         **shared,
         "weights": dict(weights),
         "means": means,
-        "labels_left_out": sum(one.label is None for one in labels),
-        "labels_set_by_words": sum(one.given is not None for one in labels),
-        "said_for_a_label": dict(Counter(one.said for one in labels if one.said is not None).most_common()),
+        "labels_missing": sum(one.label is None for one in labels),
+        "labels_corrected": sum(one.original is not None for one in labels),
+        "invalid_labels": dict(Counter(one.invalid for one in labels if one.invalid is not None).most_common()),
         "claims": [{"claim": one.claim, "dimensions": {name: one.shown(name) for name in weights}} for one in judged],
     }
     if value is not None:
