@@ -173,7 +173,7 @@ def test_words_of_a_language_without_spaces():
 def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_context: str | None, then: str | None):
     mark = ClaimLabel(label, "r", None, in_claim, in_context)
     found = checked(mark, CLAIM, "[1] In 2010 an ice storm came.")
-    assert (found.label, found.given) == (then, None if then == label else label)
+    assert (found.label, found.original) == (then, None if then == label else label)
     assert found.reason == "r"
 
 
