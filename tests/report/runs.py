@@ -192,7 +192,7 @@ def _mark(chance: random.Random, example: Example, metric: str, gap: str | None)
         question_id=example.question_id,
         system=example.system or "first",
         status=gap or "ok",
-        reason=f"{STATUSES[gap].capitalize()}: no mark for this one." if gap else None,
+        reason=f"{STATUSES[gap].capitalize()}: no score for this one." if gap else None,
         evidence=evidence if gap != "missing_input" else {},
         signature=signature(models),
         usage=usage,

@@ -163,14 +163,15 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
 def _print_summary(summary: Summary) -> None:
     """Prints the table; rich is imported only where it draws something."""
     from longmark.cli.terminal import is_terminal
-    from longmark.report.summary import as_text, print_table
+    from longmark.report.summary import score_table
+    from longmark.report.tables import as_text, print_table
 
     if not is_terminal(sys.stdout):
-        print(as_text(summary), end="")
+        print(as_text(score_table(summary)), end="")
         return
     from rich.console import Console
 
-    print_table(summary, Console())
+    print_table(score_table(summary), Console())
 
 
 def _unscored_metrics(result: RunResult, names: list[str]) -> bool:

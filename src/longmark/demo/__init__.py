@@ -16,7 +16,8 @@ from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions
 from longmark.models.registry import ModelNames, Registry
 from longmark.report.html import write_report
-from longmark.report.summary import print_table, summarise
+from longmark.report.summary import score_table, summarise
+from longmark.report.tables import print_table
 
 EXAMPLES = Path(__file__).parent / "examples.jsonl"
 MODELS = ModelNames(
@@ -36,7 +37,7 @@ def run_demo(out: Path) -> int:
         finish(lambda: execute(EXAMPLES, settings, out / "run", cache, options))
     finally:
         cache.close()
-    print_table(summarise([out / "run"]), Console())
+    print_table(score_table(summarise([out / "run"])), Console())
     write_report([out / "run"], out / "report.html")
     print(f"\nReport: {out / 'report.html'}")
     return 0

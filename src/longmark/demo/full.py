@@ -27,8 +27,7 @@ from longmark.prompts import PromptBook
 from longmark.rag import index as rag_index
 from longmark.rag.generate import Generation
 from longmark.report.html import write_report
-from longmark.report.summary import print_table as print_summary
-from longmark.report.summary import summarise
+from longmark.report.summary import score_table, summarise
 from longmark.report.tables import print_table, write_tables
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -56,7 +55,7 @@ def run_full(out: Path) -> int:
         raise outcome.stopped
     run, stages = plan.run_path(plan.generators[0], "all"), outcome.stages
     console = Console()
-    print_summary(summarise([run]), console)
+    print_table(score_table(summarise([run])), console)
     written = time.monotonic()
     write_report([run], out / "report.html")
     table = stage_table({"index": _timed(indexed), **stages, "report": _timed(time.monotonic() - written)})

@@ -1,4 +1,4 @@
-"""The summary of one or several sources, its table as text, Markdown and CSV, and the test of `--fail-under`.
+"""The summary of one or several sources, its table, and the test of `--fail-under`.
 
 A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % CI is
 Student's t, clipped to the metric's bounds (`stats.student.mean_estimate`); equal scores of a metric with bounds have
@@ -12,25 +12,19 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import NONE, decimals, fixed, share
-from longmark.report.tables import aligned, markdown, one_line, print_cells, tabulated
+from longmark.report.tables import Column, Table, one_line
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
 from longmark.stats.student import ALL_EQUAL, STUDENT, Moments, mean_estimate
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 MAX_UNSCORED = 0.05
-_NUMERIC = (False, False, True, True, True, False)
-_WHY = 24
-"""Characters that the reasons need at least for the table to be drawn."""
 _FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method"
 
 
@@ -45,9 +39,9 @@ class Cell:
     scored: int
     mean: float | None
     interval: tuple[float, float] | None
-    least: float | None
-    greatest: float | None
-    unscored: tuple[Unscored, ...]
+    least: float | None = None
+    greatest: float | None = None
+    unscored: tuple[Unscored, ...] = ()
     method: str = ""
     reason: str = ""
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
@@ -102,56 +96,36 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
     unscored = index.unscored()
     cells = []
     for name in facts:
-        metric = names.index(name)
         for system, label in enumerate(systems):
-            key = (metric, system)
-            if key in counts:
-                seen = moments[key]
-                mean = mean_estimate(seen, (facts[name].lo, facts[name].hi))
-                cells.append(
-                    Cell(
-                        metric=name,
-                        system=label,
-                        n=counts[key],
-                        scored=seen.n,
-                        mean=mean.value,
-                        interval=mean.ends,
-                        least=seen.minimum if seen.n else None,
-                        greatest=seen.maximum if seen.n else None,
-                        unscored=unscored.get(key, ()),
-                        method=mean.method,
-                        reason=mean.reason or "",
-                        bounded=bounded[key],
-                    )
-                )
+            if (key := (names.index(name), system)) not in counts:
+                continue
+            seen = moments[key]
+            mean = mean_estimate(seen, (facts[name].lo, facts[name].hi))
+            cell = Cell(name, label, counts[key], seen.n, mean.value, mean.ends, unscored=unscored.get(key, ()))
+            if seen.n:
+                cell = replace(cell, least=seen.minimum, greatest=seen.maximum)
+            cells.append(replace(cell, method=mean.method, reason=mean.reason or "", bounded=bounded[key]))
     return Summary(tuple(cells), facts, tuple(systems))
 
 
 def _bounded(facts: MetricFacts) -> BoundedScores | None:
-    return (
-        BoundedScores(facts.lo, facts.hi) if facts.bounded and facts.lo is not None and facts.hi is not None else None
-    )
+    return None if facts.lo is None or facts.hi is None or not facts.bounded else BoundedScores(facts.lo, facts.hi)
 
 
 def interval_name(method: str) -> str:
     return f"95 % CI ({method})" if method else "95 % CI"
 
 
-def print_table(summary: Summary, console: Console) -> None:
-    """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
-    is cut or wrapped."""
-    print_cells(_heads(summary), _rows(summary), _NUMERIC, console, last=_WHY)
-
-
-def as_text(summary: Summary) -> str:
-    """Aligned columns, one line for each metric and system."""
-    return aligned(_heads(summary), _rows(summary), _NUMERIC)
-
-
-def as_markdown(summary: Summary) -> str:
-    """A table for a README or an issue; what Markdown would read as markup is escaped."""
-    rows = [list(map(markdown, row)) for row in _rows(summary)]
-    return tabulated(rows, _heads(summary), "pipe", _NUMERIC) + "\n"
+def score_table(summary: Summary) -> Table:
+    """The table for people, one line for each metric and system."""
+    columns = (
+        *(Column("metric"), Column("system")),
+        Column("mean", lambda cell: fixed(cell.mean, summary.decimals(cell.metric)), kind="number"),
+        Column(summary.interval_name, partial(interval_in_words, summary), kind="number"),
+        Column("scored / total", lambda cell: f"{cell.scored} / {cell.n}", kind="number"),
+        Column("why unscored", lambda cell: reasons_in_words(cell.unscored)),
+    )
+    return Table("scores", "Scores", columns, summary.cells)
 
 
 def as_csv(summary: Summary) -> str:
@@ -164,24 +138,6 @@ def as_csv(summary: Summary) -> str:
         figures = [cell.mean, *(cell.interval or (None, None)), cell.scored, cell.n, cell.least, cell.greatest]
         writer.writerow([cell.metric, cell.system, *figures, reasons_in_words(cell.unscored), cell.method])
     return out.getvalue()
-
-
-def _heads(summary: Summary) -> tuple[str, ...]:
-    return ("metric", "system", "mean", summary.interval_name, "scored / total", "why unscored")
-
-
-def _rows(summary: Summary) -> list[tuple[str, ...]]:
-    return [
-        (
-            one_line(cell.metric),
-            one_line(cell.system),
-            fixed(cell.mean, summary.decimals(cell.metric)),
-            interval_in_words(summary, cell),
-            f"{cell.scored} / {cell.n}",
-            reasons_in_words(cell.unscored),
-        )
-        for cell in summary.cells
-    ]
 
 
 def interval_in_words(summary: Summary, cell: Cell) -> str:

@@ -26,6 +26,8 @@ from longmark.report.latex import Texts, latex
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LAST = 24
+"""Characters; a last column of text may be folded into lines of this width."""
 _SUFFIXES = ("csv", "md", "tex", "json")
 
 
@@ -242,13 +244,8 @@ def _heads(table: Table) -> tuple[list[str], list[bool]]:
 def as_text(table: Table) -> str:
     """Aligned columns, two spaces between them."""
     heads, right = _heads(table)
-    return aligned(heads, texts(table), right)
-
-
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """Lines of cells under their heads. right: which columns are set to the right."""
     # heads as a row: given as heads, tabulate would widen their columns
-    return tabulated([heads, *rows], (), "plain", right) + "\n"
+    return tabulated([heads, *texts(table)], (), "plain", right) + "\n"
 
 
 def tabulated(rows: Sequence[Sequence[str]], heads: Sequence[str], form: str, right: Sequence[bool]) -> str:
@@ -328,20 +325,12 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
 
 def print_table(table: Table, console: Console) -> None:
     """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
-    is cut or wrapped."""
-    heads, right = _heads(table)
-    print_cells(heads, texts(table), right, console)
-
-
-def print_cells(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], console: Console, last: int = 0
-) -> None:
-    """Prints cells under their heads. last: room in characters that the last column may be folded into; 0: never."""
-    plain = aligned(heads, rows, right)
+    is cut or wrapped, but a last column of text may be."""
+    (heads, right), rows = _heads(table), texts(table)
     widths = [max(len(line[place]) for line in [heads, *rows]) for place in range(len(heads))]
-    needed = sum(width + 2 for width in widths) if not last else sum(width + 2 for width in widths[:-1]) + last
-    if not console.is_terminal or console.width < needed:
-        console.file.write(plain)
+    last = widths[-1] if right[-1] else min(widths[-1], _LAST)
+    if not console.is_terminal or console.width < sum(widths[:-1]) + last + 2 * len(widths):
+        console.file.write(as_text(table))
         return
     from rich import box
     from rich.table import Table as Drawn
@@ -349,7 +338,7 @@ def print_cells(
 
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for place, head in enumerate(heads):
-        folded = bool(last) and place == len(heads) - 1
+        folded = last < widths[-1] and place == len(heads) - 1
         drawn.add_column(Text(head), justify="right" if right[place] else "left", no_wrap=not folded, overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
