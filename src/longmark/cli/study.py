@@ -87,12 +87,7 @@ def _print_expected(study: Study) -> None:
     from longmark.analysis.studies.study import expected
     from longmark.report.tables import Column, Table, print_table
 
-    columns = (
-        Column("Stage", lambda item: item[0]),
-        Column("Lines to make", lambda item: item[1].rows),
-        Column("Calls, at most", lambda item: item[1].calls),
-        Column("", lambda item: item[1].note),
-    )
-    items = [list(item) for item in expected(study)]
-    print_table(Table("expected", "What each stage would take", columns, items), Console())
+    columns = tuple(map(Column, ("Stage", "Lines to make", "Calls, at most", "")))
+    rows = [(name, one.rows, one.calls, one.note) for name, one in expected(study)]
+    print_table(Table("expected", "What each stage requires", columns, rows), Console())
     print("Nothing was sent.")

@@ -130,7 +130,7 @@ def test_answers_to_one_question_count_as_one_among_people():
             [("yes", "yes")] * 3,
             (
                 *(3, 0, 100.0, "all equal", None),
-                "no kappa: all ratings are the same, so that chance alone would agree as much",
+                "no kappa: all ratings are the same, so chance alone would give the same agreement",
             ),
         ),
         (

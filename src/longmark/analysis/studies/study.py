@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -22,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from longmark import __version__
+from longmark import __version__, home
 from longmark.engine.estimate import dry_run
 from longmark.engine.folder import locked
 from longmark.engine.manifest import differences, environment, now
@@ -133,14 +132,8 @@ class Stage:
 
 def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, session: Session) -> Stage:
     """The stage that scores a file of answers into a run folder, as `longmark run` does."""
-    options = Options(
-        concurrency=session.concurrency,
-        budget=session.budget,
-        quiet=session.quiet,
-        tell=session.tell,
-        handle_signals=session.handle_signals,
-        check_profiles=False,  # the study checks its questions before anything is paid
-    )
+    shared = {name: getattr(session, name) for name in ("concurrency", "budget", "quiet", "tell", "handle_signals")}
+    options = Options(**shared, check_profiles=False)  # the study checks its questions before anything is paid
 
     async def make() -> Made:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -229,15 +222,15 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
     """What every stage still requires. Nothing is sent, and no stage is made."""
 
     async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
-        found, there = [], set[Path]()
+        found, done = [], set[Path]()
         for stage in study.stages:
+            expect = stage.expect
             if is_done(stage):
-                there.add(stage.out)
-                found.append((stage.name, Expected(0, 0, "done")))
-            elif isinstance(stage.expect, Expected):
-                found.append((stage.name, stage.expect))
-            else:
-                found.append((stage.name, await stage.expect(there.issuperset(stage.needs.values()))))
+                done.add(stage.out)
+                expect = Expected(0, 0, "done")
+            elif not isinstance(expect, Expected):
+                expect = await expect(done.issuperset(stage.needs.values()))
+            found.append((stage.name, expect))
         return found
 
     if not (study.out / STATE).exists():
@@ -344,13 +337,13 @@ class StudyFolder:
         return StudyStopped(GAPS, made.failed) if made.failed else None
 
     def _add_members(self) -> None:
-        """SettingsChanged where a label stood for other models."""
+        """SettingsChanged if a label was that of other models."""
         known: dict[str, dict[str, Any]] = self._state.setdefault("members", {})
         before = {
             role: {label: known.get(role, {}).get(label, models) for label, models in members.items()}
             for role, members in self._study.members.items()
         }
-        self._refuse(differences("", before, self._study.members), "other models under these labels")
+        self._same(before, self._study.members, "other models under these labels")
         for role, members in self._study.members.items():
             known.setdefault(role, {}).update(members)
         self._write()
@@ -368,11 +361,12 @@ class StudyFolder:
             raise UserError(f"{path} is damaged (stages is missing or of another type); {_REMEDY}")
         state = self._study.upgrade(state)
         if any(stage.get("finished") for stage in state["stages"].values()):
-            self._refuse(differences("", state.get("fixed"), self._settings), "other settings")
+            self._same(state.get("fixed"), self._settings, "other settings")
         return {**state, "fixed": self._settings}  # unfinished stages fix nothing
 
-    def _refuse(self, found: Iterator[str], what: str) -> None:
-        if lines := list(found):
+    def _same(self, before: Any, after: Any, what: str) -> None:
+        """SettingsChanged, with the differences, unless both are equal."""
+        if lines := list(differences("", before, after)):
             head = f"{self.path} holds a study with {what}; name another --out, or give the same:"
             raise SettingsChanged("\n".join((head, *lines)))
 
@@ -388,12 +382,9 @@ def _add(known: dict[str, Any], counts: Counts) -> None:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file; of a folder, of its `rows.jsonl`; "" where there is none."""
-    if path.is_dir():
-        path = path / "rows.jsonl"
-    with suppress(FileNotFoundError), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-    return ""
+    """The SHA-256 of a file; of a folder, of its `rows.jsonl`; "" if there is none."""
+    file = path / "rows.jsonl" if path.is_dir() else path
+    return home.digest(file) if file.exists() else ""
 
 
 # The page -----------------------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from longmark.analysis.studies.score.results import (
     MASKED,
     SHARE,
     SPECIFICITY,
+    AnswerScore,
     Intervals,
     Results,
     Scores,
@@ -231,7 +232,13 @@ def by_label(labels: Labels, results: Results) -> list[Line]:
     """
     lines = []
     for dimension, evaluator in product(results.weights, results.evaluators):
-        given, own = labels.given(dimension), _evaluator_labels(results, evaluator, dimension)
+        given = labels.given(dimension)
+        judged = _by_item(results, results.judged, evaluator, f"{SPECIFICITY}.{dimension}")
+        own = {
+            item: answer_label(one.evidence.get("votes", {}))
+            for item, one in judged.items()
+            if one.row.status in ("ok", "undefined")  # else its judge gave no reply
+        }
         if not given or not own:
             continue
         known = [(item, label == own[item]) for item, label in given if item in own]
@@ -239,68 +246,68 @@ def by_label(labels: Labels, results: Results) -> list[Line]:
         every = labels.by_dimension[dimension].items()
         differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1}
         shared = [differ[item] for item, same in known if not same and item in differ]
-        base = sum(differ.get(item, False) for item, _ in known)
         questions = [item.question for item, _ in known]
         mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
         unjudged = len(given) - len(known)
         why = f"{counted(unjudged, 'label')} of answers that the evaluator did not judge" if unjudged else ""
-        no_share = "" if shared else "no labelled answer was judged"
-        if known and not shared:
-            no_share = "no share: no mismatch on an item with several labels"
-        line = Line(dimension=dimension, evaluator=evaluator, agree=agree, mismatches=len(known) - agree, mean=mean)
-        line = Line(**vars(line), compared=len(known), total=len(given), missing=in_words(why, mean.why_missing))
-        line = Line(**vars(line), shared=len(shared), contested=sum(shared), base=base, no_share=no_share or None)
+        no_share = "no share: no mismatch on an item with several labels" if known else "no labelled answer was judged"
+        line = Line(
+            dimension=dimension,
+            evaluator=evaluator,
+            agree=agree,
+            mismatches=len(known) - agree,
+            mean=mean,
+            compared=len(known),
+            total=len(given),
+            missing=in_words(why, mean.why_missing),
+            shared=len(shared),
+            contested=sum(shared),
+            base=sum(differ.get(item, False) for item, _ in known),
+            no_share=None if shared else no_share,
+        )
         lines.append(line)
     return lines
 
 
-def _evaluator_labels(results: Results, evaluator: str, dimension: str) -> dict[Item, str]:
-    """The evaluator's label of each answer; none if its judge gave no reply."""
+def _by_item(
+    results: Results, runs: Mapping[tuple[str, str], Scores], name: str, metric: str
+) -> dict[Item, AnswerScore]:
+    """The rows of an evaluator or a proxy, by answer."""
     return {
-        Item(generator, one.example, one.question): answer_label(one.evidence.get("votes", {}))
+        Item(generator, one.example, one.question): one
         for generator in results.generators
-        for one in results.judged.get((generator, evaluator), {}).get(f"{SPECIFICITY}.{dimension}", [])
-        if one.row.status in ("ok", "undefined")
+        for one in runs.get((generator, name), {}).get(metric, [])
     }
 
 
 def on_scales(labels: Labels, results: Results) -> list[Line]:
     """Spearman's correlations on the two scales. other: `people`, an evaluator or a proxy."""
     lines = []
-
-    def add(scale: str, other: str, rows: Sequence[tuple[Item, float, float]], unscored: int) -> None:
-        x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
-        rho = correlation(x, y, "spearman", clusters=questions, level=results.intervals.level)
-        why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
-        missing = in_words(why, by_question(why_not(rho)))
-        items = len({item for item, *_ in rows})
-        lines.append(Line(scale=scale, other=other, rho=rho, items=items, missing=missing))
-
-    of_scale = {
-        RELEVANCE: (MASKED, results.evaluators, results.judged),
-        UTILIZATION: (ABSOLUTE, results.proxies, results.proxied),
-    }
-    for scale, (metric, names, runs) in of_scale.items():
-        given = labels.given(scale)
-        by_item = labels.by_dimension.get(scale, {}).items()
-        if given:
-            pairs = [(item, *pair) for item, by_rater in by_item for pair in permutations(by_rater.values(), 2)]
-            add(scale, PEOPLE, pairs, 0)
-        for name in names if given else ():
-            if scores := _scores_by_item(results.generators, name, runs, metric):
-                rows = [(item, label, score) for item, label in given if (score := scores.get(item)) is not None]
-                add(scale, name, rows, len(given) - len(rows))
+    of_scale = (
+        (RELEVANCE, MASKED, results.evaluators, results.judged),
+        (UTILIZATION, ABSOLUTE, results.proxies, results.proxied),
+    )
+    for scale, metric, names, runs in of_scale:
+        if given := labels.given(scale):
+            items = labels.by_dimension[scale].items()
+            pairs = [(item, *pair) for item, by_rater in items for pair in permutations(by_rater.values(), 2)]
+            lines.append(_on_scale(scale, PEOPLE, pairs, 0, results.intervals))
+            for name in names:
+                if scored := _by_item(results, runs, name, metric):
+                    both = [(item, label, scored[item].score) for item, label in given if item in scored]
+                    rows = [(item, label, score) for item, label, score in both if score is not None]
+                    lines.append(_on_scale(scale, name, rows, len(given) - len(rows), results.intervals))
     return lines
 
 
-def _scores_by_item(
-    generators: Sequence[str], name: str, runs: Mapping[tuple[str, str], Scores], metric: str
-) -> dict[Item, float | None]:
-    return {
-        Item(generator, one.example, one.question): one.score
-        for generator in generators
-        for one in runs.get((generator, name), {}).get(metric, [])
-    }
+def _on_scale(
+    scale: str, other: str, rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals
+) -> Line:
+    x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
+    rho = correlation(x, y, "spearman", clusters=questions, level=intervals.level)
+    why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
+    missing = in_words(why, by_question(why_not(rho)))
+    return Line(scale=scale, other=other, rho=rho, items=len({item for item, *_ in rows}), missing=missing)
 
 
 # Tables -------------------------------------------------------------------------------------------------------------
