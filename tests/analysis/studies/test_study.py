@@ -15,10 +15,10 @@ from longmark.analysis.studies.study import (
     Session,
     Stage,
     Study,
-    StudyFolder,
     carry_out,
     expected,
     notices,
+    opened,
     sections,
 )
 from longmark.errors import FolderInUse, UserError
@@ -127,7 +127,7 @@ def test_a_folder_of_another_study_or_in_use_is_refused(tmp_path: Path):
     carry_out(small.study())
     with pytest.raises(UserError, match=r"is of a study of another kind \(small\); name another --out"):
         carry_out(small.study("other"))
-    with StudyFolder(small.study()), pytest.raises(FolderInUse, match="in use by another process"):
+    with opened(small.study()), pytest.raises(FolderInUse, match="in use by another process"):
         carry_out(small.study())
     (small.out / "study.json").write_text(json.dumps({"kind": "small", "stages": [1]}), encoding="utf-8")
     with pytest.raises(UserError, match="is damaged"):

@@ -119,9 +119,8 @@ def _correlation(part: RatingLabel, ci: Interval) -> Section:
             Column("reason", "spearman.reason"),
         ),
         part.metrics,
-        "Above 0: the metric agrees with people. The sign is reversed where lower is better, and kept where no "
-        f"direction is declared. Kendall is tau-b. Intervals by {how} on Fisher's scale. missing: rated "
-        "answers without a score.",
+        "Above 0: the metric agrees with people; the sign is reversed where lower is better. Kendall: tau-b. "
+        f"Intervals: {how}, Fisher's scale. missing: rated answers without a score.",
     )
     rhos = [lane(each.metric, each.spearman) for each in part.metrics if each.spearman is not None]
     known = [each for each in part.metrics if each.spearman is not None and each.spearman.value is not None]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -32,6 +33,7 @@ from longmark.errors import LongmarkError, SettingsChanged, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts
+from longmark.models.handles import Models
 from longmark.models.registry import Registry
 from longmark.records import Example
 from longmark.records.files import read_object
@@ -130,6 +132,20 @@ class Stage:
         return {name: digest(path) for name, path in self.needs.items()} | dict(self.settings)
 
 
+async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, Any]:
+    """What a coroutine made with these models, and its own result, which has `examples` and `left_out` (each with
+    `again`: a model gave no reply). The models are closed afterwards."""
+    try:
+        done = await work
+    finally:
+        for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
+            if model is not None:
+                await model.close()
+    counts = models.client.counts if models is not None else Counts()
+    reasons, no_reply = [str(one) for one in done.left_out], [str(one) for one in done.left_out if one.again]
+    return Made(done.examples, len(done.examples), reasons, no_reply, counts=counts), done
+
+
 def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, session: Session) -> Stage:
     """The stage that scores a file of answers into a run folder, as `longmark run` does."""
     shared = {name: getattr(session, name) for name in ("concurrency", "budget", "quiet", "tell", "handle_signals")}
@@ -183,11 +199,10 @@ class Study:
 
     def parts(self) -> list[tuple[str, list[Stage]]]:
         """The stages that belong together, up to and with `until`."""
-        parts = [
-            (part, list(stages)) for part, stages in groupby(self.stages, lambda stage: stage.name.partition(":")[0])
-        ]
-        names = [part for part, _ in parts]
-        return parts[: names.index(self.session.until) + 1] if self.session.until in names else parts
+        groups = groupby(self.stages, lambda stage: stage.name.partition(":")[0])
+        parts = [(part, list(stages)) for part, stages in groups]
+        last = next((i for i, (part, _) in enumerate(parts, 1) if part == self.session.until), len(parts))
+        return parts[:last]
 
 
 @dataclass(frozen=True)
@@ -208,7 +223,7 @@ class Outcome:
 def carry_out(study: Study) -> Outcome:
     """Makes every stage that is not done. UserError and its subclasses if something is wrong, before the first call if
     possible."""
-    with StudyFolder(study) as folder:
+    with opened(study) as folder:
         study.check()
         stopped: StudyStopped | None = None
         try:
@@ -235,30 +250,28 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
 
     if not (study.out / STATE).exists():
         return finish(lambda: work(lambda _stage: False))
-    with StudyFolder(study) as folder:
+    with opened(study) as folder:
         return finish(lambda: work(folder.is_done))
 
 
-class StudyFolder:
-    """The folder of a study, locked. Use it as a context manager."""
+@contextmanager
+def opened(study: Study) -> Iterator[_Folder]:
+    """The folder of a study, locked."""
+    lock = locked(study.out, STATE)
+    try:
+        yield _Folder(study)
+    finally:
+        lock.release()
+
+
+class _Folder:
+    """The folder of a study: the state of its stages, and how they are made."""
 
     def __init__(self, study: Study) -> None:
         self._study, self.path = study, study.out
         self._settings = orjson.loads(orjson.dumps(study.settings))
-        self._state: dict[str, Any] = {}
-
-    def __enter__(self) -> StudyFolder:
-        self._lock = locked(self.path, STATE)
-        try:
-            self._state = self._read()
-            self._write()
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._lock.release()
+        self._state = self._read()
+        self._write()
 
     @property
     def stages(self) -> dict[str, Any]:

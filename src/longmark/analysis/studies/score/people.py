@@ -6,23 +6,15 @@
     scales      Spearman's correlation: of people with each other, of people with an evaluator's relevance (masked), of
                 people with a proxy's context utilization (absolute)
 
-The file has a line for each item, rater and dimension:
-
-    item        the id of an answer (or the question_id of its question)
-    system      which generator answered; optional if the study has one generator
-    rater       who labelled it
-    dimension   one of the domain's (hazards: hazard, location, timeline, intensity), `answer_relevance` or
-                `context_utilization`
-    label       yes, no or n/a for the domain's dimensions; a number for the two scales
+The file has a line for each item, rater and dimension (columns: see docs/score-study.md).
 
 The paper does not define an evaluator's label of an answer: here it is the majority of its claims' votes that are not
 n/a, `no` for a tie, `n/a` if there is none. Two people of an item have no order, so the correlation of people with each
 other takes every pair in both orders.
 
 Answers to one question share it, whoever gave them: intervals count and resample questions (`results`; correlations
-leave them out in turn). Fleiss's kappa has one, by BCa, from 15 questions on. Simulated (2 or 3 raters, a true kappa of
-0.25, 0.64 or 0.9, labels of 60, 30 and 10 %), of nominal 2.5 % its upper end lay below the true kappa in 0 to 34 % of
-samples of 5 answers, 2 to 9 % of 12, 1 to 8 % of 15; with labels of 85, 10 and 5 % in 2 to 40 % of 15, 1 to 25 % of 25.
+leave them out in turn). Fleiss's kappa has one, by BCa, from 15 questions on: below, its upper end lay below the true
+kappa in up to 34 % of simulated samples of 5 answers, and 9 % of 12, where 2.5 % is nominal (docs/score-study.md).
 """
 
 from __future__ import annotations

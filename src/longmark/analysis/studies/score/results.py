@@ -88,7 +88,7 @@ class Intervals:
 
     @property
     def name(self) -> str:
-        return f"{self.level:.0%} CI"
+        return f"{100 * self.level:g} % CI"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ stage unfinished; a line with an unusable reply is left out, and the page says s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,14 +16,14 @@ from longmark.analysis.studies.score.page import document
 from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring, scorings, upgrade
 from longmark.analysis.studies.score.results import Results, results_of
-from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, scoring_stage
+from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
 from longmark.datasets import questions as datasets
 from longmark.datasets import vary
 from longmark.domain import PARAPHRASE, load
 from longmark.engine.session import ProfileCheck, check_budget
 from longmark.engine.settings import every_prompt
 from longmark.errors import UserError
-from longmark.models.client import Client, Counts, UsageLog
+from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.prompts import PromptBook, from_folder
@@ -41,7 +42,7 @@ def score_study(
     labels: Path | None = None,
     runs: Callable[[Plan, Registry], Sequence[Scoring]] = scorings,
 ) -> Study:
-    """The study, with everything checked that can be checked without a call: UserError where something is wrong.
+    """The study, checked as far as possible without a call: UserError if something is wrong.
 
     labels: a file of people's labels; runs: the runs that each generator's answers go through.
     """
@@ -121,7 +122,7 @@ class _Stages:
                 yield scoring_stage(name, out, plan.answers_path(one), scoring.settings, self._session)
 
     def check_profiles(self) -> None:
-        """Tells the user where the profiles of given questions do not fit the domain."""
+        """Tells the user if the profiles of given questions do not fit the domain."""
         selected = (one for scoring in self._scorings for one in scoring.settings.selected)
         if (misfit := self._profile_check.message(selected)) is not None:
             self._session.tell(misfit)
@@ -131,7 +132,7 @@ class _Stages:
         return Made(self._source() if plan.questions else datasets.hazards(plan.n or 0, plan.seed, self.domain))
 
     def _source(self) -> Iterator[Example]:
-        """The originals of the given file; the first n where n is given."""
+        """The originals of the given file; the first n if n is given."""
         plan = self._plan
         assert plan.questions is not None
         for example in Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad):
@@ -143,19 +144,17 @@ class _Stages:
 
     async def _make_variants(self) -> Made:
         questions = list(Reading(self._plan.questions_path))
-        try:
-            varied = await vary.vary(
-                questions,
-                self._writer,
-                self.domain,
-                variants=self.variants,
-                seed=self._plan.seed,
-                at_once=2 * self._session.concurrency,
-                on_variant=self._session.counter(VARIANTS, len(questions) * len(self.variants)),
-            )
-        finally:
-            await _close(self._writer)
-        return _made(varied, self._writer)
+        varied = vary.vary(
+            questions,
+            self._writer,
+            self.domain,
+            variants=self.variants,
+            seed=self._plan.seed,
+            at_once=2 * self._session.concurrency,
+            on_variant=self._session.counter(VARIANTS, len(questions) * len(self.variants)),
+        )
+        made, _ = await made_with(varied, self._writer)
+        return made
 
     async def _make_answers(self, generator: Member) -> Made:
         plan, models = self._plan, self._generators[generator.label]
@@ -164,21 +163,21 @@ class _Stages:
             for path in (plan.questions_path, plan.variants_path)
             for one in (Reading(path) if path.stat().st_size else ())
         ]
-        try:
-            answered = await rag_answer.answer(
-                lines,
-                models,
-                Retriever(self.index, models, plan.retriever),
-                k=plan.k,
-                how=plan.how,
-                variant_context=plan.variant_context,
-                at_once=2 * self._session.concurrency,
-                on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
-            )
-        finally:
-            await _close(models)
-        note = answered.cut_note(plan.how.max_tokens)
-        return _made(answered, models, [note] if note else [], generator.label)
+        answers = rag_answer.answer(
+            lines,
+            models,
+            Retriever(self.index, models, plan.retriever),
+            k=plan.k,
+            how=plan.how,
+            variant_context=plan.variant_context,
+            at_once=2 * self._session.concurrency,
+            on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
+        )
+        made, answered = await made_with(answers, models)
+        note, failed = answered.cut_note(plan.how.max_tokens), ""
+        if not made.lines:
+            failed = f"{generator.label} answered no question: {next(iter(made.left_out), 'there are none')}"
+        return replace(made, notes=[note] if note else [], failed=failed)
 
     def _models_of_generator(self, generator: Member) -> Models:
         embedder = None
@@ -193,21 +192,3 @@ class _Stages:
         client = Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
         backends = self._registry.backends(given, ("generator", "embedder"))
         return Models(backends, client, UsageLog(), self.book, seed=self._plan.seed, domain=self.domain)
-
-
-def _made(
-    done: vary.Varied | rag_answer.Answered, models: Models | None, notes: Sequence[str] = (), generator: str = ""
-) -> Made:
-    """generator: the model that answered; a study cannot continue without any answer."""
-    failed = ""
-    if generator and not done.examples:
-        failed = f"{generator} answered no question: {done.left_out[0] if done.left_out else 'there are none'}"
-    counts = models.client.counts if models is not None else Counts()
-    reasons, no_reply = [str(one) for one in done.left_out], [str(one) for one in done.left_out if one.again]
-    return Made(done.examples, len(done.examples), reasons, no_reply, failed, counts=counts, notes=notes)
-
-
-async def _close(models: Models | None) -> None:
-    for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
-        if model is not None:
-            await model.close()
