@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from longmark.metric import ScoreSpec
 from longmark.metrics import docstring, load, names, select
@@ -46,10 +47,15 @@ def facts(name: str) -> list[tuple[str, str]]:
     if metric.variants:
         found.append(("runs on", "variants of questions"))
     found += [
-        (f"--param {name}.{field.name}", f"{field.type}, default {field.default}")
+        (f"--param {name}.{field.name}", f"{_values(str(field.type))}, default {field.default}")
         for field in dataclasses.fields(metric.params)
     ]
     return found
+
+
+def _values(kind: str) -> str:
+    """`mean or cut` for a Literal; any other type as it is."""
+    return " or ".join(re.findall(r"'([^']+)'", kind)) or kind
 
 
 def bounds(spec: ScoreSpec) -> str:

@@ -35,7 +35,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Reader, Unreadable, ask, structure
+from longmark.judge import Unreadable, ask, structure
 from longmark.metric import Metric, Score, ScoreSpec
 from longmark.metrics.score._masking import Masked, Named, masked, phrase_reader
 from longmark.metrics.score._similarity import cosine, embed_whole
@@ -143,19 +143,7 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
 
 
 async def _relevance(question: str, answer: str, models: Models, params: Params, hidden: Masked | None) -> Score:
-    async def of_piece(piece: str) -> list[str]:
-        texts = {"answer": piece, "n": str(params.questions)}
-        return (await ask(models, models.judges[0], QUESTIONS, texts, _reader(params.questions))).value
-
-    generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
-    asked, *others = await embed_whole(models, [question, *generated])
-    cosines = [cosine(asked.vector, other.vector) for other in others]
-    shown = [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]
-    return Score(relevance(cosines), {"questions": shown, **(hidden.evidence if hidden else {})})
-
-
-def _reader(n: int) -> Reader[list[str]]:
-    """Reads n questions; further ones are left out."""
+    n = params.questions
 
     def checked(given: _Questions) -> list[str]:
         questions = [" ".join(question.split()) for question in given.questions if question.strip()]
@@ -163,7 +151,17 @@ def _reader(n: int) -> Reader[list[str]]:
             raise Unreadable(f"it has {len(questions)} questions in place of {n}")
         return questions[:n]
 
-    return structure(_Questions, _TOKENS_A_QUESTION * n + 64).then(checked)
+    reader = structure(_Questions, _TOKENS_A_QUESTION * n + 64).then(checked)
+
+    async def of_piece(piece: str) -> list[str]:
+        texts = {"answer": piece, "n": str(n)}
+        return (await ask(models, models.judges[0], QUESTIONS, texts, reader)).value
+
+    generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
+    asked, *others = await embed_whole(models, [question, *generated])
+    cosines = [cosine(asked.vector, other.vector) for other in others]
+    shown = [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]
+    return Score(relevance(cosines), {"questions": shown, **(hidden.evidence if hidden else {})})
 
 
 def _calls(example: Example, _params: Params, _judges: int) -> int:
