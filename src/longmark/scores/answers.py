@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Row
-from longmark.scores.files import examples_of, name_of, rows_of, source_of
+from longmark.scores.files import examples_of, rows_of, shortest_names, source_of
 from longmark.scores.manifest import MetricFacts, read_manifest
 
 Floats = NDArray[np.float64]
@@ -77,9 +77,9 @@ def read_answers(
     """
     notices: list[str] = []
     sources = [_read(source, notices) for source in _listed(given)]
-    names = _labels([source.path for source in sources])
+    names = _names([source.path for source in sources])
     for place, source in enumerate(sources):
-        if not source.values and not source.gaps:
+        if not source.answers:
             raise UserError(f"{names[place]} has no rows; score the answers first: longmark run FILE --metrics …")
     groups = _groups(sources)
     return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
@@ -93,9 +93,25 @@ class _Source:
     facts: dict[str, MetricFacts] = field(default_factory=dict)
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)  # (id, system)
     texts: dict[str, tuple[int, int]] = field(default_factory=dict)  # id -> length and hash of the answer
-    values: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
-    gaps: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
-    made_by: dict[str, set[bytes]] = field(default_factory=dict)
+    scores: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
+    unscored: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
+    signatures: dict[str, set[bytes]] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """The last row of an answer and metric counts, as everywhere."""
+        key = (row.example_id, row.system)
+        length = self.texts.get(row.example_id, (None, 0))[0]
+        self.answers.setdefault(key, Answer(row.example_id, row.question_id, row.system, length))
+        how = [row.signature.models, row.signature.prompts, row.signature.params]
+        made_by = orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        self.signatures.setdefault(row.metric, set()).add(made_by)
+        scores, unscored = self.scores.setdefault(row.metric, {}), self.unscored.setdefault(row.metric, {})
+        if row.score is None:
+            scores.pop(key, None)
+            unscored[key] = row.status
+        else:
+            unscored.pop(key, None)
+            scores[key] = row.score
 
     def systems_of(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
@@ -115,46 +131,22 @@ def _listed(given: Source | Sequence[Source]) -> list[Source]:
 
 def _read(given: Source, notices: list[str]) -> _Source:
     if not isinstance(given, str | Path):
-        return _filled(_Source(None), given)
-    path = source_of(Path(given))
-    source = _Source(path, facts=read_manifest(path).metrics())
-    for example in examples_of(path):
-        if example.answer is not None:
-            source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
-    return _filled(source, rows_of(path, notices))
-
-
-def _filled(source: _Source, rows: Iterable[Row]) -> _Source:
-    """The last row of an answer and metric counts, as everywhere."""
+        source, rows = _Source(None), iter(given)
+    else:
+        path = source_of(Path(given))
+        source, rows = _Source(path, facts=read_manifest(path).metrics()), rows_of(path, notices)
+        for example in examples_of(path):
+            if example.answer is not None:
+                source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
     for row in rows:
-        key = (row.example_id, row.system)
-        if key not in source.answers:
-            length = source.texts.get(row.example_id, (None, 0))[0]
-            source.answers[key] = Answer(row.example_id, row.question_id, row.system, length)
-        values, gaps = source.values.setdefault(row.metric, {}), source.gaps.setdefault(row.metric, {})
-        source.made_by.setdefault(row.metric, set()).add(_made_by(row))
-        if row.score is None:
-            values.pop(key, None)
-            gaps[key] = row.status
-        else:
-            gaps.pop(key, None)
-            values[key] = row.score
+        source.add(row)
     return source
 
 
-def _made_by(row: Row) -> bytes:
-    how = row.signature
-    return orjson.dumps([how.models, how.prompts, how.params], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-
-
-def _labels(paths: list[Path | None]) -> list[str]:
-    """A short name for each source, with as much of its path as tells it from the others."""
-    names = ["rows" if path is None else name_of(path) for path in paths]
-    if len(set(names)) < len(names):
-        names = [
-            name if path is None else f"{path.resolve().parent.name}/{name}"
-            for path, name in zip(paths, names, strict=True)
-        ]
+def _names(paths: list[Path | None]) -> list[str]:
+    """A short name for each source, with as much of its path as makes it unique."""
+    of_paths = iter(shortest_names([path.resolve() for path in paths if path is not None]))
+    names = ["rows" if path is None else next(of_paths) for path in paths]
     if len(set(names)) < len(names):
         names = [f"{name} {number}" for number, name in enumerate(names, 1)]
     return names
@@ -181,33 +173,27 @@ def _same_answers(one: _Source, other: _Source) -> bool:
 def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
     answers: list[Answer] = []
     places: dict[tuple[int, str, str], int] = {}
-    values: dict[str, dict[int, float]] = {}
-    gaps: dict[str, dict[int, str]] = {}
+    scores: dict[str, dict[int, float]] = {}
+    unscored: dict[str, dict[int, str]] = {}
     facts: dict[str, MetricFacts] = {}
-    made_by: dict[str, set[bytes]] = {}
-    held: dict[int, dict[str, str]] = {}  # of each group: id -> system, where the sources name systems differently
+    signatures: dict[str, set[bytes]] = {}
+    held: dict[tuple[int, str], str] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
-        systems = held.setdefault(group, {})
-        alone = groups.count(group) == 1
+        others = [other for other, own in zip(sources, groups, strict=True) if own == group and other is not source]
         for key, answer in source.answers.items():
-            system = answer.system if alone else systems.setdefault(answer.example_id, answer.system)
+            system = held.setdefault((group, answer.example_id), answer.system) if others else answer.system
             place = places.setdefault((group, answer.example_id, system), len(answers))
             if place == len(answers):
                 answers.append(replace(answer, system=system))
             places[group, answer.example_id, key[1]] = place
-        for metric in source.values:
-            twice = any(
-                _scored_otherwise(source, other, metric)
-                for other, theirs in zip(sources, groups, strict=True)
-                if other is not source and theirs == group
-            )
+        here = {key: places[group, *key] for key in source.answers}
+        for metric in source.scores:
+            twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
             facts.setdefault(label, source.facts.get(metric, MetricFacts()))
-            made_by.setdefault(label, set()).update(source.made_by[metric])
-            into = values.setdefault(label, {})
-            into.update({places[group, *key]: value for key, value in source.values[metric].items()})
-            without = gaps.setdefault(label, {})
-            without.update({places[group, *key]: status for key, status in source.gaps[metric].items()})
+            signatures.setdefault(label, set()).update(source.signatures[metric])
+            scores.setdefault(label, {}).update({here[key]: score for key, score in source.scores[metric].items()})
+            unscored.setdefault(label, {}).update({here[key]: why for key, why in source.unscored[metric].items()})
     by_id: dict[str, list[int]] = {}
     by_system: dict[tuple[str, str], list[int]] = {}
     for place, answer in enumerate(answers):
@@ -217,36 +203,33 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
         tuple(names),
         tuple(answers),
         facts,
-        values,
-        gaps,
+        scores,
+        unscored,
         {key: tuple(found) for key, found in by_id.items()},
         {key: tuple(found) for key, found in by_system.items()},
-        tuple(name for name, ways in made_by.items() if len(ways) > 1),
+        tuple(name for name, ways in signatures.items() if len(ways) > 1),
     )
 
 
 def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
     """Whether two sources of the same answers have different scores of a metric."""
-    if metric not in other.values:
+    if metric not in other.scores:
         return False
-    mine, theirs = ({name: value for (name, _), value in source.values[metric].items()} for source in (one, other))
+    mine, theirs = ({name: score for (name, _), score in source.scores[metric].items()} for source in (one, other))
     return mine != theirs
 
 
 def _selected(scored: AnswerScores, wanted: Sequence[str], lower: Sequence[str]) -> AnswerScores:
+    def named(name: str, among: dict[str, MetricFacts]) -> list[str]:
+        if hits := _under(name, among):
+            return hits
+        raise UnknownName("metric in the rows", name, among, f"There are {', '.join(among)}.")
+
     chosen = dict(scored.metrics)
     if wanted:
-        chosen = {}
-        for name in wanted:
-            hits = _under(name, scored.metrics)
-            if not hits:
-                raise UnknownName("metric in the rows", name, scored.metrics, f"There are {', '.join(scored.metrics)}.")
-            chosen.update({hit: scored.metrics[hit] for hit in hits})
+        chosen = {hit: scored.metrics[hit] for name in wanted for hit in named(name, scored.metrics)}
     for name in lower:
-        hits = _under(name, chosen)
-        if not hits:
-            raise UnknownName("metric in the rows", name, chosen, f"There are {', '.join(chosen)}.")
-        chosen.update({hit: replace(chosen[hit], higher_is_better=False) for hit in hits})
+        chosen.update({hit: replace(chosen[hit], higher_is_better=False) for hit in named(name, chosen)})
     return replace(scored, metrics=chosen)
 
 

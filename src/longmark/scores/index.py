@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 import orjson
 
@@ -58,16 +57,6 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """The score of one example; metric and system by their numbers."""
-
-    metric: int
-    system: int
-    question_id: str
-    score: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Unscored:
     """Rows without a score that share a status: how many, the most frequent reason, and how many give that reason."""
 
@@ -100,7 +89,7 @@ class ScoreIndex:
     def __enter__(self) -> ScoreIndex:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._db.close()
 
     def add_run(self, run: Path) -> None:
@@ -110,7 +99,7 @@ class ScoreIndex:
         last, example = None, 0
         self._db.execute("BEGIN")
         for row in rows_of(run, self.notices):
-            system = self._system(number, row)
+            system = self._systems.setdefault((number, system_of(row, run)), len(self._systems))
             if (row.example_id, system) != last:
                 last, example = (row.example_id, system), self._example(number, row, system)
             self._add(number, example, row, system)
@@ -119,26 +108,18 @@ class ScoreIndex:
     def _example(self, run: int, row: Row, system: int) -> int:
         key = (run, row.example_id, system)
         query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
-        found = self._db.execute(query, key).fetchone()
-        if found:
+        if found := self._db.execute(query, key).fetchone():
             return int(found[0])
         insert = "INSERT INTO examples (run, id, system, question_id) VALUES (?, ?, ?, ?)"
         return int(self._db.execute(insert, (*key, row.question_id)).lastrowid or 0)
 
-    def _system(self, run: int, row: Row) -> int:
-        return self._systems.setdefault((run, system_of(row, self._runs[run])), len(self._systems))
-
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
-        usage = row.usage
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
+        usage = [getattr(row.usage, name) for name in (*_COUNTS, "usd")]
         self._db.execute(
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(example, metric, system, row.score, row.status, row.reason),
-                *(usage.calls, usage.from_cache, usage.prompt_tokens, usage.cached_prompt_tokens),
-                *(usage.completion_tokens, usage.usd),
-            ),
+            (example, metric, system, row.score, row.status, row.reason, *usage),
         )
 
     @property
@@ -159,13 +140,13 @@ class ScoreIndex:
         """The different signatures of a run's rows of a metric: one, unless the folder holds rows that are outdated."""
         return list(self._signatures.get((run, metric), {}).values())
 
-    def scores(self) -> Iterator[Stored]:
-        """Every row's score, by metric and system, in the order of the examples."""
+    def scores(self) -> Iterator[tuple[int, int, str, float | None]]:
+        """(metric, system, question_id, score) of every row, by metric and system, in the order of the examples."""
         query = (
             "SELECT metric, scores.system, question_id, score FROM scores JOIN examples ON number = example "
             "ORDER BY metric, scores.system, example"
         )
-        return (Stored(*found) for found in self._db.execute(query))
+        return iter(self._db.execute(query))
 
     def rows(self, run: int) -> Iterator[tuple[str, int]]:
         """The distinct (example id, metric number) of the rows of a source, by its place."""

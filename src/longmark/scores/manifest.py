@@ -14,7 +14,7 @@ _FARTHEST = 1e100  # of a bound from 0
 
 @dataclass(frozen=True, slots=True)
 class MetricFacts:
-    """What a table or a figure must know of a metric's values.
+    """What a table or a figure must know of a metric's scores.
 
     lo, hi: least and greatest value that can occur, None where there is no limit or it is not known.
     """
@@ -51,10 +51,8 @@ class Manifest:
     @property
     def models(self) -> dict[str, list[str]]:
         """Role -> names of models."""
-        found: dict[str, list[str]] = {}
-        for role, names in _object(self.fixed.get("models")).items():
-            found[role] = [str(name) for name in names] if isinstance(names, list) else [str(names)]
-        return found
+        given = _object(self.fixed.get("models")).items()
+        return {role: [str(name) for name in (names if isinstance(names, list) else [names])] for role, names in given}
 
     @property
     def seed(self) -> int:
@@ -67,7 +65,7 @@ class Manifest:
         return bool(self.data.get("finished"))
 
     def metrics(self) -> dict[str, MetricFacts]:
-        """The values' names, in the order of the manifest, with what is known of each."""
+        """The names of the scores, in the order of the manifest, with what is known of each."""
         return {name: _facts(_object(entry)) for name, entry in _object(self.data.get("metrics")).items()}
 
 
@@ -100,7 +98,7 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
 
 
 def _bound(value: Any) -> float | None:
-    """A bound that can be reckoned with: the distance of two of them is finite."""
+    """A bound to compute with: the distance of two of them is finite."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _FARTHEST:
         return None
     return float(value)

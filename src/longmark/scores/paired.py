@@ -4,12 +4,17 @@ What is compared is called a system here. By run, each source (run folder or fil
 in the rows' field `system` is one, whichever source its rows are in. If a system answered a question more than once,
 its score is the mean of the scores there are.
 
+Whether rows of a run are missing is told by its examples and rows: a metric is either for originals or for variants of
+questions, and if one original has a row of a metric, every original must have one. Nothing is certain for variants,
+since a metric may apply to some kinds only.
+
 Errors: UserError for a path that is no source, a source given twice, or scores that cannot be paired.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +24,28 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
-from longmark.scores.completeness import Missing, missing_rows
 from longmark.scores.files import examples_of, shortest_names, sources_of
 from longmark.scores.index import ScoreIndex, Unscored, merged
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A run with missing rows. run: its place; examples: originals; without: those that have no row; rows: missing rows
+    in all, including those of `without`; empty: the run has no row, so nothing else is known."""
+
+    run: int
+    examples: int
+    without: int
+    rows: int
+    empty: bool
+
+    def in_words(self) -> str:
+        none = f"{self.without:,} of {self.examples:,} examples have no row at all; " if self.without else ""
+        return f"{none}{self.rows:,} row{'s' if self.rows > 1 else ''} {'are' if self.rows > 1 else 'is'} missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,89 +142,85 @@ def read_scores(runs: Sequence[Path], by: str | None = None) -> Scores:
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
-    manifests = tuple(read_manifest(run) for run in folders)
     with ScoreIndex() as index:
         for run in folders:
             index.add_run(run)
         if not index.metrics:
             raise UserError(f"no scores: there are no rows in {', '.join(str(run) for run in runs)}")
-        return _Joining(index, manifests, by).scores()
+        return _scores(index, tuple(read_manifest(run) for run in folders), by)
 
 
-class _Joining:
+def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scores:
     """Makes `Scores` of an index: which of its systems are which of ours."""
+    members = index.runs_and_names()
+    runs = shortest_names([manifest.folder for manifest in manifests])
+    labels = [runs[run] if by == BY_RUN else name for run, name in members]
+    shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
+    names, facts = index.metrics, index.facts(manifests)
+    numbers: dict[str, int] = {}
+    columns: dict[tuple[str, str], _Column] = {}
+    owner: dict[tuple[int, str, int], int] = {}
+    for metric, system, question, score in index.scores():
+        label, number = labels[system], numbers.setdefault(question, len(numbers))
+        if label in shared and (first := owner.setdefault((metric, label, number), system)) != system:
+            folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
+            systems = [members[one][1] for one in (first, system)]
+            raise UserError(_collision(label, question, folders, systems, by))
+        column = columns.setdefault((names[metric], label), _Column())
+        column.rows += 1
+        if score is not None:
+            column.questions.append(number)
+            column.values.append(score)
+    unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
+    for (metric, system), each in index.unscored().items():
+        key = (names[metric], labels[system])
+        unscored[key] = merged((*unscored.get(key, ()), *each))
+    usages: dict[tuple[str, str], Usage] = {}
+    for metric, system, usage in index.usages():
+        usages.setdefault((names[metric], labels[system]), Usage()).add(usage)
+    return Scores(
+        metrics=tuple(facts),
+        systems=tuple(dict.fromkeys(labels)),
+        questions=tuple(numbers),
+        facts=facts,
+        by=by,
+        manifests=manifests,
+        signatures={name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts},
+        repeated={key: count for key, column in columns.items() if (count := column.repeated())},
+        missing=_missing_rows(index, manifests),
+        notices=tuple(index.notices),
+        _columns=columns,
+        _unscored=unscored,
+        _usage=usages,
+    )
 
-    def __init__(self, index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> None:
-        self._index, self._manifests, self._by = index, manifests, by
-        names = shortest_names([manifest.folder for manifest in manifests])
-        members = index.runs_and_names()
-        self._labels = [names[run] if by == BY_RUN else name for run, name in members]
-        self._members = members
 
-    def scores(self) -> Scores:
-        index, manifests = self._index, self._manifests
-        names = index.metrics
-        facts = index.facts(manifests)
-        numbers: dict[str, int] = {}
-        columns: dict[tuple[str, str], _Column] = {}
-        owner: dict[tuple[int, str, int], int] = {}
-        shared = self._shared()
-        for stored in index.scores():
-            label = self._labels[stored.system]
-            question = numbers.setdefault(stored.question_id, len(numbers))
-            if label in shared:
-                first = owner.setdefault((stored.metric, label, question), stored.system)
-                if first != stored.system:
-                    raise UserError(self._collision(label, first, stored.system, stored.question_id))
-            column = columns.setdefault((names[stored.metric], label), _Column())
-            column.rows += 1
-            if stored.score is not None:
-                column.questions.append(question)
-                column.values.append(stored.score)
-        return Scores(
-            metrics=tuple(facts),
-            systems=tuple(dict.fromkeys(self._labels)),
-            questions=tuple(numbers),
-            facts=facts,
-            by=self._by,
-            manifests=manifests,
-            signatures={
-                name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts
-            },
-            repeated={key: count for key, column in columns.items() if (count := column.repeated())},
-            missing=missing_rows(index, manifests),
-            notices=tuple(index.notices),
-            _columns=columns,
-            _unscored=self._unscored(names),
-            _usage=self._usage(),
-        )
+def _collision(label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str) -> str:
+    if by == BY_RUN:
+        both = f"({systems[0]} and {systems[1]} on {question})"
+        return f"the run {label} holds scores of several systems on the same question {both}: use --by system"
+    return (
+        f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and {folders[1]}: "
+        "compare the runs, --by run, or give each system a name of its own in the examples' `system`"
+    )
 
-    def _shared(self) -> set[str]:
-        """Labels of several systems of the index: no two of these may have the same question."""
-        return {label for label in self._labels if self._labels.count(label) > 1}
 
-    def _collision(self, label: str, first: int, second: int, question: str) -> str:
-        (run, name), (other_run, other) = self._members[first], self._members[second]
-        if self._by == BY_RUN:
-            return (
-                f"the run {label} holds scores of several systems on the same question ({name} and {other} on "
-                f"{question}): compare the systems, --by system"
-            )
-        folders = [self._manifests[place].folder for place in (run, other_run)]
-        return (
-            f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and "
-            f"{folders[1]}: compare the runs, --by run, or give each system a name of its own in the examples' `system`"
-        )
-
-    def _unscored(self, names: list[str]) -> dict[tuple[str, str], tuple[Unscored, ...]]:
-        found: dict[tuple[str, str], tuple[Unscored, ...]] = {}
-        for (metric, system), each in self._index.unscored().items():
-            key = (names[metric], self._labels[system])
-            found[key] = merged((*found.get(key, ()), *each))
-        return found
-
-    def _usage(self) -> dict[tuple[str, str], Usage]:
-        found: dict[tuple[str, str], Usage] = {}
-        for metric, system, usage in self._index.usages():
-            found.setdefault((self._index.metrics[metric], self._labels[system]), Usage()).add(usage)
-        return found
+def _missing_rows(index: ScoreIndex, manifests: Sequence[Manifest]) -> tuple[Missing, ...]:
+    """The runs with missing rows."""
+    having = {run for run, _ in index.runs_and_names()}
+    found = []
+    for run, manifest in enumerate(manifests):
+        originals = {example.id for example in examples_of(manifest.folder) if example.variant_of is None}
+        if run not in having:
+            found.append(Missing(run, len(originals), len(originals), 0, empty=True))
+            continue
+        metrics: Counter[int] = Counter()
+        seen = set()
+        for example, metric in index.rows(run):
+            if example in originals:
+                metrics[metric] += 1
+                seen.add(example)
+        rows = sum(len(originals) - count for count in metrics.values())
+        if rows:
+            found.append(Missing(run, len(originals), len(originals) - len(seen), rows, empty=False))
+    return tuple(found)

@@ -240,7 +240,7 @@ def test_systems_of_several_runs(tmp_path: Path):
     write_scores(tmp_path / "three", scores, "AXYZ", {})
     with pytest.raises(UserError, match="--by run"):
         metrics_study([tmp_path / "one", tmp_path / "three"])
-    with pytest.raises(UserError, match="compare the systems, --by system"):
+    with pytest.raises(UserError, match="use --by system"):
         metrics_study([tmp_path / "one", tmp_path / "two"], by="run")
 
 
