@@ -200,12 +200,12 @@ MISTAKES = {
     "a weight of nothing": (
         _with("weight: 3", "weight: 0"),
         _line("weight: 3"),
-        "dimensions[0].weight: input should be greater than 0, found 0",
+        "dimensions[0].weight: expected a number greater than 0, found 0",
     ),
     "a weight in words": (
         _with("weight: 3", "weight: much"),
         _line("weight: 3"),
-        "dimensions[0].weight: input should be a valid number, found much",
+        'dimensions[0].weight: expected a number, found "much"',
     ),
     "a name with spaces": (
         _with("name: season", "name: the season"),
@@ -255,7 +255,7 @@ MISTAKES = {
     "a table where a list must be": (
         _with("change: [gardener]", "change: gardener"),
         _line("change: [gardener]"),
-        "variants[2].change: expected a list, found gardener",
+        'variants[2].change: expected a list, found "gardener"',
     ),
 }
 
@@ -289,7 +289,7 @@ def test_a_list_whose_entries_are_all_wrong_is_not_called_empty(tmp_path: Path):
     with pytest.raises(BadInput) as raised:
         load(path)
     assert [one.split(": ", 1)[1] for one in raised.value.lines] == [
-        f"dimensions[{i}].weight: input should be greater than 0, found 0" for i in (0, 1)
+        f"dimensions[{i}].weight: expected a number greater than 0, found 0" for i in (0, 1)
     ]
     path.write_text(text[: text.index("dimensions:")] + "dimensions: []\n", encoding="utf-8")
     with pytest.raises(BadInput, match="dimensions: is empty"):

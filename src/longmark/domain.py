@@ -9,36 +9,58 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
-from longmark.records.files import BAD_SHOWN
+from longmark.records.files import at
+from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 
 BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"
 PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has it
 
-_MOST_JUDGED = 100  # mistakes in one file that are put into words
-_LONGEST_SHOWN = 80  # characters of a wrong value
+_MOST_SHOWN = 100  # contradictions in one file that are worded
 _FREE = ""  # the key of a slot's values where they depend on no other slot
 _LETTER = (
     "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # scripts that put spaces between words: elsewhere there is no word's end
 )
+_NAME = re.compile("[a-z][a-z0-9_]*")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 
-Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1, pattern=r"^[^\r\n]*$")]
-Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_]*$")]
-VariantName = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_+-]*$")]
+
+def _one_line(text: str) -> str:
+    if not (text := text.strip()):
+        raise ValueError("is empty")
+    if "\n" in text or "\r" in text:
+        raise ValueError("must be one line")
+    return text
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"{text[:80]}: a name has a-z, 0-9 and _ and begins with a letter")
+    return text
+
+
+def _not_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("is empty")
+    return values
+
+
+Text = Annotated[str, Strict(), AfterValidator(_one_line)]
+Name = Annotated[str, Strict(), AfterValidator(_name)]
+VariantName = Annotated[str, Strict(), AfterValidator(lambda text: _name(text.translate({43: 95, 45: 95})) and text)]
 Weight = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Filled = AfterValidator(_not_empty)
 
 
 def _by_parent(values: Any) -> Any:
@@ -61,7 +83,7 @@ class Slot(_Part):
     name: Name
     description: Text
     given: Name | None = None
-    plural: Annotated[str, StringConstraints(strict=True)] = ""
+    plural: Annotated[str, Strict()] = ""
     uncountable: tuple[Text, ...] = ()
     values: Annotated[dict[str, tuple[Text, ...]], BeforeValidator(_by_parent)]
 
@@ -118,7 +140,7 @@ class Variant(_Part):
     """A perturbation: the slots that it changes."""
 
     name: VariantName
-    change: Annotated[tuple[Name, ...], Field(min_length=1)]
+    change: Annotated[tuple[Name, ...], Filled]
 
 
 class Domain(_Part):
@@ -134,10 +156,10 @@ class Domain(_Part):
 
     name: Name
     title: Text
-    slots: Annotated[tuple[Slot, ...], Field(min_length=1)]
+    slots: Annotated[tuple[Slot, ...], Filled]
     template_slot: Name
-    templates: dict[str, Annotated[tuple[Text, ...], Field(min_length=1)]]
-    dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
+    templates: dict[str, Annotated[tuple[Text, ...], Filled]]
+    dimensions: Annotated[tuple[Dimension, ...], Filled]
     masks: tuple[Mask, ...] = ()
     variants: tuple[Variant, ...] = ()
 
@@ -183,7 +205,7 @@ def places(template: str) -> list[str]:
 
 def fill(template: str, profile: Mapping[str, str]) -> str:
     """A template with the values of a profile in their places."""
-    return _PLACE.sub(lambda found: profile[found[1]], template)
+    return _PLACE.sub(lambda match: profile[match[1]], template)
 
 
 def load(path: str | Path | None = None) -> Domain:
@@ -201,23 +223,14 @@ def _built_in() -> Domain:
 
 def _load(path: Path) -> Domain:
     source = yaml_file.load(path, "--domain")
-    node, content = source.root, source.content
-    if node is None or not isinstance(content, dict):
-        raise BadInput([f"{path}:1: expected a domain (name, title, slots, …), found {_kind(content)}"])
-    wrong: list[tuple[yaml_file.Where, str]] = []
+    if source.root is None or not isinstance(source.content, dict):
+        raise BadInput([at(path, 1, f"expected a domain (name, title, slots, …), found {found(source.content)}")])
     try:
-        domain = Domain.model_validate(content)
+        domain = Domain.model_validate(source.content)
     except ValidationError as error:
-        errors = error.errors(include_url=False)[:_MOST_JUDGED]
-        wrong += [(item["loc"], _said(item)) for item in errors if not _only_follows(item, errors)]
-    else:
-        wrong += islice(_contradictions(domain), _MOST_JUDGED)
-    if wrong or source.repeated:
-        lines = sorted(
-            {(_line(node, where), f"{_shown(where)}: {what}") for where, what in wrong}
-            | {(line, f"{_shown(where)}: is there twice") for where, line in source.repeated}
-        )
-        raise BadInput([f"{path}:{line}: {message}" for line, message in lines[:BAD_SHOWN]], len(lines))
+        source.check(problems(error)[:_MOST_SHOWN])
+        raise  # never: an error has problems
+    source.check(islice(_contradictions(domain), _MOST_SHOWN))
     return domain
 
 
@@ -305,68 +318,3 @@ def _folded(text: str) -> str:
 
 def _unknown(name: str, known: Mapping[str, Slot]) -> str:
     return str(UnknownName("slot", name, known, f"The slots are {', '.join(islice(known, 20))}."))
-
-
-def _said(error: Any) -> str:
-    """A mistake that pydantic found, in words for whoever wrote the file."""
-    kind, value = error["type"], error["input"]
-    if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
-        return "is not known here"
-    if kind == "string_type":
-        return f"expected text, found {_kind(value)}" + (
-            "" if isinstance(value, (dict, list)) else "; put it in quotes"
-        )
-    if kind in ("string_too_short", "too_short"):
-        return "is empty"
-    if kind == "string_pattern_mismatch":
-        one_line = error["ctx"]["pattern"].startswith(r"^[^")
-        return "must be one line" if one_line else f"{_kind(value)}: a name has a-z, 0-9 and _ and begins with a letter"
-    if kind in ("tuple_type", "dict_type", "model_type", "model_attributes_type"):
-        wanted = "a list" if kind == "tuple_type" else "a table (name: value)"
-        return f"expected {wanted}, found {_kind(value)}"
-    return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_kind(value)}"
-
-
-def _only_follows(error: Any, errors: Iterable[Any]) -> bool:
-    """Whether a list is found empty only because of what is wrong with each of its entries."""
-    where = error["loc"]
-    return error["type"] == "too_short" and any(
-        len(other["loc"]) > len(where) and other["loc"][: len(where)] == where for other in errors
-    )
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a table"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "nothing" if value is None else str(value)[:_LONGEST_SHOWN]
-
-
-def _shown(where: tuple[Any, ...]) -> str:
-    """A place in the file: slots[1].values.hurricane[3], counted from 0 as in YAML tools."""
-    shown = ""
-    for part in where:
-        if part == _FREE:
-            continue
-        shown += f"[{part}]" if isinstance(part, int) else f".{part}" if shown else str(part)
-    return shown
-
-
-def _line(node: yaml.Node, where: tuple[Any, ...]) -> int:
-    """The line, from 1, of a place in the file, or of the nearest one around it."""
-    for part in where:
-        if isinstance(node, yaml.MappingNode):
-            inner = next((pair for pair in node.value if pair[0].value == str(part)), None)
-            if inner is None:
-                break
-            if part == where[-1] and not isinstance(inner[1], yaml.ScalarNode):
-                return int(inner[0].start_mark.line) + 1
-            node = inner[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-    return int(node.start_mark.line) + 1

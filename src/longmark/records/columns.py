@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from longmark.errors import UnknownName, UserError
 from longmark.records.example import Context, Example
 from longmark.records.files import NotJson, flaw, parse_json
-from longmark.records.values import Problem, as_list_cell, found, missing, name, problems, text
+from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
 
 _OTHER_NAMES = {
     "id": ("example_id", "query_id"),
@@ -100,7 +100,7 @@ class Columns:
         except Problem as problem:
             wrong.append(str(problem))
         except ValidationError as error:
-            wrong += problems(error)
+            wrong.append(in_one_line(error))
         raise BadRecord("; ".join(wrong))
 
     def _assigned(self, record: dict[str, Any], rest: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:

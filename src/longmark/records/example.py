@@ -13,7 +13,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from longmark.records.files import NotJson
-from longmark.records.values import problems
+from longmark.records.values import in_one_line
 
 _HUGE = re.compile(rb"\d{19}")
 
@@ -87,7 +87,7 @@ class Example(BaseModel):
         except ValidationError as error:
             if error.errors()[0]["type"] == "json_invalid":
                 raise NotJson(f"is not JSON: {error.errors()[0]['ctx']['error']}") from None
-            raise ValueError("; ".join(problems(error))) from None
+            raise ValueError(in_one_line(error)) from None
 
 
 def question_hash(question: str) -> str:

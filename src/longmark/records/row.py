@@ -10,7 +10,7 @@ import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.records.files import parse_json
-from longmark.records.values import found, problems
+from longmark.records.values import found, in_one_line
 
 STATUSES = {
     "ok": "the example has a score",
@@ -127,7 +127,7 @@ class Row:
         try:
             row: Row = _rows().validate_python({"question_id": data.get("example_id"), **_DEFAULTS, **data})
         except ValidationError as error:
-            raise ValueError(f"not a row of longmark: {'; '.join(problems(error))}") from None
+            raise ValueError(f"not a row of longmark: {in_one_line(error)}") from None
         return row
 
 

@@ -54,25 +54,28 @@ def found(value: Any) -> str:
     return " ".join(str(value).split())[:_SHOWN]
 
 
-def problems(error: ValidationError) -> list[str]:
-    """What pydantic found wrong, as `field: what was expected, what was found` each."""
-    listed = []
-    for one in error.errors(include_url=False):
-        if one["type"] == "value_error":  # raised by a check of ours, in its own words
-            listed.append(str(one["ctx"]["error"]))
-        else:
-            listed.append(f"{'.'.join(map(str, one['loc']))}: {_problem(one['type'], one['msg'], one['input'])}")
-    return listed
+def problems(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
+    """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours."""
+    return [
+        (one["loc"], str(one["ctx"]["error"]) if one["type"] == "value_error" else _problem(one))
+        for one in error.errors(include_url=False)
+    ]
 
 
-def _problem(kind: str, message: str, value: Any) -> str:
-    if kind == "missing":
+def in_one_line(error: ValidationError) -> str:
+    """All `problems` of a record."""
+    return "; ".join(f"{'.'.join(map(str, where))}: {what}" if where else what for where, what in problems(error))
+
+
+def _problem(one: Any) -> str:
+    if one["type"] == "missing":
         return "is missing"
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "is not known"
-    if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind]}, found {found(value)}"
-    return f"{message.replace('Input should be', 'expected')}, found {found(value)}"
+    if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "is not known here"
+    expected = _EXPECTED.get(one["type"]) or one["msg"].removeprefix("Input should be ")
+    number = "a number " if one["type"].startswith(("greater", "less")) else ""
+    quotes = one["type"] == "string_type" and isinstance(one["input"], (bool, int, float))
+    return f"expected {number}{expected}, found {found(one['input'])}{'; put it in quotes' if quotes else ''}"
 
 
 def text(field: str, value: Any) -> str:

@@ -7,7 +7,7 @@ more than 40 digits) is text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from longmark.errors import BadInput
-from longmark.records import files
+from longmark.records.files import BadLines, at, text
 
 LARGEST = 512 << 10  # bytes
 DEEPEST = 32  # levels of tables and lists
@@ -30,12 +30,43 @@ _TAG = "tag:yaml.org,2002:"
 
 @dataclass(frozen=True, slots=True)
 class YamlFile:
-    """content: of the file, None where it is empty; root: its nodes, for lines; repeated: the keys that one table has
+    """content: of the file, None if it is empty; root: its nodes, for lines; repeated: the keys that one table has
     twice (the last one counts), each with its place and line."""
 
+    path: Path
     content: Any
     root: yaml.Node | None
     repeated: tuple[tuple[Where, int], ...]
+
+    def check(self, wrong: Iterable[tuple[Where, str]]) -> None:
+        """BadInput, a line `file:line: place: what` each, if something is wrong or a key is repeated."""
+        found = {(self._line(where), f"{_shown(where)}: {what}") for where, what in wrong}
+        found |= {(line, f"{_shown(where)}: is there twice") for where, line in self.repeated}
+        lines = BadLines()
+        for line, message in sorted(found):
+            lines.add(f"{self.path}:{line}: {message}")
+        lines.check()
+
+    def _line(self, where: Where) -> int:
+        """The line, from 1, of a place in the file, or of the nearest one around it."""
+        node: Any = self.root
+        for part in where:
+            if isinstance(node, yaml.MappingNode):
+                inner = next((pair for pair in node.value if pair[0].value == str(part)), None)
+                if inner is None:
+                    break
+                if part == where[-1] and not isinstance(inner[1], yaml.ScalarNode):
+                    return int(inner[0].start_mark.line) + 1
+                node = inner[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+                node = node.value[part]
+        return int(node.start_mark.line) + 1
+
+
+def _shown(where: Where) -> str:
+    """A place in the file: slots[1].values.hurricane[3], counted from 0 as in YAML tools."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where if part != "")
+    return "".join(parts).removeprefix(".")
 
 
 def load(path: Path, option: str) -> YamlFile:
@@ -44,18 +75,18 @@ def load(path: Path, option: str) -> YamlFile:
     UserError where the file cannot be read; BadInput with one line, `file:line: what`, where it is not YAML or goes
     beyond the bounds.
     """
-    source = files.text(path, LARGEST, f"{option} {path}")
+    source = text(path, LARGEST, f"{option} {path}")
     try:
         loader = _Loader(source)
         root = loader.get_single_node()
         value = None if root is None else loader.value(root, (), set())
     except _Refused as refused:
-        raise BadInput([f"{path}:{refused.line}: {refused}"]) from None
+        raise BadInput([at(path, refused.line, str(refused))]) from None
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or " ".join(str(error).split())
         raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"]) from None
-    return YamlFile(value, root, tuple(loader.repeated))
+    return YamlFile(path, value, root, tuple(loader.repeated))
 
 
 def repeats(values: Sequence[Hashable]) -> Iterator[int]:
@@ -138,17 +169,17 @@ class _Loader(yaml.SafeLoader):
         return {**merged, **own}
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
-        kind, text = node.tag.removeprefix(_TAG), node.value
-        odd_number = kind in ("int", "float") and (":" in text or len(text) > _LONGEST_NUMBER)
+        kind, given = node.tag.removeprefix(_TAG), node.value
+        odd_number = kind in ("int", "float") and (":" in given or len(given) > _LONGEST_NUMBER)
         if kind in ("str", "value", "merge") or odd_number:
-            return text
+            return given
         make = self.yaml_constructors.get(node.tag)
         if kind not in ("null", "bool", "int", "float", "timestamp") or make is None:
             raise _unknown_tag(node)
         try:
             return make(self, node)
         except (ValueError, OverflowError, LookupError, AttributeError):  # `!!bool maybe`, 2024-13-45
-            raise _Refused(node.start_mark, f"{text[:_LONGEST_NUMBER]} is no {kind}; put it in quotes") from None
+            raise _Refused(node.start_mark, f"{given[:_LONGEST_NUMBER]} is no {kind}; put it in quotes") from None
 
 
 def _too_deep(mark: Any) -> _Refused:
