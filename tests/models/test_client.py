@@ -317,12 +317,12 @@ def test_a_backend_can_be_narrower_than_the_run(cache: CallCache):
 
 
 def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
-    model = FakeChat("85", latency=0.05)
+    model = FakeChat("85", latency=0.3)
 
     async def call() -> list[object]:
         client = Client(cache, concurrency=2)
         calls = [asyncio.create_task(client.chat(model, asking(str(i)), UsageLog())) for i in range(6)]
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
         client.stop()
         return list(await asyncio.gather(*calls, return_exceptions=True))
 
@@ -332,7 +332,7 @@ def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
 
 
 def test_stop_gives_up_calls_of_models_on_this_machine(cache: CallCache):
-    here, there = FakeChat("85", latency=60, width=1), FakeChat("90", latency=0.05, name="there")
+    here, there = FakeChat("85", latency=60, width=1), FakeChat("90", latency=0.3, name="there")
 
     async def call() -> list[object]:
         client = Client(cache)
@@ -340,7 +340,7 @@ def test_stop_gives_up_calls_of_models_on_this_machine(cache: CallCache):
             asyncio.create_task(client.chat(model, asking(text), UsageLog()))
             for model, text in [(here, "a"), (here, "a"), (here, "b"), (there, "a")]  # the second shares the first's
         ]
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
         client.stop()
         return list(await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10))
 

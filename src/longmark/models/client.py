@@ -73,16 +73,20 @@ class UsageLog:
 
 @dataclass(frozen=True)
 class _Kind(Generic[Reply]):
-    """A kind of call. name: in cache keys; reply: the type of its replies; most: the tokens that such requests can
-    take."""
+    """A kind of call. name: in cache keys; reply: the type of its replies; send: makes one call of a model for several
+    requests; most: the tokens that such requests can take."""
 
     name: str
     reply: type[Reply]
+    send: Callable[[Any, list[Any]], Awaitable[list[Reply]]]
     most: Callable[[list[Any]], Tokens]
 
     @cached_property
     def form(self) -> TypeAdapter[Reply]:
         return TypeAdapter(self.reply)  # made where the first reply is checked: it takes milliseconds
+
+
+Stored = tuple[Any, float | None]  # a reply, and what it cost in US dollars
 
 
 class Client(Sender):
@@ -102,27 +106,16 @@ class Client(Sender):
         super().__init__(concurrency, budget or Budget(), price_of, rng or random.Random())
         self.cache = cache
         self._dry = dry
-        self._flights: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
+        self._flights: dict[bytes, asyncio.Future[Stored]] = {}
         self._asked_anew: set[bytes] = set()
 
     async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
-        async def send(wanted: list[ChatRequest]) -> list[ChatReply]:
-            return [await model.chat(wanted[0])]
-
-        return (await self._call(model, _CHATS, [request], send, usage_log))[0]
+        return (await self._call(_CHATS, model, [request], usage_log))[0]
 
     async def embed(self, model: Embedder, texts: Sequence[str], usage_log: UsageLog) -> list[tuple[float, ...]]:
         """One vector a text, in their order. Each text is cached by itself; those that are new go out in batches of the
         model's size, each a call of its own. ServerFault where the vectors are of different lengths."""
-
-        async def send(wanted: list[str]) -> list[EmbedReply]:
-            reply = await model.embed(wanted)
-            if len(reply.vectors) != len(wanted):
-                raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(wanted)} texts").with_bill()
-            shares = _shares(reply.tokens, len(wanted))
-            return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
-
-        vectors = [reply.vectors[0] for reply in await self._call(model, _EMBEDS, list(texts), send, usage_log)]
+        vectors = [reply.vectors[0] for reply in await self._call(_EMBEDS, model, list(texts), usage_log)]
         if len({len(vector) for vector in vectors}) > 1:
             raise ServerFault(
                 f"{model.name} gives embeddings of different lengths; if another model is served under this name now, "
@@ -135,18 +128,15 @@ class Client(Sender):
         if not documents:
             return RerankReply(())
 
-        async def send(wanted: list[Any]) -> list[RerankReply]:
-            return [await model.rerank(query, wanted[0]["documents"])]
-
         while True:
             batch = getattr(model, "batch", None) or len(documents)
-            whole = {"query": query, "documents": list(documents)}
-            if self._stored(call_key(model.identity, _RERANKS.name, whole), _RERANKS, usage_log) is not None:
-                batch = len(documents)  # asked before smaller batches were learnt
+            key = call_key(model.identity, _RERANKS.name, {"query": query, "documents": list(documents)})
+            if self._stored(key, _RERANKS, usage_log) is not None:
+                batch = len(documents)  # requested before smaller batches were learnt
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]
             try:
-                found = await concurrently(lambda one: self._call(model, _RERANKS, [one], send, usage_log), requests)
+                found = await concurrently(lambda one: self._call(_RERANKS, model, [one], usage_log), requests)
             except TooManyInputs:
                 if (getattr(model, "batch", None) or batch) >= batch:
                     raise
@@ -159,10 +149,7 @@ class Client(Sender):
     async def likelihood(
         self, model: LanguageModel, request: LikelihoodRequest, usage_log: UsageLog
     ) -> LikelihoodReply:
-        async def send(wanted: list[LikelihoodRequest]) -> list[LikelihoodReply]:
-            return [await model.likelihood(wanted[0])]
-
-        return (await self._call(model, _LIKELIHOODS, [request], send, usage_log))[0]
+        return (await self._call(_LIKELIHOODS, model, [request], usage_log))[0]
 
     async def likelihoods(
         self, model: LanguageModel, requests: Sequence[LikelihoodRequest], usage_log: UsageLog
@@ -171,31 +158,24 @@ class Client(Sender):
         are new in one call; any other one gets them one by one, queued in their order."""
         if not isinstance(model, PrefixSharing):
             return await concurrently(lambda request: self.likelihood(model, request, usage_log), requests)
-        return await self._call(model, _LIKELIHOODS, list(requests), model.likelihoods, usage_log)
+        return await self._call(_LIKELIHOODS, model, list(requests), usage_log)
 
-    async def _call(
-        self,
-        model: Backend,
-        kind: _Kind[Reply],
-        requests: list[Any],
-        send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        usage_log: UsageLog,
-    ) -> list[Reply]:
+    async def _call(self, kind: _Kind[Reply], model: Backend, requests: list[Any], usage_log: UsageLog) -> list[Reply]:
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
         model's batch size."""
         keys = [call_key(model.identity, kind.name, request) for request in requests]
         wanted = dict(zip(keys, requests, strict=True))
-        replies: dict[bytes, tuple[Reply, float | None]] = {}
+        replies: dict[bytes, Stored] = {}
         sent, smaller = False, 0
 
         async def fly(part: dict[bytes, Any]) -> None:
             nonlocal sent
-            flown, paid = await self._fly(model, kind, part, send, usage_log)
+            flown, paid = await self._fly(kind, model, part, usage_log)
             replies.update(flown)
             sent = sent or paid
 
         while len(replies) < len(wanted):
-            others: dict[bytes, asyncio.Future[tuple[Any, float | None]]] = {}
+            others: dict[bytes, asyncio.Future[Stored]] = {}
             mine: dict[bytes, Any] = {}
             for key, request in wanted.items():
                 if key in replies:
@@ -209,38 +189,35 @@ class Client(Sender):
             if mine and self._dry:
                 raise WouldCall(kind.most(list(mine.values())), self.price(model), usage_log.usage.calls)
             try:
-                parts = _batches(mine, getattr(model, "batch", None))
-                await (fly(parts[0]) if len(parts) == 1 else concurrently(fly, parts))
+                if len(mine) == 1:
+                    await fly(mine)
+                elif mine:
+                    await concurrently(fly, _batches(mine, getattr(model, "batch", None)))
                 for key, flight in others.items():
                     with unless_given_up(flight):
                         replies[key] = await asyncio.shield(flight)
-            except TooManyInputs:  # the model has taken note of a smaller batch
+            except TooManyInputs:  # the model has learnt a smaller batch
                 smaller += 1
                 if smaller > _HALVINGS or kind is _RERANKS:
                     raise
         self._book(usage_log, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
-    def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> tuple[Reply, float | None] | None:
+    def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
         """What the cache holds, if it can be read and is not to be asked anew."""
         if usage_log.refresh and key not in self._asked_anew:
             return None
         return _read(kind, self.cache.get(key))
 
     async def _fly(
-        self,
-        model: Backend,
-        kind: _Kind[Reply],
-        wanted: dict[bytes, Any],
-        send: Callable[[list[Any]], Awaitable[list[Reply]]],
-        usage_log: UsageLog,
-    ) -> tuple[dict[bytes, tuple[Reply, float | None]], bool]:
-        """Sends what nobody has asked yet, stores the replies, and gives them to whoever asks the same meanwhile; and
-        whether anything was sent. What another process has asked for is waited for."""
+        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog
+    ) -> tuple[dict[bytes, Stored], bool]:
+        """Sends what nobody has requested yet, stores the replies, and gives them to whoever needs the same meanwhile;
+        and whether anything was sent. What another process has requested is waited for."""
         loop = asyncio.get_running_loop()
         flights = {key: loop.create_future() for key in wanted}
         self._flights.update(flights)
-        landed: dict[bytes, tuple[Reply, float | None]] = {}
+        landed: dict[bytes, Stored] = {}
         sent, anew = False, usage_log.refresh
         try:
             while left := {key: request for key, request in wanted.items() if key not in landed}:
@@ -248,7 +225,7 @@ class Client(Sender):
                 try:
                     mine = {key: request for key, request in left.items() if key in granted}
                     if mine:
-                        landed |= await self._send(model, kind, mine, send)
+                        landed |= await self._send(kind, model, mine)
                         self._asked_anew.update(mine if usage_log.refresh else ())
                         sent = True
                         continue
@@ -283,16 +260,10 @@ class Client(Sender):
             for key in flights:
                 del self._flights[key]
 
-    async def _send(
-        self,
-        model: Backend,
-        kind: _Kind[Reply],
-        wanted: dict[bytes, Any],
-        send: Callable[[list[Any]], Awaitable[list[Reply]]],
-    ) -> dict[bytes, tuple[Reply, float | None]]:
+    async def _send(self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any]) -> dict[bytes, Stored]:
         """The replies to claimed requests, checked and stored."""
         price = self.price(model)
-        landed: dict[bytes, tuple[Reply, float | None]] = {}
+        landed: dict[bytes, Stored] = {}
         requests = list(wanted.values())
 
         async def keep(replies: list[Reply]) -> None:
@@ -302,12 +273,12 @@ class Client(Sender):
                 usd = None if checked.tokens is None else price(checked.tokens)
                 landed[key] = checked, usd
                 puts.append(self.cache.put(key, kind.name, model.name, data, usd))
-            await asyncio.gather(*puts)
+            await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
-        await self.send(model, lambda: send(requests), keep, kind.most(requests))
+        await self.send(model, lambda: kind.send(model, requests), keep, kind.most(requests))
         return landed
 
-    def _book(self, usage_log: UsageLog, replies: dict[bytes, tuple[Reply, float | None]], *, sent: bool) -> None:
+    def _book(self, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
         """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
         usage = Usage(calls=1, from_cache=int(not sent))
@@ -319,7 +290,7 @@ class Client(Sender):
         usage_log.usage.add(usage)
 
 
-def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> tuple[Reply, float | None] | None:
+def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> Stored | None:
     """A stored reply and its price; None where there is none, or one that cannot be read: of another version, or
     damaged."""
     try:
@@ -361,11 +332,33 @@ def _most(*texts: str, completion: int = 0) -> Tokens:
     return Tokens(prompt=estimate_tokens(size), completion=completion)
 
 
+async def _chat(model: Chat, requests: list[ChatRequest]) -> list[ChatReply]:
+    return [await model.chat(requests[0])]
+
+
+async def _embed(model: Embedder, texts: list[str]) -> list[EmbedReply]:
+    reply = await model.embed(texts)
+    if len(reply.vectors) != len(texts):
+        raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(texts)} texts").with_bill()
+    shares = _shares(reply.tokens, len(texts))
+    return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
+
+
+async def _rerank(model: Reranker, requests: list[dict[str, Any]]) -> list[RerankReply]:
+    return [await model.rerank(requests[0]["query"], requests[0]["documents"])]
+
+
+async def _likelihood(model: LanguageModel, requests: list[LikelihoodRequest]) -> list[LikelihoodReply]:
+    if len(requests) > 1 and isinstance(model, PrefixSharing):
+        return await model.likelihoods(requests)
+    return [await model.likelihood(requests[0])]
+
+
 _CHATS = _Kind(
-    "chat", ChatReply, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens)
+    "chat", ChatReply, _chat, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens)
 )
-_EMBEDS = _Kind("embed", EmbedReply, lambda texts: _most(*texts))
-_RERANKS = _Kind("rerank", RerankReply, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
+_EMBEDS = _Kind("embed", EmbedReply, _embed, lambda texts: _most(*texts))
+_RERANKS = _Kind("rerank", RerankReply, _rerank, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
 _LIKELIHOODS = _Kind(
-    "likelihood", LikelihoodReply, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
+    "likelihood", LikelihoodReply, _likelihood, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
 )

@@ -18,7 +18,6 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -291,6 +290,8 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the endpoint asks to wait: `retry-after-ms`, else Retry-After as seconds (fractions too) or as a
     date, by the endpoint's own clock where it sends one. None where it says nothing readable."""
+    from email.utils import parsedate_to_datetime
+
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / scale
