@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,9 @@ def select(
     taken: dict[int, None] = {}
     _take(index, index.lowest(), lowest, taken)
     low = len(taken)
-    _take(index, _draws(random.Random(seed), total), most, taken)
+    _take(index, iter(partial(random.Random(seed).randint, 1, total), 0), most, taken)  # never 0: without end
     ranks = {number: place for place, number in enumerate(index.lowest()) if number in taken}
     return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed, ranks)
-
-
-def _draws(chance: random.Random, total: int) -> Iterator[int]:
-    while True:
-        yield chance.randint(1, total)
 
 
 def _take(index: ScoreIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:

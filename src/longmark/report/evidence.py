@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -50,11 +51,9 @@ def worst_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[tuple[s
     metric with what its row says about it: a label and a text."""
     rows = [(name, results[name]) for name in facts if name in results]
     places = {name: goodness(facts[name], row.score) for name, row in rows if row.score is not None}
-    low = sorted((place, name) for name, place in places.items() if place is not None and place < GOOD)
-    order = {name: i for i, name in enumerate(facts)}
-    low.sort(key=lambda one: (one[0], order[one[1]]))
+    low = [(place, name) for name, place in places.items() if place is not None and place < GOOD]
     found: dict[str, tuple[str, str] | None] = {}
-    for _, name in low:
+    for _, name in sorted(low, key=itemgetter(0)):
         why = _why(results[name])
         if why is None or why[1] not in {other[1] for other in found.values() if other}:
             found[name] = why

@@ -58,6 +58,7 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import escape
 
     made = Environment(
         loader=PackageLoader("longmark.report"),
@@ -68,10 +69,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(bdi=_bdi, lines=_lines, flat=_flat, count=counted, whole=whole, fixed=fixed, json=as_json)
-    made.filters.update(words=_words, cut=_cut, plain=_plain, figure=_figure, is_line=_is_line, table_keys=_table_keys)
-    made.filters.update(placeholders=_placeholders, signed=signed, breaks=breaks)
-    made.filters.update(clip=lambda percent: round(min(max(percent, 2), 100), 1))
+    made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
+    made.filters.update(count=counted, whole=whole, fixed=fixed, signed=signed, cut=_cut)
+    made.filters.update(is_line=_is_line, table_keys=_table_keys)
+    made.filters["words"] = lambda text: len(text.split())
+    made.filters["plain"] = lambda key: key.replace("_", " ")
+    made.filters["figure"] = lambda value: str(value) if isinstance(value, int) else f"{value:.6g}"
+    made.filters["clip"] = lambda percent: round(min(max(percent, 2), 100), 1)
     return made
 
 
@@ -93,13 +97,6 @@ def breaks(name: str) -> Markup:
     return Markup(_BREAK.sub(r"\1<wbr>", str(escape(_one_line(name)))))  # an escaped text has no such place in `&#39;`
 
 
-def _lines(foreign: str) -> Markup:
-    """A foreign text of several lines, for `<pre>`."""
-    from markupsafe import escape
-
-    return escape(foreign)
-
-
 def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """{"a": {"b": 1}} as ("a.b", "1")."""
     for key, entry in value.items():
@@ -109,21 +106,9 @@ def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
             yield f"{before}{key}", entry if isinstance(entry, str) else orjson.dumps(entry).decode()
 
 
-def _words(text: str) -> int:
-    return len(text.split())
-
-
 def _cut(text: str, most: int) -> str:
     """The text, or its beginning up to a space, and an ellipsis."""
     return text if len(text) <= most else re.sub(r"\S*$", "", text[:most]) + "…"
-
-
-def _plain(key: str) -> str:
-    return key.replace("_", " ")
-
-
-def _figure(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def _is_line(value: Any) -> bool:
