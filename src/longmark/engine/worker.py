@@ -39,7 +39,7 @@ class Task:
 class WorkerPool:
     """The work of one session in a run's folder.
 
-    system: who answered, for examples that do not say. on_row: told of every row that is written.
+    system: the system of examples that name none. on_row: called with every row that is written.
     """
 
     def __init__(

@@ -30,8 +30,8 @@ Model = TypeVar("Model")
 
 
 class _BuiltInDomain:
-    """Stands for the built-in domain. Its file is parsed when anything but its name and hash is first asked for: most
-    metrics never ask."""
+    """The built-in domain. Its file is parsed when anything but its name and hash is first needed: most metrics never
+    need it."""
 
     name = "hazards"
     hash = "c1bafa81fb10eb47"  # of domains/hazards.yaml
@@ -85,7 +85,7 @@ class ChatHandle:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run as one metric sees them. A role that the metric declares is there; the engine saw to it.
+    """The models of a run as one metric sees them. Every role that the metric declares has a model.
 
     scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
     what the questions are about.

@@ -1,9 +1,8 @@
 """Which API key goes to which endpoint, and how it is kept out of everything that is written or shown.
 
-`openai:NAME` gets OPENAI_API_KEY, and no other host does. Any other endpoint gets
-LONGMARK_API_KEY_<HOST>_<PORT> where its base URL has a port, else LONGMARK_API_KEY_<HOST>, else
-LONGMARK_API_KEY, else no key. <HOST> is the host in upper case with everything but letters and digits as `_`.
-Keys in a base URL are refused: URLs are printed and stored.
+`openai:NAME` gets OPENAI_API_KEY, and no other host does. Any other endpoint gets LONGMARK_API_KEY_<HOST>_<PORT> where
+its base URL has a port, else LONGMARK_API_KEY_<HOST>, else LONGMARK_API_KEY, else no key. <HOST> is the host in upper
+case with everything but letters and digits as `_`. Keys in a base URL are refused: URLs are printed and stored.
 """
 
 from __future__ import annotations
@@ -25,11 +24,8 @@ _known: set[str] = set()
 
 
 class Key:
-    """An API key that does not show itself: `repr`, `str` and format give `[key]`, and `redact` knows it from
-    now on.
-
-    variable: the environment variable it came from. Raises UserError for a key that no header can carry.
-    """
+    """An API key: `repr`, `str` and format give `[key]`, and `redact` removes it from now on. variable: the environment
+    variable it came from. UserError for a key that no header can carry."""
 
     __slots__ = ("_secret", "variable")
 
@@ -50,8 +46,7 @@ class Key:
         raise TypeError("a key is not pickled: read it from the environment where it is needed")
 
     def header(self) -> str:
-        """The value of the Authorization header; its `repr` (in a traceback with local values, say) hides the
-        key."""
+        """The value of the Authorization header; its `repr` (in a traceback, for example) hides the key."""
         return _Header(f"Bearer {self._secret}")
 
 
@@ -65,8 +60,7 @@ class _Header(str):
 
 
 def redact(text: str) -> str:
-    """The text with every key that was read so far, and every key with a starred middle, replaced by
-    `[key]`."""
+    """The text with `[key]` for every key that was read so far, and for every key with a starred middle."""
     for secret in sorted(_known, key=len, reverse=True):
         if len(secret) >= 8:
             text = text.replace(secret, HIDDEN)
@@ -76,8 +70,8 @@ def redact(text: str) -> str:
 
 
 def redact_reply(data: bytes) -> bytes:
-    """The JSON of a reply with every key that was read so far replaced by `[key]`. Keys of less than 12 characters
-    stay: they are placeholders, and words that a reply may well hold."""
+    """The JSON of a reply with `[key]` for every key that was read so far. Keys of less than 12 characters stay: they
+    are placeholders, and words that a reply may well hold."""
     for secret in _known:
         if len(secret) >= _SECRET:
             data = data.replace(orjson.dumps(secret)[1:-1], HIDDEN.encode())
@@ -85,7 +79,7 @@ def redact_reply(data: bytes) -> bytes:
 
 
 def holds_key(text: str) -> bool:
-    """Whether a reply's text repeats a key that was read so far."""
+    """Whether a reply's text holds a key that was read so far."""
     return any(len(secret) >= _SECRET and secret in text for secret in _known)
 
 
@@ -116,8 +110,8 @@ def variables_for(base_url: str) -> list[str]:
 
 
 def check_base_url(base_url: str) -> str:
-    """The base URL without a closing slash. Raises UserError, which never shows the part with the key, where it
-    is no http or https URL or holds a user, a password, a query or a fragment."""
+    """The base URL without a closing slash. UserError, which never shows the part with the key, where it is no http or
+    https URL or holds a user, a password, a query or a fragment."""
     parts = _split(base_url)
     if "@" in base_url:
         raise UserError(
@@ -132,7 +126,7 @@ def check_base_url(base_url: str) -> str:
     base_url = base_url.rstrip("/")
     for path in ("/chat/completions", "/completions", "/embeddings", "/rerank"):
         if base_url.endswith(path):
-            raise UserError(f"the base URL stands before {path}: {base_url.removesuffix(path)}")
+            raise UserError(f"the base URL ends before {path}: {base_url.removesuffix(path)}")
     return base_url
 
 
@@ -151,5 +145,5 @@ def _split(base_url: str) -> SplitResult:
 
 
 def _tail(base_url: str) -> str:
-    """A base URL as it may be shown: what stands before an @ may be a password, what follows ? or # a key."""
+    """A base URL as it may be shown: the part before an @ may be a password, the part after ? or # a key."""
     return re.split("[?#]", base_url)[0].rpartition("@")[2]

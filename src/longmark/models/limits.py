@@ -1,14 +1,10 @@
-"""How many calls an endpoint is asked at once, and how long to wait before asking again.
+"""How many calls an endpoint gets at once, and how long to wait before the next attempt (measured: design/client.md).
 
-The limit starts at its ceiling. A 429 takes 3 % of it away, a reply gives 0.3 % back, down to one and
-up to the ceiling. So it settles where about one call in eleven is refused: an endpoint that refuses one in twenty keeps
-its full width, one that refuses most of them is asked by a few at a time.
-
-A call that was refused waits as long as the server says, goes before those that were never sent, and gives up when five
-minutes have gone since it was first refused. It is not counted how often: an endpoint that takes a call a second
-refuses some of sixteen many times. After a streak of refusals without a reply in between the whole endpoint waits.
-Three in a row are a streak where few calls are under way; of many it takes an eighth, since three of fifty meet by
-chance.
+The limit starts at its ceiling. A 429 takes 3 % of it away, a reply gives 0.3 % back, down to one and up to the
+ceiling: it settles where about one call in eleven is refused. A refused call waits as long as the server says, goes
+before those that were never sent, and fails five minutes after its first refusal, however often it was refused. After
+a streak of refusals without a reply in between the whole endpoint waits: three in a row where few calls are under way,
+an eighth of many, because three of fifty meet by chance.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 MAX_FAULTS = 6  # of one call; refusals are no faults
-LONGEST_WAIT = 300.0  # seconds from a call's first refusal; who is refused for longer, or told to wait longer, gives up
+LONGEST_WAIT = 300.0  # seconds from a call's first refusal; one that must wait longer fails
 _DOUBLINGS = 4  # of the wait where the server says nothing: to 8 s; longer ones would leave a slow endpoint idle
 _LEAST_WAIT = 0.1  # seconds, also where the server says 0: it has just refused
 _SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
@@ -29,15 +25,15 @@ _DOWN_AFTER = 5  # calls in a row that failed for good: from then on each is tri
 
 
 class Limiter:
-    """The places of one endpoint. ceiling: the most calls at once, at least 1. First come, first served, but calls that
-    come again go before new ones."""
+    """The places of one endpoint. ceiling: the most calls at once, at least 1. First come, first served, but repeated
+    calls go before new ones."""
 
     def __init__(self, ceiling: int) -> None:
         self.ceiling = max(1, ceiling)
         self.limit = float(self.ceiling)
         self.in_use = 0
         self.lost_in_row = 0
-        self.closed: tuple[str, int | None] | None = None  # why the endpoint is not asked any more
+        self.closed: tuple[str, int | None] | None = None  # why the endpoint is not called any more
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -89,7 +85,7 @@ class Limiter:
         self.lost_in_row += 1
 
     def open_up(self) -> None:
-        """Lets everyone through: the run is being stopped, and whoever waits here shall see it."""
+        """Lets every waiting call through: the run is being stopped, and they end at once."""
         self.limit, self._resume_at = float("inf"), 0.0
         self._wake()
 
@@ -114,11 +110,9 @@ class Limiter:
 
 
 def wait_before(attempt: int, retry_after: float | None, rng: random.Random) -> float:
-    """Seconds to wait before the next attempt. attempt: how many there have been (1 after the first).
-
-    What the server says, and up to a tenth more so that calls do not return in step; else 0.5 s doubled each time,
-    at most 8 s, of which a random half is taken (full jitter would let retries come at once).
-    """
+    """Seconds to wait before the next attempt. attempt: how many there have been (1 after the first). What the server
+    says, and up to a tenth more so that calls do not return in step; else 0.5 s doubled each time, at most 8 s, of
+    which at least half (full jitter would let retries come at once)."""
     if retry_after is not None:
         return max(retry_after, _LEAST_WAIT) * (1 + 0.1 * rng.random())
     return 0.5 * float(2 ** min(attempt - 1, _DOUBLINGS)) * (0.5 + 0.5 * rng.random())

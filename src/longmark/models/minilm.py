@@ -11,9 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longmark import errors
 from longmark.home import sha256
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float32]
+    Pair = tuple[Array, Array]
 
 MAX_TOKENS = 256  # with the two markers; `max_seq_length` in the model's sentence_bert_config.json
 _LAYERS, _HEADS, _WIDTH, _EPSILON = 6, 12, 384, 1e-12  # the model's config.json
@@ -33,25 +33,21 @@ _BATCH_TEXTS = 64
 _BATCH_TOKENS = 4096  # padded tokens in a batch: bounds the memory of the attention scores
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    qkv: Array  # (width, 3 * width)
-    qkv_bias: Array
-    out: Array
-    out_bias: Array
-    norm1: tuple[Array, Array]
-    up: Array
-    up_bias: Array
-    down: Array
-    down_bias: Array
-    norm2: tuple[Array, Array]
+class _Layer(NamedTuple):
+    """(matrix, bias) of each step, (scale, shift) of each norm."""
+
+    qkv: Pair
+    out: Pair
+    norm1: Pair
+    up: Pair
+    down: Pair
+    norm2: Pair
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
+class _Weights(NamedTuple):
     words: Array  # (vocabulary, width)
     positions: Array  # (longest, width), with the token-type vector added
-    norm: tuple[Array, Array]
+    norm: Pair
     layers: tuple[_Layer, ...]
 
 
@@ -131,25 +127,21 @@ def _read_weights(path: Path) -> _Weights:
         values = np.frombuffer(content[start + begin : start + end], dtype="<f4")
         return values.reshape(entry["shape"])
 
-    def matrix(name: str) -> Array:
-        return np.ascontiguousarray(tensor(f"{name}.weight").T)
-
-    def norm(name: str) -> tuple[Array, Array]:
+    def norm(name: str) -> Pair:
         return tensor(f"{name}.weight"), tensor(f"{name}.bias")
 
-    def layer(number: int) -> _Layer:
-        at = f"encoder.layer.{number}"
-        three = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
+    def linear(*names: str) -> Pair:
+        """The steps of these names as one: matrices (in, out) side by side."""
+        matrix = np.concatenate([tensor(f"{name}.weight").T for name in names], axis=1)
+        return np.ascontiguousarray(matrix), np.concatenate([tensor(f"{name}.bias") for name in names])
+
+    def layer(at: str) -> _Layer:
         return _Layer(
-            qkv=np.concatenate([matrix(name) for name in three], axis=1),
-            qkv_bias=np.concatenate([tensor(f"{name}.bias") for name in three]),
-            out=matrix(f"{at}.attention.output.dense"),
-            out_bias=tensor(f"{at}.attention.output.dense.bias"),
+            qkv=linear(*(f"{at}.attention.self.{part}" for part in ("query", "key", "value"))),
+            out=linear(f"{at}.attention.output.dense"),
             norm1=norm(f"{at}.attention.output.LayerNorm"),
-            up=matrix(f"{at}.intermediate.dense"),
-            up_bias=tensor(f"{at}.intermediate.dense.bias"),
-            down=matrix(f"{at}.output.dense"),
-            down_bias=tensor(f"{at}.output.dense.bias"),
+            up=linear(f"{at}.intermediate.dense"),
+            down=linear(f"{at}.output.dense"),
             norm2=norm(f"{at}.output.LayerNorm"),
         )
 
@@ -158,7 +150,7 @@ def _read_weights(path: Path) -> _Weights:
         positions=tensor("embeddings.position_embeddings.weight")
         + tensor("embeddings.token_type_embeddings.weight")[0],
         norm=norm("embeddings.LayerNorm"),
-        layers=tuple(layer(number) for number in range(_LAYERS)),
+        layers=tuple(layer(f"encoder.layer.{number}") for number in range(_LAYERS)),
     )
 
 
@@ -176,8 +168,8 @@ def _forward(weights: _Weights, encoded: Sequence[Sequence[int]]) -> Array:
     ignore = ((1 - mask) * np.float32(-1e9))[:, None, None, :]
     for layer in weights.layers:
         hidden = _normalise(hidden + _attend(layer, hidden, ignore), layer.norm1)
-        inner = _gelu(_linear(hidden, layer.up, layer.up_bias))
-        hidden = _normalise(hidden + _linear(inner, layer.down, layer.down_bias), layer.norm2)
+        inner = _gelu(_linear(hidden, layer.up))
+        hidden = _normalise(hidden + _linear(inner, layer.down), layer.norm2)
     mean = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
     unit: Array = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     return unit
@@ -187,24 +179,25 @@ def _attend(layer: _Layer, hidden: Array, ignore: Array) -> Array:
     import numpy as np
 
     texts, length, _ = hidden.shape
-    joined = _linear(hidden, layer.qkv, layer.qkv_bias).reshape(texts, length, 3, _HEADS, _WIDTH // _HEADS)
+    joined = _linear(hidden, layer.qkv).reshape(texts, length, 3, _HEADS, _WIDTH // _HEADS)
     query, key, value = joined.transpose(2, 0, 3, 1, 4)  # each (texts, heads, length, width of a head)
     scores = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(_WIDTH // _HEADS)) + ignore
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     scores /= scores.sum(axis=-1, keepdims=True)
     mixed = (scores @ value).transpose(0, 2, 1, 3).reshape(texts, length, _WIDTH)
-    return _linear(mixed, layer.out, layer.out_bias)
+    return _linear(mixed, layer.out)
 
 
-def _linear(hidden: Array, matrix: Array, bias: Array) -> Array:
+def _linear(hidden: Array, step: Pair) -> Array:
     """One product for all texts: numpy would else multiply text by text."""
+    matrix, bias = step
     flat = hidden.reshape(-1, hidden.shape[-1]) @ matrix
     flat += bias
     result: Array = flat.reshape(*hidden.shape[:-1], matrix.shape[1])
     return result
 
 
-def _normalise(hidden: Array, scale: tuple[Array, Array]) -> Array:
+def _normalise(hidden: Array, scale: Pair) -> Array:
     import numpy as np
 
     centred = hidden - hidden.mean(axis=-1, keepdims=True)

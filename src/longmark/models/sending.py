@@ -1,4 +1,4 @@
-"""Sends a call until it succeeds, or until there is no point in trying again: places, retries, budget, counts.
+"""Sends a call until it succeeds or another attempt is pointless: places, retries, budget, counts.
 
 There is no second retry layer beneath. What an attempt cost is counted however it ended.
 """
@@ -31,7 +31,7 @@ Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
-_FORMS = 10  # of one request, at most; an endpoint that refuses more than that is at fault
+_FORMS = 10  # of one request, at most
 
 
 @dataclass(slots=True)
@@ -58,38 +58,10 @@ class Stopped(LongmarkError):
     """The run was asked to stop: no new call is sent, and none to a model on this machine is waited for."""
 
 
-class UnlessStopped:
-    """Calls that a stop cancels: a model on this machine may take minutes, and the call costs only time when it is made
-    again."""
-
-    def __init__(self) -> None:
-        self._stopped = False
-        self._under_way: set[asyncio.Future[Any]] = set()
-
-    def stop(self) -> None:
-        """Cancels what is under way."""
-        self._stopped = True
-        for call in self._under_way:
-            call.cancel()
-
-    async def reply(self, send: Callable[[], Awaitable[list[Reply]]]) -> list[Reply]:
-        """The reply; Stopped where a stop comes first."""
-        call = asyncio.ensure_future(send())
-        self._under_way.add(call)
-        try:
-            return await call
-        except asyncio.CancelledError:
-            if not self._stopped or _we_are_cancelled():
-                raise
-            raise Stopped("The run was stopped while this call was under way.") from None
-        finally:
-            self._under_way.discard(call)
-
-
 @contextmanager
 def unless_given_up(flight: asyncio.Future[Any]) -> Iterator[None]:
-    """Around waiting for a call that another task asked for. Where that task was cancelled, and its call with it, the
-    wait ends without a reply; a cancellation of our own is raised."""
+    """Around waiting for another task's call. Where that task was cancelled, and its call with it, the wait ends
+    without a reply; a cancellation of our own is raised."""
     try:
         yield
     except asyncio.CancelledError:
@@ -117,7 +89,7 @@ class Sender:
         self._stopped = asyncio.Event()
         self._limiters: dict[str, Limiter] = {}
         self._prices: dict[str, Price] = {}
-        self._here = UnlessStopped()  # calls of models on this machine
+        self._here: set[asyncio.Future[Any]] = set()  # calls of models on this machine
         self._in_flight = 0
         self._waits: dict[object, tuple[float, str]] = {}  # until when (loop time), and for what
 
@@ -129,7 +101,8 @@ class Sender:
         """No new call is sent from here on. Those under way at endpoints are waited for, since they are paid for; those
         of models on this machine are cancelled, which may take minutes and cost only time."""
         self._stopped.set()
-        self._here.stop()
+        for call in self._here:
+            call.cancel()
         for limiter in self._limiters.values():
             limiter.open_up()
 
@@ -152,13 +125,13 @@ class Sender:
         keep: Callable[[list[Reply]], Awaitable[None]],
         most: Tokens,
     ) -> None:
-        """Sends a call until it succeeds, and keeps the replies, or raises why it is given up. A call gives up its
-        place when its replies are stored: where they cannot be, no other call is paid for. most: what it can take."""
+        """Sends a call until it succeeds and its replies are stored, or raises its last error. It keeps its place until
+        then: where replies cannot be stored, no other call is paid for. most: the tokens it can take."""
         price = self.price(model)
         limiter = self._limiter(model)
         loop = asyncio.get_running_loop()
         attempt = faults = 0
-        patience: float | None = None  # until when refusals are put up with; it begins with the first
+        patience: float | None = None  # until when it is tried again after refusals; set by the first
         while True:
             async with limiter.place(again=attempt > 0):
                 if self._stopped.is_set():
@@ -171,7 +144,7 @@ class Sender:
                 self.counts.retries += attempt > 1
                 self._in_flight += 1
                 try:
-                    replies = await (call() if model.width is None else self._here.reply(call))
+                    replies = await (call() if model.width is None else self._on_this_machine(call))
                 except BaseException as error:
                     self._failed(error, held, price)
                     if not isinstance(error, ModelError):
@@ -198,7 +171,7 @@ class Sender:
                 self.counts.rate_limited += 1
                 patience = patience or loop.time() + LONGEST_WAIT
                 last = loop.time() + wait > patience
-                limiter.rate_limited(0.0 if last else wait)  # a wait that nobody sits out is not the endpoint's
+                limiter.rate_limited(0.0 if last else wait)  # a wait that no call waits for is not the endpoint's
             else:
                 self.counts.faults += 1
                 faults += 1
@@ -211,6 +184,19 @@ class Sender:
                 raise failure
             with self.waits(wait, f"{model.name} {'asks for fewer calls' if patience else 'failed'}"):
                 await self.pause(wait)
+
+    async def _on_this_machine(self, send: Callable[[], Awaitable[list[Reply]]]) -> list[Reply]:
+        """The reply; Stopped where a stop comes first."""
+        call = asyncio.ensure_future(send())
+        self._here.add(call)
+        try:
+            return await call
+        except asyncio.CancelledError:
+            if not self.stopped or _we_are_cancelled():
+                raise
+            raise Stopped("The run was stopped while this call was under way.") from None
+        finally:
+            self._here.discard(call)
 
     def price(self, model: Backend) -> Price:
         price = self._prices.get(model.identity)
@@ -227,13 +213,13 @@ class Sender:
 
     @contextmanager
     def waits(self, seconds: float, why: str) -> Iterator[None]:
-        """Around a wait that `waiting` is to explain; inf: nobody knows how long it is."""
-        mark = object()
-        self._waits[mark] = (asyncio.get_running_loop().time() + seconds, why)
+        """Around a wait that `waiting` explains; seconds: inf where it is not known."""
+        key = object()
+        self._waits[key] = (asyncio.get_running_loop().time() + seconds, why)
         try:
             yield
         finally:
-            del self._waits[mark]
+            del self._waits[key]
 
     def _give_up(self, failure: ModelError, limiter: Limiter, *, too_long: bool) -> None:
         """A call has failed for good: what that says of the endpoint."""
