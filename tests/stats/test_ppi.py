@@ -65,7 +65,7 @@ def test_rows_without_a_mark_are_counted_and_not_used():
 def test_degenerate_input_has_a_reason():
     few = ppi_mean([1, 0, None], [0.5, 0.5, 0.5])
     assert (few.value, few.low, few.judge) == (None, None, 0.5)
-    assert few.reason == "at least 3 items with a label and a mark; there are 2"
+    assert few.reason == "at least 3 items with a label and a score; there are 2"
     assert ppi_mean([], []).judge is None
     flat = ppi_mean([1, 1, 1, None], [0.5, 0.5, 0.5, 0.5])
     assert (flat.value, flat.low, flat.weight) == (1, None, 0)
@@ -79,7 +79,7 @@ def test_degenerate_input_has_a_reason():
 
 
 def test_mistakes_are_refused():
-    with pytest.raises(UserError, match="3 labels and 2 marks"):
+    with pytest.raises(UserError, match="3 labels and 2 scores"):
         ppi_mean([1, 1, 1], [1, 1])
     with pytest.raises(UserError, match="weight"):
         ppi_mean([1, 0, 1], [1, 1, 0], weight=1.5)

@@ -3,14 +3,12 @@
     percentage        mean over items of the share of pairs of raters that agree           [0, 1]
     Cohen             two raters: 1 - weighted disagreement / what their marginals give     at most 1, 0 by chance
     Fleiss            any number of raters, each item rated by as many; pooled marginals
-    Krippendorff      any number, ratings may lack; nominal, ordinal or interval distance
-    Gwet AC1          any number, ratings may lack; chance from how even the categories are
+    Krippendorff      any number, ratings may be missing; nominal, ordinal or interval distance
+    Gwet AC1          any number, ratings may be missing; chance from how even the categories are
 
-`ratings` holds a row for each item and a column for each rater; None or NaN is a rating that lacks. What lacks is never
-filled in: items with fewer than two ratings (Cohen, Fleiss: with any rating missing) are left out and counted. Fleiss's
-kappa is defined for complete ratings only; where many items are left out, take Krippendorff's alpha or AC1.
-
-`clusters`: for each item what it belongs to (answers to one question); then clusters are resampled, not items.
+`ratings` has a row for each item and a column for each rater; None or NaN is a missing rating. Nothing is filled in:
+items with fewer than two ratings (Cohen, Fleiss: with any rating missing) are left out and counted. Fleiss's kappa is
+defined for complete ratings only; if many items are left out, use Krippendorff's alpha or AC1.
 
 Time grows with items x categories (ordinal alpha: x pairs of categories that met in an item), not with their squares.
 """
@@ -19,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +29,22 @@ from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, cluster_numbers
 
 Ratings = Sequence[Sequence[Hashable]] | NDArray[Any]
-Clusters = Sequence[Hashable] | None
 Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 SCALES = ("nominal", "ordinal", "interval")
 
 _FEWEST = 3
-_RESAMPLES = 2000
 _ROUNDING = 1e-12
+
+
+class Resampling(TypedDict, total=False):
+    """How the interval is made. clusters: for each item what it belongs to (None); level (.95); resamples (2,000); seed
+    (0)."""
+
+    clusters: Sequence[Hashable] | None
+    level: float
+    resamples: int
+    seed: Seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,20 +64,13 @@ class Agreement(Estimate):
     scale: str | None = None
 
 
-def percent_agreement(
-    ratings: Ratings,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    resamples: int = _RESAMPLES,
-    seed: Seed = 0,
-) -> Agreement:
+def percent_agreement(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
     """The share of pairs of raters that agree, in the mean over items with two ratings or more. Range [0, 1]."""
     table = _table(ratings, None)
     counts = table.counts()
     used = counts.sum(axis=1) >= 2
     features = np.column_stack([_agreeing_pairs(counts[used]), np.ones(used.sum())])
-    return table.result("percentage", used, features, _ratio, clusters, level, resamples, seed)
+    return table.result("percentage", used, features, _ratio, how)
 
 
 def cohen_kappa(
@@ -79,10 +78,7 @@ def cohen_kappa(
     *,
     weights: Weights | None = None,
     categories: Sequence[Hashable] | None = None,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    resamples: int = _RESAMPLES,
-    seed: Seed = 0,
+    **how: Unpack[Resampling],
 ) -> Agreement:
     """Cohen's kappa of two raters; with weights the distance of two categories is |i - j| or (i - j)² of their places.
 
@@ -105,17 +101,10 @@ def cohen_kappa(
         of_first, of_second = sums[:, 1 : size + 1], sums[:, size + 1 :]
         return np.asarray(1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights))
 
-    return table.result("Cohen's kappa", used, features, formula, clusters, level, resamples, seed, weights=weights)
+    return table.result("Cohen's kappa", used, features, formula, how, weights=weights)
 
 
-def fleiss_kappa(
-    ratings: Ratings,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    resamples: int = _RESAMPLES,
-    seed: Seed = 0,
-) -> Agreement:
+def fleiss_kappa(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
     """Fleiss's kappa of the items that every rater rated."""
     table = _table(ratings, None)
     if table.codes.shape[1] < 2:
@@ -130,17 +119,14 @@ def fleiss_kappa(
         chance = (shares**2).sum(axis=1)
         return np.asarray((observed - chance) / _or_nan(1 - chance))
 
-    return table.result("Fleiss's kappa", used, features, formula, clusters, level, resamples, seed)
+    return table.result("Fleiss's kappa", used, features, formula, how)
 
 
 def gwet_ac1(
     ratings: Ratings,
     *,
     categories: Sequence[Hashable] | None = None,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    resamples: int = _RESAMPLES,
-    seed: Seed = 0,
+    **how: Unpack[Resampling],
 ) -> Agreement:
     """Gwet's AC1, which stays near the percentage where one category is rare, as kappa does not.
 
@@ -163,7 +149,7 @@ def gwet_ac1(
         chance = (shares * (1 - shares)).sum(axis=1) / (size - 1 if size > 1 else np.nan)
         return np.asarray((sums[:, 0] / sums[:, 1] - chance) / (1 - chance))
 
-    return table.result("Gwet's AC1", used, features, formula, clusters, level, resamples, seed)
+    return table.result("Gwet's AC1", used, features, formula, how)
 
 
 def krippendorff_alpha(
@@ -171,10 +157,7 @@ def krippendorff_alpha(
     scale: Scale = "nominal",
     *,
     categories: Sequence[Hashable] | None = None,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    resamples: int = _RESAMPLES,
-    seed: Seed = 0,
+    **how: Unpack[Resampling],
 ) -> Agreement:
     """Krippendorff's alpha, 1 - observed / expected disagreement, over the items with two ratings or more.
 
@@ -192,7 +175,7 @@ def krippendorff_alpha(
         features, formula = _ordinal_alpha(counts[used])
     else:
         features, formula = _nominal_alpha(counts[used])
-    return table.result("Krippendorff's alpha", used, features, formula, clusters, level, resamples, seed, scale=scale)
+    return table.result("Krippendorff's alpha", used, features, formula, how, scale=scale)
 
 
 def _chosen(codes: NDArray[np.int64], size: int) -> Any:
@@ -319,17 +302,15 @@ class _Table:
         used: NDArray[np.bool_],
         features: Any,
         formula: Callable[[Floats], Floats],
-        clusters: Clusters,
-        level: float,
-        resamples: int,
-        seed: Seed,
+        how: Resampling,
         weights: str | None = None,
         scale: str | None = None,
     ) -> Agreement:
         items = int(used.sum())
+        clusters, level, resamples = how.get("clusters"), how.get("level", 0.95), how.get("resamples", 2_000)
         numbers = None if clusters is None else cluster_numbers(clusters, used)[0]
         empty = Estimate(None, None, None, items, level, BCA, missing=len(used) - items, resamples=resamples)
-        found = bootstrap_of_sums(features, formula, empty, seed, numbers)
+        found = bootstrap_of_sums(features, formula, empty, how.get("seed", 0), numbers)
         if items < _FEWEST:
             found = replace(found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
         elif found.value is None:

@@ -16,8 +16,7 @@ import numpy as np
 from longmark.errors import UserError
 from longmark.stats.samples import Floats, Values, complete_rows
 
-DECIMALS = 9
-"""Scores are compared after rounding to so many decimals."""
+_DECIMALS = 9  # scores are compared after rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,6 @@ class Ties:
     pairs: int
     n: int
     missing: int
-    decimals: int
     reason: str | None = None
 
 
@@ -129,28 +127,28 @@ def at_bounds(values: Values, low: float = 0.0, high: float = 1.0) -> AtBounds:
     return AtBounds(low, high, len(x), missing, at_low, at_high, outside, *shares)
 
 
-def ties_within(values: Values, decimals: int = DECIMALS) -> Ties:
+def ties_within(values: Values) -> Ties:
     """Two random responses of one system: sum n_v (n_v - 1) / (n (n - 1)) over the distinct values v."""
     x, missing = _present(values)
-    counts = np.unique(_rounded(x, decimals), return_counts=True)[1]
+    counts = np.unique(_rounded(x), return_counts=True)[1]
     equal, pairs = int((counts * (counts - 1)).sum()) // 2, len(x) * (len(x) - 1) // 2
-    return _ties(equal, pairs, len(x), missing, decimals)
+    return _ties(equal, pairs, len(x), missing)
 
 
-def ties_between(values: Mapping[str, Values], decimals: int = DECIMALS) -> Ties:
+def ties_between(values: Mapping[str, Values]) -> Ties:
     """Two random responses of two different systems, whatever their questions: every such pair counts once.
 
     values: scores by system. n: the responses of all systems.
     """
     kept = [_present(scores) for scores in values.values()]
-    tables = [np.unique(_rounded(x, decimals), return_counts=True) for x, _ in kept]
+    tables = [np.unique(_rounded(x), return_counts=True) for x, _ in kept]
     equal = 0
     for (first, n_first), (second, n_second) in combinations(tables, 2):
         _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
         equal += int((n_first[i] * n_second[j]).sum())
     sizes = [len(x) for x, _ in kept]
     pairs = sum(a * b for a, b in combinations(sizes, 2))
-    return _ties(equal, pairs, sum(sizes), sum(missing for _, missing in kept), decimals)
+    return _ties(equal, pairs, sum(sizes), sum(missing for _, missing in kept))
 
 
 def _present(values: Values) -> tuple[Floats, int]:
@@ -158,10 +156,10 @@ def _present(values: Values) -> tuple[Floats, int]:
     return x, int((~keep).sum())
 
 
-def _rounded(x: Floats, decimals: int) -> Floats:
-    return x.round(decimals) + 0.0  # -0.0 becomes 0.0
+def _rounded(x: Floats) -> Floats:
+    return x.round(_DECIMALS) + 0.0  # -0.0 becomes 0.0
 
 
-def _ties(equal: int, pairs: int, n: int, missing: int, decimals: int) -> Ties:
+def _ties(equal: int, pairs: int, n: int, missing: int) -> Ties:
     reason = None if pairs else "there are no two responses to compare"
-    return Ties(equal / pairs if pairs else None, equal, pairs, n, missing, decimals, reason)
+    return Ties(equal / pairs if pairs else None, equal, pairs, n, missing, reason)

@@ -1,7 +1,6 @@
 """Paired permutation tests of a mean difference: under the null hypothesis each difference could have had either sign.
 
-`paired_permutation` tests one pair of columns, `sign_flips` every pair of a table at once, and `simulated_p` many
-resamples of one pair, for power.
+`paired_permutation` tests one pair of columns, `sign_flips` every pair of a table at once.
 
 Where there are few differences other than zero, every pattern of signs is looked at; otherwise patterns are drawn. A
 drawn pattern is a row of bits: for eight differences at a time, a byte points into a table of their 256 signed sums, so
@@ -19,13 +18,11 @@ import numpy as np
 
 from longmark.errors import UserError
 from longmark.stats.results import DIRECTIONS, GREATER, LESS, TWO_SIDED, PermutationTest
-from longmark.stats.samples import Floats, Seed, Values, check_count, cluster_numbers, complete_rows, generator
+from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
 _FEWEST = 3
 _EXACT = 20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
 _EXACT_TABLE = 16  # rows of a table up to which all patterns are looked at
-_PATTERNS = 1000  # drawn for a simulated test
-_TOGETHER = 50  # simulations that share their patterns
 _CELLS = 1_000_000  # signs held at once
 _BYTE = 8
 _SIGNS = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(_BYTE)) & 1)  # 256 patterns x 8 signs
@@ -58,29 +55,24 @@ def paired_permutation(
     check_count(permutations, "permutations")
     (left, right), keep = complete_rows(a, b)
     differences = left - right
-    n = len(differences)
-    count: int | None = None
-    units = differences
+    n, count, units = len(differences), None, differences
     if clusters is not None:
         numbers, count = cluster_numbers(clusters, keep)
         units = np.bincount(numbers, differences, count).astype(np.float64)
     random, number = generator(seed)
-    size = np.abs(np.concatenate([left, right])).max(initial=0.0)
-    close = rounding(float(np.abs(differences).max(initial=0.0)), float(size))
+    largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
+    close = rounding(float(np.abs(differences).max(initial=0.0)), largest)
     units = units[np.abs(units) > close]
     exact = len(units) <= _EXACT
-    p: float | None = None
-    reason: str | None = None
-    looked_at = 2 ** len(units) if exact else permutations
-    paired = n if count is None else count
+    p, reason, looked_at = None, None, 0
+    paired, what = (n, "pairs") if count is None else (count, "clusters")
     if paired < _FEWEST:
-        reason = f"the test needs at least {_FEWEST} {'pairs' if count is None else 'clusters'}; there are {paired}"
-        looked_at = 0
+        reason = f"the test needs at least {_FEWEST} {what}; there are {paired}"
     else:
         if not len(units):
             reason = "all differences are zero, so every pattern of signs gives the same mean"
         sums = _all_sums(units) if exact else _drawn_sums(units, permutations, random)
-        reached = _reached(sums, float(units.sum()), close * n, alternative)
+        reached, looked_at = _reached(sums, float(units.sum()), close * n, alternative), len(sums)
         p = reached / looked_at if exact or not plus_one else (reached + 1) / (looked_at + 1)
     return PermutationTest(
         difference=float(differences.mean()) if n else None,
@@ -130,6 +122,13 @@ def _drawn_sums(units: Floats, permutations: int, random: np.random.Generator) -
     return sums
 
 
+def sign_flip_p(differences: Floats, permutations: int, random: np.random.Generator) -> float:
+    """The two-sided p of drawn patterns of signs, (count + 1) / (permutations + 1)."""
+    close = rounding(float(np.abs(differences).max()), 0.0) * len(differences)
+    sums = _drawn_sums(differences, permutations, random)
+    return (_reached(sums, float(differences.sum()), close, TWO_SIDED) + 1) / (permutations + 1)
+
+
 def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: int, seed: int) -> list[float | None]:
     """The two-sided p of each pair by itself, by the paired permutation test; None for fewer than three rows.
 
@@ -139,7 +138,6 @@ def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: in
     n = len(table)
     if n < 3:
         return [None] * len(pairs)
-    exact = n <= _EXACT_TABLE
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
     differences = table[:, left] - table[:, right]
     largest = float(np.abs(table).max())
@@ -147,8 +145,9 @@ def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: in
     needed = np.abs(differences.sum(axis=0)) - close * n
     level = table - table.mean(axis=1, keepdims=True)  # a shift of a question moves no difference
     reached = np.zeros(len(pairs), dtype=np.int64)
-    for signs in _all_signs(n) if exact else _drawn_signs(n, permutations, seed):
-        sums = signs @ level
+    exact = n <= _EXACT_TABLE
+    for bits in [(np.arange(2**n)[:, None] >> np.arange(n)) & 1] if exact else _drawn_bits(n, permutations, seed):
+        sums = (1.0 - 2.0 * bits) @ level
         for i, (a, b) in enumerate(pairs):
             reached[i] += np.count_nonzero(np.abs(sums[:, a] - sums[:, b]) >= needed[i])
     if exact:
@@ -156,36 +155,8 @@ def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: in
     return [float((count + 1) / (permutations + 1)) for count in reached]
 
 
-def _all_signs(n: int) -> Iterator[Floats]:
-    yield 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
-
-
-def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[Floats]:
+def _drawn_bits(n: int, permutations: int, seed: int) -> Iterator[Ints]:
     random = np.random.default_rng((seed, 1))
     step = max(1, _CELLS // n)
     for start in range(0, permutations, step):
-        shape = (min(step, permutations - start), n)
-        yield 1.0 - 2.0 * random.integers(0, 2, shape, dtype=np.int8).astype(np.float64)
-
-
-def simulated_p(shifted: Floats, n: int, simulations: int, random: np.random.Generator) -> Floats:
-    """p of the paired permutation test for each of many draws of n differences, (count + 1) / (patterns + 1).
-
-    Simulations that stand together share their patterns; fresh ones for the next keep a bad set from tilting them all.
-    """
-    p = np.empty(simulations)
-    step = max(1, 2 * _CELLS // _PATTERNS)
-    for start in range(0, simulations, _TOGETHER):
-        size = min(_TOGETHER, simulations - start)
-        observed, sums = np.zeros(size), np.zeros((_PATTERNS, size))
-        largest = 0.0
-        for left in range(0, n, step):
-            width = min(step, n - left)
-            drawn = shifted[random.integers(0, len(shifted), (width, size))]
-            signs = random.integers(0, 2, (_PATTERNS, width), dtype=np.int8) * 2.0 - 1.0
-            observed += drawn.sum(axis=0)
-            sums += signs @ drawn
-            largest = max(largest, float(np.abs(drawn).max()))
-        reached = (np.abs(sums) >= np.abs(observed) - 1e-9 * largest * n).sum(axis=0)
-        p[start : start + size] = (reached + 1) / (_PATTERNS + 1)
-    return p
+        yield random.integers(0, 2, (min(step, permutations - start), n), dtype=np.int8).astype(np.int64)

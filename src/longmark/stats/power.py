@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
 from longmark.errors import UserError
-from longmark.stats.permutation import simulated_p
+from longmark.stats.permutation import sign_flip_p
 from longmark.stats.proportion import share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, check_count, complete_rows, generator
@@ -26,7 +26,8 @@ from longmark.stats.samples import Floats, Seed, Values, check_count, complete_r
 PairedTest = Callable[[Floats, Floats, np.random.Generator], float]
 """Two columns of equal length and a generator, to a p-value."""
 
-SIGN_FLIP = "paired sign flip, 1,000 drawn patterns"
+_PATTERNS = 1_000  # of signs, drawn for each simulated test
+SIGN_FLIP = f"paired sign flip, {_PATTERNS:,} drawn patterns"
 
 _FEWEST = 3
 _RESOLUTION = 0.02  # how closely a number of questions is searched, relative
@@ -40,8 +41,6 @@ class Power:
     pilot: its pairs; missing: those that lack a value.
     """
 
-    power: Estimate | None
-    normal: float | None
     n: int
     difference: float
     alpha: float
@@ -51,6 +50,8 @@ class Power:
     simulations: int
     test: str
     seed: int | None
+    power: Estimate | None = None
+    normal: float | None = None
     reason: str | None = None
 
 
@@ -82,43 +83,49 @@ def power(
 ) -> Power:
     """The power to show a mean difference with n questions (default: as many as the pilot has pairs).
 
-    test: the test that will be used; without one, the two-sided paired permutation test with 1,000 drawn patterns of
-    signs, run on many draws at once. Raises UserError for an alpha outside (0, 1), a difference that is not finite, n
-    below 3 or no simulations.
+    test: the test that will be used; None: the two-sided paired permutation test with 1,000 drawn patterns of signs.
+    UserError for an alpha outside (0, 1), a difference that is not finite, n below 3 or no simulations.
     """
     if not 0 < alpha < 1:
-        raise UserError(f"alpha lies between 0 and 1, as 0.05 does; found {alpha}")
+        raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
     if not math.isfinite(difference):
         raise UserError(f"the difference to show must be a number, not {difference}")
     if n is not None and n < _FEWEST:
         raise UserError(f"a paired test needs at least {_FEWEST} questions, not {n}")
     check_count(simulations, "simulations")
     (a, b), keep = complete_rows(first, second)
-    pilot = len(a)
+    pilot, d = len(a), a - b
     size = pilot if n is None else n
     random, number = generator(seed)
-    name = SIGN_FLIP if test is None else getattr(test, "__name__", type(test).__name__)
-    d = a - b
     spread = float(d.std(ddof=1)) if pilot > 1 else None
-
-    def result(found: Estimate | None, normal: float | None, reason: str | None = None) -> Power:
-        missing = int((~keep).sum())
-        return Power(
-            found, normal, size, difference, alpha, spread, pilot, missing, simulations, name, number, reason
-        )  # fmt: skip
-
+    empty = Power(
+        n=size,
+        difference=difference,
+        alpha=alpha,
+        spread=spread,
+        pilot=pilot,
+        missing=int((~keep).sum()),
+        simulations=simulations,
+        test=SIGN_FLIP if test is None else getattr(test, "__name__", type(test).__name__),
+        seed=number,
+    )
     if pilot < _FEWEST or spread is None:
-        return result(None, None, f"a pilot needs at least {_FEWEST} pairs; there are {pilot}")
+        return replace(empty, reason=f"a pilot needs at least {_FEWEST} pairs; there are {pilot}")
     if spread <= 1e-12 * max(np.abs(a).max(), np.abs(b).max()):
-        return result(None, None, "all differences of the pilot are equal, so it tells nothing of their spread")
+        return replace(empty, reason="all differences of the pilot are equal, so their spread is unknown")
     shifted = (d - d.mean()) * math.sqrt(pilot / (pilot - 1)) + difference
-    if test is None:
-        p = simulated_p(shifted, size, simulations, random)
-    else:
-        draws = (random.integers(0, pilot, size) for _ in range(simulations))
-        p = np.array([test(b[drawn] + shifted[drawn], b[drawn], random) for drawn in draws])
-    found = share(int(np.count_nonzero(p <= alpha)), simulations, level)
-    return result(found, _normal(difference, spread, size, alpha))
+    p = []
+    for _ in range(simulations):
+        drawn = random.integers(0, pilot, size)
+        p.append(
+            sign_flip_p(shifted[drawn], _PATTERNS, random)
+            if test is None
+            else test(b[drawn] + shifted[drawn], b[drawn], random)
+        )
+    found = share(sum(one <= alpha for one in p), simulations, level)
+    z, shift = NormalDist().inv_cdf(1 - alpha / 2), math.sqrt(size) * abs(difference) / spread
+    normal = NormalDist().cdf(shift - z) + NormalDist().cdf(-shift - z)
+    return replace(empty, power=found, normal=normal)
 
 
 def sample_size(
@@ -135,11 +142,11 @@ def sample_size(
 ) -> SampleSize:
     """The smallest number of questions whose simulated power reaches `wanted`, searched from the normal formula's.
 
-    largest: give up beyond so many questions. Raises UserError as `power` does, and for a wanted power that does not
-    lie between alpha and 1.
+    largest: give up beyond so many questions. UserError as for `power`, and for a wanted power that is not
+    between alpha and 1.
     """
     if not alpha < wanted < 1:
-        raise UserError(f"the wanted power lies between alpha ({alpha}) and 1, as 0.8 does; found {wanted}")
+        raise UserError(f"the wanted power must be between alpha ({alpha}) and 1, for example 0.8; found {wanted}")
     tried: dict[int, Power] = {}
 
     def reaches(n: int) -> bool:
@@ -178,9 +185,3 @@ def sample_size(
         else:
             low = middle
     return result(high, normal)
-
-
-def _normal(difference: float, spread: float, n: int, alpha: float) -> float:
-    normal = NormalDist()
-    z, shift = normal.inv_cdf(1 - alpha / 2), math.sqrt(n) * abs(difference) / spread
-    return normal.cdf(shift - z) + normal.cdf(-shift - z)

@@ -1,12 +1,11 @@
-"""A mean from a few human labels and many judge marks: prediction-powered inference.
+"""A mean from a few human labels and many judge scores: prediction-powered inference.
 
     mean = λ mean(judge on the unlabelled) + mean(human - λ judge on the labelled)
 
-The second term takes out the judge's bias, whatever it is, so the mean estimates that of the human labels had all items
-been labelled, *provided the labelled items are a random sample of all*. The better the judge follows the people, the
-narrower the interval. λ (Angelopoulos, Duchi & Zrnic 2023, PPI++) weighs the judge by how well it does, from 0 (human
-labels alone) to 1 (Angelopoulos et al. 2023). For a difference between two systems give the differences. Units: the
-labels'.
+The second term removes the judge's bias, so the mean estimates that of the human labels had all items been labelled,
+*provided the labelled items are a random sample of all*. The better the judge follows the people, the narrower the
+interval. λ (Angelopoulos, Duchi & Zrnic 2023, PPI++) weighs the judge by how well it does, from 0 (human labels alone)
+to 1 (Angelopoulos et al. 2023). For a difference between two systems give the differences. Units: the labels'.
 
 Deviation: the interval takes Student's t with (labelled - 1) degrees of freedom and variances with divisor n - 1, since
 labels are few; `method="normal"` gives the published one (normal quantile, divisor n). With clusters the variance is
@@ -17,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
@@ -37,22 +36,22 @@ _FEWEST_CLUSTERS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PpiMean(Estimate):
-    """The prediction-powered mean and its interval, beside what people and judge say alone.
+    """The prediction-powered mean and its interval, beside those of people and judge alone.
 
     weight: λ, and whether it was tuned. human: the mean of the labels alone with its interval, by the same method;
-    judge: the mean of all the judge's marks, without an interval since its bias is not known. worth: how many labels
-    alone would give as narrow an interval. missing: items that the judge did not mark, and items with no value at all.
-    clusters: how many the labelled items belong to; None: each counted by itself.
+    judge: the mean of all the judge's scores, without an interval since its bias is not known. worth: how many labels
+    alone would give as narrow an interval. missing: items without a score of the judge. clusters: how many the labelled
+    items belong to; None: each counts by itself.
     """
 
-    error: float | None
-    weight: float | None
     tuned: bool
-    human: Estimate | None
-    judge: float | None
     labelled: int
     unlabelled: int
-    worth: float | None
+    judge: float | None
+    error: float | None = None
+    weight: float | None = None
+    human: Estimate | None = None
+    worth: float | None = None
 
 
 def ppi_mean(
@@ -64,89 +63,69 @@ def ppi_mean(
     method: Method = "t",
     clusters: Sequence[Hashable] | None = None,
 ) -> PpiMean:
-    """human: a label for each item, None where nobody labelled it; judge: a mark for each item.
+    """human: a label for each item, None if nobody labelled it; judge: a score for each item.
 
     clusters: for each item what it belongs to, labelled or not; then variances are between clusters, and t has one
-    degree less than there are clusters with a label. No interval for labels of fewer than 5 clusters.
-    weight: λ; without one it is tuned to the narrowest interval. No value with fewer than 3 labelled items. Raises
-    UserError for columns of unequal length and for a level, method or weight out of range.
+    degree less than there are clusters with a label. No interval for labels of fewer than 5 clusters. weight: λ; None:
+    tuned to the narrowest interval. No value with fewer than 3 labelled items. UserError for columns of unequal length
+    and for a level, method or weight out of range.
     """
     check_level(level)
     if method not in METHODS:
         raise UnknownName("interval", method, METHODS, f"There are {' and '.join(METHODS)}.")
     if weight is not None and not 0 <= weight <= 1:
-        raise UserError(f"the judge's weight lies between 0 and 1; found {weight}")
-    labels, marks = as_floats(human, "human"), as_floats(judge, "judge")
-    if len(labels) != len(marks):
-        raise UserError(f"human and judge are matched by position: {len(labels)} labels and {len(marks)} marks")
-    marked = ~np.isnan(marks)
-    missing = int((~marked).sum())
-    both = marked & ~np.isnan(labels)
-    alone_marked = marked & ~both
-    y, f, others = labels[both], marks[both], marks[alone_marked]
+        raise UserError(f"the judge's weight is between 0 and 1; found {weight}")
+    labels, scores = as_floats(human, "human"), as_floats(judge, "judge")
+    if len(labels) != len(scores):
+        raise UserError(f"human and judge are matched by position: {len(labels)} labels and {len(scores)} scores")
+    scored = ~np.isnan(scores)
+    both = scored & ~np.isnan(labels)
+    alone = scored & ~both
+    y, f, others = labels[both], scores[both], scores[alone]
     n, rest = len(y), len(others)
-    names = None if clusters is None else cluster_numbers(clusters, np.ones(len(marks), dtype=np.bool_))[0]
-    count = None if names is None else len(set(names[both].tolist()))
+    numbers = None if clusters is None else cluster_numbers(clusters, np.ones(len(scores), dtype=np.bool_))[0]
+    count = None if numbers is None else len(set(numbers[both].tolist()))
     units = n if count is None else count
-    average = float(marks[marked].mean()) if marked.any() else None
-
-    def result(
-        value: float | None,
-        error: float | None,
-        used: float | None,
-        alone: Estimate | None,
-        worth: float | None,
-        reason: str | None = None,
-    ) -> PpiMean:
-        half = None if error is None else _quantile(level, units, method) * error
-        return PpiMean(
-            value=value,
-            low=None if value is None or half is None else value - half,
-            high=None if value is None or half is None else value + half,
-            error=error,
-            weight=used,
-            tuned=weight is None,
-            human=alone,
-            judge=average,
-            n=n,
-            labelled=n,
-            unlabelled=rest,
-            worth=worth,
-            missing=missing,
-            level=level,
-            method=method,
-            reason=reason,
-            clusters=count,
-        )
-
+    empty = PpiMean(
+        *(None, None, None, n, level, method),
+        missing=int((~scored).sum()),
+        clusters=count,
+        tuned=weight is None,
+        labelled=n,
+        unlabelled=rest,
+        judge=float(scores[scored].mean()) if scored.any() else None,
+    )
     if n < _FEWEST:
-        return result(None, None, None, None, None, f"at least {_FEWEST} items with a label and a mark; there are {n}")
+        return replace(empty, reason=f"at least {_FEWEST} items with a label and a score; there are {n}")
     ddof = 1 if method == "t" else 0
     mean = float(y.mean())
     used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
     value = float((y - used * f).mean() + (used * others.mean() if rest else 0.0))
-    if names is None:
+    empty = replace(empty, value=value, weight=used)
+    if numbers is None:
         own = float(y.var(ddof=ddof)) / n
         spread = float((y - used * f).var(ddof=ddof)) / n
         if rest > 1:
             spread += used * used * float(others.var(ddof=ddof)) / rest
     elif units < _FEWEST_CLUSTERS:
-        why = f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; there are {units}"
-        return result(value, None, used, None, None, why)
+        return replace(
+            empty, reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; there are {units}"
+        )
     else:
-        own = _between(names[both], (y - mean) / n, units, ddof)
-        adds = np.zeros(len(marks))
+        own = _between(numbers[both], (y - mean) / n, units, ddof)
+        adds = np.zeros(len(scores))
         adds[both] = (y - used * f - (y - used * f).mean()) / n
         if rest:
-            adds[alone_marked] = used * (others - others.mean()) / rest
-        spread = _between(names[marked], adds[marked], units, ddof)
-    half = _quantile(level, units, method) * math.sqrt(own)
-    alone = Estimate(mean, mean - half, mean + half, n, level, STUDENT if method == "t" else "normal")
-    error = math.sqrt(spread)
+            adds[alone] = used * (others - others.mean()) / rest
+        spread = _between(numbers[scored], adds[scored], units, ddof)
+    quantile = t_quantile(level, units - 1) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)
+    half, error = quantile * math.sqrt(own), math.sqrt(spread)
+    people = Estimate(mean, mean - half, mean + half, n, level, STUDENT if method == "t" else "normal")
     if error <= 1e-12 * max(1.0, float(np.abs(y).max())):
-        why = "no labels differ from the marks but by a constant, and the marks do not vary: no spread to tell from"
-        return result(value, None, used, alone, None, why)
-    return result(value, error, used, alone, n * own / spread)
+        why = "labels and scores differ by a constant only, and the scores are equal: there is no spread"
+        return replace(empty, human=people, reason=why)
+    low, high = value - quantile * error, value + quantile * error
+    return replace(empty, low=low, high=high, error=error, human=people, worth=n * own / spread)
 
 
 def _between(clusters: Ints, adds: Floats, labelled: int, ddof: int) -> float:
@@ -156,13 +135,9 @@ def _between(clusters: Ints, adds: Floats, labelled: int, ddof: int) -> float:
 
 
 def _tuned(y: np.ndarray, f: np.ndarray, others: np.ndarray) -> float:
-    """λ with the least variance, clipped to [0, 1]; 0 where the judge gives all items one mark."""
+    """λ with the least variance, clipped to [0, 1]; 0 if the judge gives all items one score."""
     variance = float(np.concatenate([f, others]).var(ddof=1))
     if variance <= 1e-24 * max(1.0, float(np.abs(others).max()) ** 2):
         return 0.0
     covariance = float(((y - y.mean()) * (f - f.mean())).mean())
     return min(1.0, max(0.0, covariance / ((1 + len(y) / len(others)) * variance)))
-
-
-def _quantile(level: float, n: int, method: str) -> float:
-    return t_quantile(level, n - 1) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)

@@ -53,7 +53,7 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     assert (column(long, "scored"), column(long, "total")) == ([3, 4], [4, 4])
     assert column(long, "missing") == [
         "1 undefined (No claims.)",
-        "no interval: all 4 values are equal, and the metric has no bounds to reckon with",
+        "no interval: all 4 values are equal, and the metric has no bounds",
     ]
     assert column(long, "interval_method") == ["Student's t", None]
     assert column(long, "interval") == [Range(0.0, 1.0), None]
