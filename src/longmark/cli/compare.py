@@ -57,26 +57,27 @@ def compare(arguments: argparse.Namespace) -> int:
     """Compares runs or systems."""
     needs_stats("compare")
     from longmark.analysis.compare import compare as compared
-    from longmark.analysis.compare.page import brief, document
+    from longmark.analysis.compare.page import document
 
     options = {"systems": split(arguments.systems), "draws": arguments.draws}
-    return _published(arguments, compared, options, document, brief)
+    return _published(arguments, compared, options, document)
 
 
 def metrics_study(arguments: argparse.Namespace) -> int:
     """Studies the metrics of runs."""
     needs_stats("metrics-study")
     from longmark.analysis.metrics_study import metrics_study as studied
-    from longmark.analysis.metrics_study.page import brief, document
+    from longmark.analysis.metrics_study.page import document
 
     options = {"permutations": arguments.permutations, "as_published": arguments.as_published}
-    return _published(arguments, studied, options, document, brief)
+    return _published(arguments, studied, options, document)
 
 
-def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any, brief: Any) -> int:
-    """made: the verb's function; options: those that only it has; document, brief: its page, and what is printed."""
+def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any) -> int:
+    """made: the verb's function; options: those that only it has; document: makes its page."""
     from rich.console import Console
 
+    from longmark.analysis.compare.page import brief
     from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses

@@ -21,8 +21,8 @@ from tests.report.drawn import drawn
 
 from longmark import metrics_study
 from longmark.analysis.compare import compare
+from longmark.analysis.compare.page import brief
 from longmark.analysis.metrics_study import document as metrics_document
-from longmark.analysis.metrics_study.page import brief
 from longmark.analysis.metrics_study.study import MetricsStudy
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError

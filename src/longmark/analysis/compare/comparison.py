@@ -110,12 +110,12 @@ def compare(
     for i, metric in enumerate(chosen, start=1):
         progress(f"tests of {metric} ({i} of {len(chosen)})")
         tested.append(tests_of(scores, metric, places, how))
-    p = holm_over_families({one.metric: one.p_tukey for one in tested})
+    p = holm_over_families({one.metric: one.p for one in tested})
     times = factors(p, alpha)
     found = []
     for i, one in enumerate(tested, start=1):
         progress(f"intervals of {one.metric} ({i} of {len(chosen)})")
-        found.append(described(scores, one, p[one.metric], times[one.metric], how))
+        found.append(described(scores, one, places, p[one.metric], times[one.metric], how))
     texts = scores.question_texts({question.question_id for one in found for question in one.apart})
     for i, each in enumerate(found):
         apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)

@@ -164,25 +164,30 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A metric with everything that does not depend on the other metrics.
+    """A metric and its Tukey test, which does not depend on the other metrics.
 
-    order: places of the systems with scores, the best first; absent: of those without. table: scores of those in
-    `order`, questions x systems; complete: its rows without a missing score; pairs: places in `order`, and their p. The
-    test has the systems in the order of `scores`, as in `metrics_study`: a seed gives the same p in both.
+    names: of the systems with scores, the best first; questions: places of those with a score of any system; table:
+    their scores, questions x systems; pairs: places in `names`. The test has the systems in the order of the scores, as
+    in `metrics_study`: a seed gives the same p in both.
     """
 
     metric: str
     sign: int
-    order: tuple[int, ...]
     names: tuple[str, ...]
-    absent: tuple[int, ...]
     questions: tuple[int, ...]
     table: Floats
-    complete: Floats
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
-    p_tukey: tuple[float | None, ...]
-    p_unadjusted: tuple[float | None, ...]
+
+    @property
+    def complete(self) -> Floats:
+        """The questions with a score of every system."""
+        return self.table[~np.isnan(self.table).any(axis=1)]
+
+    @property
+    def p(self) -> tuple[float | None, ...]:
+        """Of the pairs, adjusted for them."""
+        return tuple(self.tukey.pair(self.names[a], self.names[b]).p for a, b in self.pairs)
 
     @property
     def largest(self) -> float:
@@ -191,42 +196,32 @@ class Tested:
 
 
 def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings) -> Tested:
-    """The tests of one metric over the systems at these places (two or more) that have a score."""
+    """The test of one metric over the systems at these places (two or more) that have a score."""
     sign = -1 if scores.facts[metric].higher_is_better is False else 1
     matrix = scores.matrix(metric)
     present = [place for place in systems if not np.isnan(matrix[:, place]).all()]
     table = matrix[:, present]
     test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
-    complete = table[~np.isnan(table).any(axis=1)]
+    complete, asked = table[~np.isnan(table).any(axis=1)], ~np.isnan(table).all(axis=1)
     means = np.nanmean(complete if len(complete) else table, axis=0)
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
     order = highest_first({i: sign * float(mean) for i, mean in enumerate(means)}, noise)
-    asked = ~np.isnan(table).all(axis=1)
-    pairs = tuple(itertools.combinations(range(len(order)), 2))
-    names = tuple(scores.systems[present[i]] for i in order)
-    p_tukey = tuple(test.pair(names[a], names[b]).p for a, b in pairs)
     return Tested(
         metric=metric,
         sign=sign,
-        order=tuple(present[i] for i in order),
-        names=names,
-        absent=tuple(place for place in systems if place not in present),
+        names=tuple(scores.systems[present[i]] for i in order),
         questions=tuple(np.flatnonzero(asked).tolist()),
         table=table[asked][:, order],
-        complete=complete[:, order],
-        pairs=pairs,
+        pairs=tuple(itertools.combinations(range(len(order)), 2)),
         tukey=test,
-        p_tukey=p_tukey,
-        p_unadjusted=p_tukey
-        if len(order) == 2
-        else tuple(sign_flips(complete[:, order], pairs, how.permutations, how.seed)),
     )
 
 
 def described(
-    scores: Scores, tested: Tested, p: Sequence[float | None], factor: int, how: Settings
+    scores: Scores, tested: Tested, systems: Sequence[int], p: Sequence[float | None], factor: int, how: Settings
 ) -> MetricComparison:
-    """All of a metric. p: of its pairs, adjusted for all metrics; factor: what its smallest p is multiplied by."""
+    """All of a metric. systems: as for `tests_of`; p: of its pairs, adjusted for all metrics; factor: what its smallest
+    p is multiplied by."""
     facts, n, names = scores.facts[tested.metric], len(tested.complete), tested.names
     empty = Estimate(
         None, None, None, n, how.level, BCA, missing=len(tested.table) - n, resamples=how.resamples
@@ -236,7 +231,7 @@ def described(
     none = None if any(significant) else undetectable(len(names), n, how.permutations, factor, how.alpha)
     differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
     together = groups(len(names), differ) if any(one is not None for one in p) else ()
-    pairs = _pairs(tested, drawn, p, facts, None if none else how.alpha / how.metrics, how.alpha)
+    pairs = _pairs(tested, drawn, p, facts, how, none is None)
     apart, as_far = _apart(scores, tested)
     reason = tested.tukey.reason
     if n < FEWEST_TESTED and len(names) > 2:
@@ -247,7 +242,11 @@ def described(
         described=any(tested.metric in manifest.metrics() for manifest in scores.manifests),
         places=_places(facts, tested.table, pairs),
         systems=_systems(scores, tested, drawn, differ, together, how),
-        absent=tuple((scores.systems[i], scores.unscored(tested.metric, scores.systems[i])) for i in tested.absent),
+        absent=tuple(
+            (name, scores.unscored(tested.metric, name))
+            for name in (scores.systems[place] for place in systems)
+            if name not in names
+        ),
         pairs=pairs,
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),
@@ -270,7 +269,7 @@ def _systems(
     how: Settings,
 ) -> tuple[SystemOnMetric, ...]:
     """differ: the pairs that differ significantly; together: the groups of those that do not."""
-    metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.order)
+    metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
     bounds = (facts.lo, facts.hi)
     ranked = facts.higher_is_better is not None and bool(together)
     marks = letters(count, together)
@@ -301,20 +300,17 @@ def _systems(
 
 
 def _pairs(
-    tested: Tested,
-    drawn: effects.Effects,
-    p: Sequence[float | None],
-    facts: MetricFacts,
-    left: float | None,
-    alpha: float,
+    tested: Tested, drawn: effects.Effects, p: Sequence[float | None], facts: MetricFacts, how: Settings, some: bool
 ) -> tuple[PairOnMetric, ...]:
-    """p: adjusted; left: the alpha of this metric, None if no difference can be significant."""
+    """p: adjusted; some: a difference can be significant."""
     bounded = facts.lo is not None and facts.hi is not None
     bounds = (facts.lo - facts.hi, facts.hi - facts.lo) if bounded else (None, None)  # type: ignore[operator]
-    needed = [None] * len(p) if left is None else detectable(tested.complete, tested.pairs, left)
+    complete, p_tukey = tested.complete, tested.p
+    alone = p_tukey if len(p) == 1 else sign_flips(complete, tested.pairs, how.permutations, how.seed)
+    needed = detectable(complete, tested.pairs, how.alpha / how.metrics) if some else [None] * len(p)
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
-        differences = tested.complete[:, a] - tested.complete[:, b]
+        differences = complete[:, a] - complete[:, b]
         ahead, adjusted = tested.sign * differences, p[k]
         pairs.append(
             PairOnMetric(
@@ -326,10 +322,10 @@ def _pairs(
                 won=int((ahead > effects.TIE).sum()),
                 ties=int((np.abs(ahead) <= effects.TIE).sum()),
                 lost=int((ahead < -effects.TIE).sum()),
-                p_unadjusted=tested.p_unadjusted[k],
-                p_tukey=tested.p_tukey[k],
+                p_unadjusted=alone[k],
+                p_tukey=p_tukey[k],
                 p=adjusted,
-                significant=adjusted is not None and adjusted <= alpha,
+                significant=adjusted is not None and adjusted <= how.alpha,
                 detectable=needed[k],
             )
         )

@@ -23,18 +23,19 @@ MOST_PAIRS = 30
 _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
+HYPOTHESES = "Hypotheses"
 _NOT_EQUAL = "No significant difference does not mean equal: see the detectable differences."
 
 
 class On(NamedTuple):
-    """A system, a pair of systems or a question on a metric."""
+    """A metric, or two, and what a line of a table is about: a system, a pair of systems, a question, a correlation."""
 
-    metric: MetricComparison
+    metric: Any
     of: Any
 
 
-_METRIC = Column("metric", "metric.metric")
-_PAIR = (_METRIC, Column("first", "of.first"), Column("second", "of.second"))
+METRIC = Column("metric", "metric.metric")
+_PAIR = (METRIC, Column("first", "of.first"), Column("second", "of.second"))
 
 
 def document(found: Comparison) -> Document:
@@ -68,14 +69,10 @@ def document(found: Comparison) -> Document:
 
 
 def brief(page: Document) -> Document:
-    """What is printed without --verbose: a line per metric, and the hypotheses."""
-    first = replace(
-        page.sections[0],
-        tables=page.sections[0].tables[:1],
-        note=f"{_NOT_EQUAL} --verbose prints every table; --out DIR writes them, with figures.",
-    )
-    claims = [replace(one, tables=one.tables[:1]) for one in page.sections if one.title == "Hypotheses"]
-    return replace(page, sections=[first, *claims])
+    """What `compare` and `metrics-study` print without --verbose: a line per metric, and the hypotheses."""
+    first, *rest = (replace(one, tables=one.tables[:1]) for one in page.sections)
+    note = f"{first.note} --verbose prints every table; --out DIR writes them, with figures.".strip()
+    return replace(page, sections=[replace(first, note=note), *(one for one in rest if one.title == HYPOTHESES)])
 
 
 def _ci(found: Comparison) -> str:
@@ -221,7 +218,7 @@ def hypotheses_section(
     supported = sum(one.supported for one in results)
     return (
         Section(
-            "Hypotheses",
+            HYPOTHESES,
             f"{supported} of {len(results)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
             f"{alpha:g} (Holm over the hypotheses).",
             (
@@ -238,7 +235,7 @@ def hypotheses_section(
 def _means(found: Comparison) -> Section:
     ci, places = _ci(found), found.places
     columns = (
-        *(_METRIC, Column("system", "of.system"), Column("rank", "of.rank")),
+        *(METRIC, Column("system", "of.system"), Column("rank", "of.rank")),
         Column("group", lambda on: on.of.groups or None),
         *interval_columns("mean", "of.mean", places, ci, "mean", "interval"),
         method_column("of.mean", "interval_method"),
@@ -411,7 +408,7 @@ def _questions(found: Comparison) -> Section:
         return words if words is None or len(words) <= _TEXT else words[: _TEXT - 1] + "…"
 
     columns = (
-        *(_METRIC, Column("question_id", "of.question_id"), Column("question", text)),
+        *(METRIC, Column("question_id", "of.question_id"), Column("question", text)),
         Column("range", "of.spread", found.places, key="spread"),
         *(Column("highest", "of.highest"), Column("lowest", "of.lowest")),
         *(

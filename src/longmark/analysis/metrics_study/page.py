@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from longmark.analysis.compare.page import hypotheses_section
+from longmark.analysis.compare.page import METRIC, On, hypotheses_section
 from longmark.analysis.compare.power import unsupportable
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
 from longmark.report.charts import Curve, Panel, curves, heat_map, histograms
@@ -24,15 +23,7 @@ NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau
 CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
 
 
-class On(NamedTuple):
-    """A metric, and a system or a pair of systems of it; or two metrics, and their correlation."""
-
-    metric: Any
-    of: Any
-
-
-_METRIC = Column("metric", "metric.metric")
-_SYSTEM = (_METRIC, Column("system", "of.system"))
+_SYSTEM = (METRIC, Column("system", "of.system"))
 
 
 def document(study: MetricsStudy) -> Document:
@@ -67,16 +58,6 @@ def document(study: MetricsStudy) -> Document:
             "As published": study.as_published,
         },
     )
-
-
-def brief(page: Document) -> Document:
-    """What is printed without --verbose: the summary, and the hypotheses."""
-    first = replace(
-        page.sections[0],
-        tables=page.sections[0].tables[:1],
-        note="--verbose prints every section; --out DIR writes all tables, with figures.",
-    )
-    return replace(page, sections=[first, *(one for one in page.sections if one.title == "Hypotheses")])
 
 
 def _on_systems(study: MetricsStudy) -> list[On]:
@@ -412,7 +393,7 @@ def _discriminative(study: MetricsStudy) -> Section:
         Column("reason"),
     )
     pairs = (
-        *(_METRIC, Column("first", "of.a"), Column("second", "of.b")),
+        *(METRIC, Column("first", "of.a"), Column("second", "of.b")),
         *(Column("difference", "of.difference", 4), Column("p", "of.p", kind="p")),
         Column("significant", lambda on: on.of.p < study.alpha if on.of.p is not None else None),
         Column("reason", "of.reason"),
