@@ -147,7 +147,7 @@ MISTAKES = {
     "a brace that stands alone": (
         _with("{pest} damage can", "{pest damage can"),
         _line("How much"),
-        "templates.facts[0]: a brace stands alone: a place is written {slot}",
+        "templates.facts[0]: a single brace: a place is written {slot}",
     ),
     "what YAML takes for a truth value": (
         _with("[allotment holder, school gardener]", "[allotment holder, no]"),
@@ -179,7 +179,7 @@ MISTAKES = {
     "a slot given before it is there": (
         _with("given: pest", "given: season"),
         _line("given: pest"),
-        "slots[1].given: season is no slot that stands before crop",
+        "slots[1].given: season is no slot before crop",
     ),
     "a value twice": (
         _with("[slug, aphid, mildew]", "[slug, aphid, Slug]"),

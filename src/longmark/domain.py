@@ -28,7 +28,7 @@ BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"
 PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has it
 
 _MOST_SHOWN = 100  # contradictions in one file that are worded
-_FREE = ""  # the key of a slot's values where they depend on no other slot
+_FREE = ""  # the key of a slot's values if they depend on no other slot
 _LETTER = (
     "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # scripts that put spaces between words: elsewhere there is no word's end
 )
@@ -97,7 +97,7 @@ class Slot(_Part):
         return tuple(dict.fromkeys(value for values in self.values.values() for value in values))
 
     def surfaces(self, value: str) -> tuple[str, ...]:
-        """How a text writes a value: as it is and, where it has one, in the plural."""
+        """How a text writes a value: as it is and, if it has one, in the plural."""
         has_plural = self.plural and value not in self.uncountable
         return (value, value + self.plural) if has_plural else (value,)
 
@@ -165,12 +165,12 @@ class Domain(_Part):
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (16 hex digits) of all that the file says."""
+        """SHA-256 (16 hex digits) of the content."""
         content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(content).hexdigest()[:16]
 
     def slot(self, name: str) -> Slot:
-        """The slot of a name. UnknownName where there is none."""
+        """The slot of a name. UnknownName if there is none."""
         for slot in self.slots:
             if slot.name == name:
                 return slot
@@ -188,12 +188,12 @@ class Domain(_Part):
 
     @cached_property
     def named_by_some(self) -> frozenset[str]:
-        """The slots that at least one template names: questions may say them."""
+        """The slots that at least one template names: questions may name them."""
         return frozenset(name for pool in self.templates.values() for one in pool for name in places(one))
 
     @cached_property
     def named_by_all(self) -> frozenset[str]:
-        """The slots that every template names: questions do say them."""
+        """The slots that every template names: questions name them."""
         sets = [set(places(one)) for pool in self.templates.values() for one in pool]
         return frozenset(set.intersection(*sets))
 
@@ -211,7 +211,7 @@ def fill(template: str, profile: Mapping[str, str]) -> str:
 def load(path: str | Path | None = None) -> Domain:
     """The domain of a YAML file; None: the built-in one, hazards.
 
-    UserError where the file cannot be read; BadInput with a line `file:line: where: what` for each mistake in it.
+    UserError if the file cannot be read; BadInput with a line `file:line: where: what` for each mistake in it.
     """
     return _built_in() if path is None else _load(Path(path))
 
@@ -266,9 +266,9 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
     if slot.name in before:
         yield ("name",), f"{slot.name} is there twice"
     if slot.given is None and set(slot.values) != {_FREE}:
-        yield ("values",), "is a table, so `given` must say which slot its keys are values of"
+        yield ("values",), "is a table, so `given` must name the slot whose values its keys are"
     elif slot.given is not None and slot.given not in before:
-        yield ("given",), f"{slot.given} is no slot that stands before {slot.name}"
+        yield ("given",), f"{slot.given} is no slot before {slot.name}"
     elif slot.given is not None:
         keys = dict.fromkeys(before[slot.given].all_values)
         for key in keys:
@@ -303,7 +303,7 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
         for i, template in enumerate(templates):
             where = ("templates", value, i)
             if "{" in (bare := _PLACE.sub("", template)) or "}" in bare:
-                yield where, "a brace stands alone: a place is written {slot}"
+                yield where, "a single brace: a place is written {slot}"
             for name in places(template):
                 if name not in known:
                     yield where, _unknown(name, known)

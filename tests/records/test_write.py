@@ -211,11 +211,11 @@ def row_with(more: str) -> str:
         (row_with('"usage": {"calls": [1]}'), r"usage\.calls: expected a whole number, found a list"),
         (
             row_with('"usage": {"prompt_tokens": 9223372036854775808}'),
-            r"usage\.prompt_tokens: expected less than",
+            r"usage\.prompt_tokens: expected a number less than",
         ),
         (
             row_with('"usage": {"prompt_tokens": -1}'),
-            r"usage\.prompt_tokens: expected greater than",
+            r"usage\.prompt_tokens: expected a number greater than",
         ),
         (row_with('"usage": {"usd": "1"}'), r"usage\.usd: expected a number, found"),
         (row_with('"usage": {"usd": NaN}'), "not a row: is not JSON"),

@@ -60,7 +60,7 @@ def add_to(verbs: Any) -> None:
     one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
     one.add_argument("--generator", required=True, metavar="MODEL")
     one.add_argument(
-        "--retriever", metavar="bm25|dense|hybrid", help="default: dense where the index has vectors, else bm25"
+        "--retriever", metavar="bm25|dense|hybrid", help="default: dense if the index has vectors, else bm25"
     )
     one.add_argument("--originals", type=Path, metavar="FILE", help="answered examples that variants may be of")
     _add_answering(one, k=5, temperature=0.1, max_answer=1024)

@@ -2,10 +2,10 @@
 
 A changed slot gets another value that fits the rest of the new profile: a new location is one of the (new) hazard.
 Where a slot stays that depends on the changed one (`hazard` alone keeps the location), a value that fits it is
-preferred; where there is none, the pair is one that the tables do not have, which is what such a variant asks for.
+preferred; if there is none, the new pair is not in the tables, as such a variant requires.
 No slot gets the value that another one of the same profile has: two that share a pool stay two different things.
 A slot that every template of the domain names must be named in the question; one that only some name (a profession) is
-changed in the profile alone where the question does not name it. English articles follow the new value.
+changed in the profile alone if the question does not name it. English articles follow the new value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from longmark.records import Example
 
 
 class NotMade(LongmarkError):
-    """There is no such variant of this question; the message says why."""
+    """There is no such variant of this question; the message is the reason."""
 
 
 def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> tuple[str, dict[str, Any]]:
@@ -80,7 +80,7 @@ def _value(profile: dict[str, Any], slot: Slot) -> str:
 
 
 def _choices(slot: Slot, choices: list[str], old: dict[str, Any], variant: Variant, domain: Domain) -> list[str]:
-    """Of the values that a slot can change to those that fit what depends on it and stays, or all where none does."""
+    """The values that fit the unchanged slots that depend on this one; all if none does."""
     depending = [other for other in domain.slots if other.given == slot.name and other.name not in variant.change]
     fitting = [
         value
@@ -92,7 +92,7 @@ def _choices(slot: Slot, choices: list[str], old: dict[str, Any], variant: Varia
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """A new text for question[start:end], where the value `old` stands."""
+    """A new text for question[start:end], which holds the value `old`."""
 
     start: int
     end: int
@@ -120,7 +120,7 @@ def _like(found: str, slot: Slot, old: str, new: str) -> str:
 
 
 def _with_article(before: str, old: str, new: str) -> str:
-    """The text before a value, its last word the article that the new value takes, where it was the old one's."""
+    """The text before a value; its last word, if it is the old value's article, becomes the new one's."""
     head, space = before.rstrip(), before[len(before.rstrip()) :]
     rest, _, last = head.rpartition(" ")
     if not space or last.casefold() not in ("a", "an") or last.casefold() != _article(old):

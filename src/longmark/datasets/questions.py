@@ -4,8 +4,8 @@ The slots of a profile are drawn in the domain's order (for hazards: hazard, a l
 then a template of the pool that the profile's concern names. Among the values that fit what is drawn already, one that
 was used least is taken, by chance among several. So under every value of the slot that it depends on, a slot's values
 come equally often, give or take one: hazards, sectors, concerns and time spans among all questions, the locations of a
-hazard, the professions of a sector. No question comes twice; where a draw would repeat one, the last choice is changed
-first, and only when hardly a question is left does the balance give way.
+hazard, the professions of a sector. No question occurs twice; if a draw would repeat one, the last choice is changed
+first, so that the balance is lost only when few questions are left.
 
 The same seed gives the same questions on every platform and Python version: only `random.Random.random()` is used,
 whose sequence Python guarantees.
@@ -51,7 +51,7 @@ def how_many(domain: Domain) -> int:
 
 
 def _fillings(domain: Domain, named: frozenset[str], pool: str) -> int:
-    """How many different fillings a template has that names these slots and stands in the pool of this value."""
+    """How many different fillings a template of this value's pool has that names these slots."""
     count = 1
     for root in (slot for slot in domain.slots if slot.given is None):
         count *= len(_below(domain, root, {}, named, pool))
@@ -61,7 +61,7 @@ def _fillings(domain: Domain, named: frozenset[str], pool: str) -> int:
 def _below(
     domain: Domain, slot: Slot, given: Mapping[str, str], named: frozenset[str], pool: str
 ) -> set[frozenset[tuple[str, str]]]:
-    """What a slot and those that depend on it can say in the named slots, each way once."""
+    """The different values that a slot and those that depend on it can give the named slots."""
     found: set[frozenset[tuple[str, str]]] = set()
     children = [other for other in domain.slots if other.given == slot.name]
     for value in slot.choices(given):
@@ -93,7 +93,7 @@ class _Draw:
         self._spent: set[tuple[str, ...]] = set()  # beginnings of profiles that have no question left
 
     def question(self, profile: dict[str, str]) -> str | None:
-        """The next question; `profile` is filled with its profile. None where nothing is left under what it has."""
+        """The next question; `profile` is filled with its profile. None if nothing is left under what it has."""
         begun = tuple(profile.values())
         if begun in self._spent:
             return None

@@ -1,13 +1,13 @@
 """Variants of questions, for robustness (SCORE, section 3.2): paraphrases by a model, perturbations by the tables.
 
-    paraphrase        the same question in other words, by the generator; what the profile says stays word for word
+    paraphrase        the same question in other words, by the generator; the values of its profile stay word for word
     one of a domain   slots of the profile are changed, in question and profile (for hazards: `hazard`, `location`,
                       `hazard+location`, `profession`), from the domain's tables, without a model (`datasets.perturb`)
 
-A paraphrase is checked: every value of the profile that the question names must stand in it, and no other value of
-those slots. One that is not so is asked for once more with what is wrong, then left out with the reason.
+A paraphrase is checked: every value of the profile that the question names must be in it, and no other value of
+those slots. If that fails, the model is told and asked once more, then the variant is left out with the reason.
 
-A variant stands alone: question and profile of its own, `variant_of` the original's question_id, an id and a
+A variant is complete: question and profile of its own, `variant_of` the original's question_id, an id and a
 question_id that are the original's with `.VARIANT` behind. The original's answer, if it has one, becomes `base_answer`;
 passages are left out, references kept only by a paraphrase.
 """
@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -86,7 +85,7 @@ async def vary(
     models: with a generator, where paraphrases are among them. seed: which values a perturbation takes, for each
     question by itself, and the sample of the generator. at_once: how many are worked on at a time. on_variant: called
     after each one, made or left out.
-    UserError where there is no generator. A model that fails leaves its line out; errors of longmark are raised.
+    UserError if there is no generator. A model that fails leaves its line out; errors of longmark are raised.
     """
     names = chosen(domain, variants)
     examples = list(examples)  # whatever is wrong with them is known before the first call
@@ -113,9 +112,8 @@ async def vary(
 
 
 def _reason(error: Exception) -> str:
-    reason = str(error)
     replies = error.evidence.get("replies") if isinstance(error, NoScore) else None
-    return f"{reason} It said: {' '.join(replies[-1].split())[:200]}" if replies else reason
+    return f"{error} The reply was: {' '.join(replies[-1].split())[:200]}" if replies else str(error)
 
 
 async def _variant(example: Example, name: str, models: Models | None, domain: Domain, seed: int) -> Example:
@@ -123,18 +121,14 @@ async def _variant(example: Example, name: str, models: Models | None, domain: D
         raise NotMade(f"the line is itself a variant, of {example.variant_of}")
     if not example.question or not example.question.strip():
         raise NotMade("the line has no question")
-    if name != PARAPHRASE:
+    references, profile = example.references, example.profile
+    if name == PARAPHRASE:
+        assert models is not None  # `vary` saw to it
+        question = await paraphrased(example, models, domain, seed)
+    else:
         change = next(variant for variant in domain.variants if variant.name == name)
         question, profile = perturbed(example, change, domain, seed)
-        return _derived(example, name, question, profile, references=())
-    assert models is not None  # `vary` saw to it
-    question = await paraphrased(example, models, domain, seed)
-    return _derived(example, name, question, example.profile, references=example.references)
-
-
-def _derived(
-    example: Example, name: str, question: str, profile: dict[str, Any] | None, references: tuple[str, ...]
-) -> Example:
+        references = ()
     return Example(
         id=f"{example.id}.{name}",
         question_id=f"{example.question_id}.{name}",
@@ -152,7 +146,7 @@ def _derived(
 
 
 async def paraphrased(example: Example, models: Models, domain: Domain, seed: int) -> str:
-    """The question in other words. Raises ModelError, and NoScore where the generator broke the rules twice."""
+    """The question in other words. Raises ModelError, and NoScore if the generator broke the rules twice."""
     question = example.question or ""
     kept = list(named(question, example.profile or {}, domain))
     form = structure(_Paraphrase, max_tokens=128 + 2 * estimate_tokens(len(question.encode())))
@@ -176,7 +170,7 @@ async def paraphrased(example: Example, models: Models, domain: Domain, seed: in
 
 
 def _faults(question: str, again: str, kept: Sequence[tuple[Slot, str]]) -> Iterator[str]:
-    """What keeps a text from being a paraphrase, as it is told to the model."""
+    """Why a text is no paraphrase, in words for the model."""
     if not again:
         yield "it was empty"
         return

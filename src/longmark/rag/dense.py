@@ -1,7 +1,7 @@
 """Passages by the cosine of their vectors with the question's: exact search in numpy, or approximate by faiss.
 
 vectors.npy   (n, d) float32, each row of length 1; it stays on disk and is read where it is needed
-faiss.index   where it was asked for: inverted lists of 8-bit vectors, which propose candidates; their cosines are then
+faiss.index   if asked for: inverted lists of 8-bit vectors, which propose candidates; their cosines are then
               computed exactly, so that only who is proposed is approximate
 """
 
@@ -44,7 +44,7 @@ async def embed_all(
 ) -> int:
     """Writes the vectors of `count` texts into an .npy file; the number of dimensions. on_done: how many are there.
 
-    Every vector is in the call cache before it is in the file, so that the same again goes on where it stopped.
+    Every vector is in the call cache before it is in the file, so that the same command continues after a stop.
     """
     import numpy as np
 
@@ -97,7 +97,7 @@ def search(vectors: Matrix, questions: Matrix, k: int) -> list[Found]:
 
 
 def _ranked(found: Found, k: int) -> Found:
-    """The best k, of those that are equal the first; cosines rounded, or the order would hang on the last bit."""
+    """The best k, the first of equals first; cosines are rounded, or the order would depend on the last bit."""
     rounded = [(i, round(max(-1.0, min(1.0, cosine)), _DECIMALS)) for i, cosine in found]
     return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))[:k]
 

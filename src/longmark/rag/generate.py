@@ -1,9 +1,9 @@
 """The answer of a model to one question, from the passages that were retrieved for it.
 
-A domain question (one whose profile says something) shows the profile and asks for numbered points without subpoints or
+A domain question (one whose profile is not empty) shows the profile and asks for numbered points without subpoints or
 bold, with a confidence score at the end, as SCORE does (appendix E.1); what it is to fit and to name comes from the
-domain. Any other asks for an answer in plain sentences. Citations of passages by number are an option. Temperature 0.1
-and top-p 0.9 are SCORE's (appendix D).
+domain. Any other question asks for an answer in plain sentences. Citations of passages by number are an option.
+Temperature 0.1 and top-p 0.9 are SCORE's (appendix D).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How answers are written. seed: the sample, sent where the endpoint takes one."""
+    """How answers are written. seed: the sample, sent if the endpoint takes one."""
 
     temperature: float = TEMPERATURE
     top_p: float = TOP_P
@@ -94,7 +94,7 @@ class NoAnswer(LongmarkError):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """An answer. finish: as the endpoint said, `length` where it was cut off; prompt: the prompt's id and hash."""
+    """An answer. finish: as the endpoint said, `length` if it was cut off; prompt: the prompt's id and hash."""
 
     text: str
     finish: str
@@ -104,7 +104,7 @@ class Generated:
 async def generate(
     models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
 ) -> Generated:
-    """The generator's answer. ModelError where it could not be asked, NoAnswer where it refused or said nothing."""
+    """The generator's answer. ModelError if it could not be asked, NoAnswer if it refused or said nothing."""
     prompt = models.prompts.get(_task(profile, models.domain))
     request = ChatRequest(
         messages(models, question, passages, profile, how.citations),
@@ -150,7 +150,7 @@ def _task(profile: Mapping[str, Any] | None, domain: Domain) -> Prompt:
 
 
 def _slots(profile: Mapping[str, Any], domain: Domain) -> str:
-    """The domain's slots that the profile holds. The names of its other entries are data, told in the profile alone."""
+    """The domain's slots that the profile holds. The names of its other entries are data, for the profile alone."""
     entries = _entries(profile, domain)
     return _list([slot for slot in domain.slots if slot.name in entries], "this ") or "what it says"
 

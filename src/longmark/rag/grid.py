@@ -50,7 +50,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A retriever with a reader. answered: None where the budget ended before it was its turn."""
+    """A retriever with a reader. answered: None if the budget ended before it was its turn."""
 
     retriever: str
     reader: str
@@ -81,7 +81,7 @@ def readers_of(given: Iterable[str]) -> tuple[Reader, ...]:
 
 
 def _label(model: str) -> str:
-    """A model's name without what says where it is: the label of a reader that has none."""
+    """A model's name without its address: the label of a reader that has none."""
     endpoint = _AT_ENDPOINT.fullmatch(model)
     if endpoint is not None:
         return endpoint["model"]
@@ -121,7 +121,7 @@ async def write(
     """Answers the questions with every retriever and reader, each into its file in `out`; the systems in that order.
 
     readers: label -> models with the reader as generator, which is closed after its last answer. A question's own
-    `system` gives way to that of the grid. Once the budget has ended, the systems that are left are not begun.
+    `system` is replaced by that of the grid. Once the budget is spent, the other systems are not begun.
     on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged if the
     folder holds a grid with other settings.
     """

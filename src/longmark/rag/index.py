@@ -23,6 +23,7 @@ from typing import Any
 
 import orjson
 from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from longmark.errors import FolderInUse, LongmarkError, UserError
 from longmark.home import digest
@@ -34,6 +35,7 @@ from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
 from longmark.records.files import BadLines, read_object
 from longmark.records.read import seen_ids
+from longmark.records.values import in_one_line
 
 FORMAT = 1
 MANIFEST, LINES, OFFSETS = "index.json", "passages.jsonl", "passages.offsets"
@@ -48,7 +50,7 @@ Tell = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A passage. id: the document's, with #number behind where the document has several; document: its id;
+    """A passage. id: the document's, with #number behind if the document has several; document: its id;
     start, end: characters of the document."""
 
     id: str
@@ -136,7 +138,7 @@ def _stored(line: bytes) -> Stored:
 @dataclass(frozen=True, slots=True)
 class Built:
     """What was indexed. unread: the first lines on documents that were left out; bad: how many there were; left_out:
-    files of other kinds, in words; cut: passages longer than the embedder reads, None if it does not say."""
+    a note on files of other kinds; cut: passages longer than the embedder reads, None if it does not say."""
 
     folder: Path
     documents: int
@@ -162,14 +164,15 @@ class Index:
     def check_embedder(self, embedder: Embedder) -> None:
         """UserError if the index was made with another embedder, or none."""
         if self.embedder is None:
-            raise UserError(
-                f"{self.path} has no vectors; use --retriever bm25, or index the documents again with --embedder"
-            )
+            remedy = "use --retriever bm25, or index the documents again with --embedder"
+            raise UserError(f"{self.path} has no vectors; {remedy}")
+        own = self.embedder["name"]
         if embedder.identity != self.embedder["identity"]:
+            this = f"this is {embedder.name}{' of another version' if embedder.name == own else ''}"
+            remedy = f"Use --embedder {own}, or index the documents again with this one"
             raise UserError(
-                f"{self.path} was made with the embedder {self.embedder['name']}, and this is {embedder.name}"
-                f"{' of another make' if embedder.name == self.embedder['name'] else ''}: vectors of two models cannot "
-                f"be compared. Take --embedder {self.embedder['name']}, or index the documents again with this one"
+                f"{self.path} was made with the embedder {own}, and {this}: vectors of two models cannot be compared. "
+                f"{remedy}"
             )
 
 
@@ -209,29 +212,67 @@ async def build(
     return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
 
 
+class _File(BaseModel):
+    size: int
+    sha256: str
+
+
+class _Embedder(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    name: str
+    identity: str
+
+
+class _Manifest(BaseModel):
+    """What loading needs of a manifest, as `_write_manifest` writes it."""
+
+    format: int
+    words: int
+    files: dict[str, _File]
+    embedder: _Embedder | None
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, files: dict[str, _File]) -> dict[str, _File]:
+        for name in files:
+            if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+                raise ValueError(f"{name} is no file of an index")
+        return files
+
+
 def load(path: str | Path) -> Index:
     """The index of a folder. UserError if it is none, another version made it, or a file is missing or changed."""
     path = Path(path)
-    manifest = _manifest(path)
-    for name, stored in manifest["files"].items():
-        file = path / name
+    if not (path / MANIFEST).is_file():
+        raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
+    content = read_object(path / MANIFEST, _AGAIN)
+    if "format" in content and (content["format"], content.get("words")) != (FORMAT, WORDS_VERSION):
+        raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")
+    try:
+        manifest = _Manifest.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"{path / MANIFEST} is damaged ({in_one_line(error)}); {_AGAIN}") from None
+    needed = {LINES, OFFSETS} | ({dense.VECTORS} if manifest.embedder else set())
+    for name in sorted(needed | manifest.files.keys()):
+        file, stored = path / name, manifest.files.get(name)
         try:
-            same = file.is_file() and file.stat().st_size == stored["size"] and digest(file) == stored["sha256"]
+            same = stored is not None and file.is_file() and file.stat().st_size == stored.size
+            same = same and stored is not None and digest(file) == stored.sha256
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
         if not same:
             raise UserError(f"{file} is not as it was when the index was made; {_AGAIN}")
     try:
-        vectors = dense.load_vectors(path / dense.VECTORS) if manifest["embedder"] else None
+        vectors = dense.load_vectors(path / dense.VECTORS) if manifest.embedder else None
         approximate = None
-        if vectors is not None and dense.APPROXIMATE in manifest["files"]:
+        if vectors is not None and dense.APPROXIMATE in manifest.files:
             approximate = dense.Approximate(path / dense.APPROXIMATE, vectors)
         return Index(
             path,
             digest(path / MANIFEST)[:16],
             Passages(path),
             Bm25.load(path / "bm25"),
-            manifest["embedder"],
+            content["embedder"],
             vectors,
             approximate,
         )
@@ -239,35 +280,6 @@ def load(path: str | Path) -> Index:
         raise
     except Exception as error:  # files that no index of ours has make numpy, bm25s and faiss fail in many ways
         raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}); {_AGAIN}") from error
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    if not (path / MANIFEST).is_file():
-        raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
-    found = read_object(path / MANIFEST, _AGAIN)
-    if "format" in found and (found["format"], found.get("words")) != (FORMAT, WORDS_VERSION):
-        raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")
-    if (wrong := _wrong_part(found)) is not None:
-        raise UserError(f"{path / MANIFEST} is damaged ({wrong} is missing or of another type); {_AGAIN}")
-    return found
-
-
-def _wrong_part(manifest: dict[str, Any]) -> str | None:
-    """The part of a manifest that is not as `_write_manifest` writes it; None if all are."""
-    made, embedder = manifest.get("files"), manifest.get("embedder", "")
-    if "format" not in manifest:
-        return "format"
-    if not isinstance(made, dict) or not {LINES, OFFSETS} <= made.keys():
-        return "files"
-    for name, entry in made.items():
-        inside = not Path(name).is_absolute() and ".." not in Path(name).parts and "\0" not in name
-        if not inside or not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str) or "size" not in entry:
-            return f"files.{name}"
-    if embedder is None:
-        return None
-    if not isinstance(embedder, dict) or not all(isinstance(embedder.get(key), str) for key in ("name", "identity")):
-        return "embedder"
-    return None if dense.VECTORS in made else f"files.{dense.VECTORS}"
 
 
 # Making one ----------------------------------------------------------------------------------------------------------

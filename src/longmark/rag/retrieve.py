@@ -1,7 +1,7 @@
 """The best k passages of questions: by BM25, by vectors (dense), or by both (hybrid).
 
 Hybrid is reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a passage's score is the sum, over the two
-lists that hold it, of 1 / (60 + its rank there), ranks from 1; each list is 100 long, or 5 k where that is more. Scores
+lists that hold it, of 1 / (60 + its rank there), ranks from 1; each list is 100 long, or 5 k if that is more. Scores
 of one method cannot be compared with those of another: BM25's are sums without an upper end, dense ones are cosines.
 """
 

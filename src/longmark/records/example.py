@@ -19,7 +19,7 @@ _HUGE = re.compile(rb"\d{19}")
 
 
 class Context(BaseModel):
-    """A passage that the answering system was given. id: the document's own id, where it has one."""
+    """A passage that the answering system was given. id: the document's own id, if it has one."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -37,9 +37,9 @@ class Example(BaseModel):
     contexts        the passages the answer was made from, in their order; empty passages are left out
     references      right answers, any of which will do
     system          who answered; None: the run's folder names it
-    variant_of      the question_id of the original, where the question is a paraphrase or perturbation
+    variant_of      the question_id of the original, if the question is a paraphrase or perturbation
     variant         what kind of variant it is
-    base_answer     the answer to the original question, copied in so that a variant stands alone
+    base_answer     the answer to the original question, copied so that a variant is complete
     profile, task, level, options   what a dataset knows of the question
     meta            columns of the file that we do not know
     """

@@ -268,7 +268,7 @@ def _without_useless_groups(read: Sequence[Label | Choice], by: tuple[str, ...],
 
 
 def _value(raw: Any) -> float | str | None:
-    """A number, written as such or as text; a text; None where there is none. Raises Problem for anything else."""
+    """A number, written as such or as text; a text; None if there is none. Raises Problem for anything else."""
     if raw is None:
         return None
     if isinstance(raw, bool):

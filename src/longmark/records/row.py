@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
@@ -36,7 +36,7 @@ class Usage:
     """What the calls of a row cost when they were first paid for, wherever the replies came from this time.
 
     calls: model calls the row asked for; from_cache: those answered without a new call; tokens as the endpoint counted
-    them (cached_prompt_tokens: the part of prompt_tokens it served from its own cache); usd: US dollars, None where no
+    them (cached_prompt_tokens: the part of prompt_tokens it served from its own cache); usd: US dollars, None if no
     price is known; unmetered: replies without a usable count of tokens, which the token counts leave out. A call that
     several rows share counts its tokens and dollars for the row that asked first.
     """
@@ -53,13 +53,12 @@ class Usage:
 
     def add(self, other: Usage) -> None:
         """Adds another usage to this one; a price that is not known makes the sum not known."""
-        self.calls += other.calls
-        self.from_cache += other.from_cache
-        self.prompt_tokens += other.prompt_tokens
-        self.cached_prompt_tokens += other.cached_prompt_tokens
-        self.completion_tokens += other.completion_tokens
-        self.unmetered += other.unmetered
+        for count in _COUNTS:
+            setattr(self, count, getattr(self, count) + getattr(other, count))
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+
+
+_COUNTS = tuple(part.name for part in fields(Usage) if part.name != "usd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class Row:
 
     @classmethod
     def from_json(cls, line: bytes | str) -> Row:
-        """The Row of one line. ValueError where the line is torn or is no row."""
+        """The Row of one line. ValueError if the line is torn or is no row."""
         return cls.from_dict(parse_json(line, strict=True))
 
     @classmethod

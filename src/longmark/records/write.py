@@ -9,6 +9,7 @@ spreadsheet (import it as text), and an apostrophe before it would change the da
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 import secrets
@@ -162,7 +163,7 @@ def _write(items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any
         elif kind == "parquet":
             _write_parquet(file, map(flat, counted()), columns)
         else:
-            writer = csv.writer(_Encoded(file), delimiter="\t" if kind == "tsv" else ",")
+            writer = csv.writer(codecs.getwriter("utf-8")(file), delimiter="\t" if kind == "tsv" else ",")
             writer.writerow(columns)
             writer.writerows([_cell(value) for value in flat(item).values()] for item in counted())
     return written
@@ -172,16 +173,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         return _json(value) if value else ""
     return "" if value is None else '""' if value == "" else value
-
-
-class _Encoded:
-    """What csv.writer needs: a place for text, here a binary file."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, text: str) -> int:
-        return self._file.write(text.encode())
 
 
 def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:

@@ -72,7 +72,7 @@ def _shown(where: Where) -> str:
 def load(path: Path, option: str) -> YamlFile:
     """The only document of a file. option: the command's option that named it, for messages.
 
-    UserError where the file cannot be read; BadInput with one line, `file:line: what`, where it is not YAML or goes
+    UserError if the file cannot be read; BadInput with one line, `file:line: what`, if it is not YAML or goes
     beyond the bounds.
     """
     source = text(path, LARGEST, f"{option} {path}")
@@ -120,7 +120,7 @@ class _Loader(yaml.SafeLoader):
         self._levels += 1
         self._nodes += 1
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        if self._levels > DEEPEST + 1:  # a scalar stands in the innermost level
+        if self._levels > DEEPEST + 1:  # a scalar is in the innermost level
             raise _too_deep(mark)
         if self._nodes > 2 * MOST_VALUES:  # each with a key
             raise _too_many(mark)
@@ -129,7 +129,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def value(self, node: yaml.Node, where: Where, inside: set[int]) -> Any:
-        """What a node says. inside: ids of the nodes around it."""
+        """The value of a node. inside: ids of the nodes around it."""
         self._values += 1
         if self._values > MOST_VALUES:
             raise _too_many(node.start_mark)

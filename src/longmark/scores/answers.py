@@ -234,5 +234,5 @@ def _selected(scored: AnswerScores, wanted: Sequence[str], lower: Sequence[str])
 
 
 def _under(name: str, metrics: Iterable[str]) -> list[str]:
-    """The metrics that bear a name, stand under it, or bear it with their source's name behind."""
+    """The metrics of this name, of this family, or of this name with a source's name behind."""
     return [metric for metric in metrics if metric == name or metric.startswith((f"{name}.", f"{name} ("))]

@@ -31,7 +31,7 @@ CREATE TABLE scores (
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
 """
 
-# SUM fails where whole numbers come to 2^63, TOTAL does not.
+# SUM fails if whole numbers come to 2^63, TOTAL does not.
 _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
 
 # How good a score is, from 0 to 1: its place between the bounds, else the share of the metric's scores below it;
@@ -127,7 +127,7 @@ class ScoreIndex:
         return list(self._metrics)
 
     def systems(self) -> list[str]:
-        """A label for each system: its name, and the run's too where several runs have a system of that name."""
+        """A label for each system: its name, and the run's too if several runs have a system of that name."""
         names = [name for _, name in self._systems]
         folders = shortest_names(self._runs)
         return [name if names.count(name) == 1 else f"{name} ({folders[run]})" for run, name in self._systems]

@@ -1,4 +1,4 @@
-"""What a run folder says of itself: `manifest.json`. It is read leniently; a missing key is shown as unknown."""
+"""`manifest.json` of a run folder, read leniently: a missing key is shown as unknown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FARTHEST = 1e100  # of a bound from 0
 class MetricFacts:
     """What a table or a figure must know of a metric's scores.
 
-    lo, hi: least and greatest value that can occur, None where there is no limit or it is not known.
+    lo, hi: least and greatest value that can occur, None if there is no limit or it is not known.
     """
 
     lo: float | None = None

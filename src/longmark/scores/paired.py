@@ -4,7 +4,7 @@ What is compared is called a system here. By run, each source (run folder or fil
 in the rows' field `system` is one, whichever source its rows are in. If a system answered a question more than once,
 its score is the mean of the scores there are.
 
-Whether rows of a run are missing is told by its examples and rows: a metric is either for originals or for variants of
+Missing rows of a run are found by its examples and rows: a metric is either for originals or for variants of
 questions, and if one original has a row of a metric, every original must have one. Nothing is certain for variants,
 since a metric may apply to some kinds only.
 
@@ -81,7 +81,7 @@ class Scores:
         return found
 
     def named(self, wanted: Sequence[str]) -> list[str]:
-        """The metrics of these names and families; all where none is given. UnknownName where there is none of it."""
+        """The metrics of these names and families; all if none is given. UnknownName if there is none."""
         found = {name: [one for one in self.metrics if one == name or one.startswith(f"{name}.")] for name in wanted}
         for name, metrics in found.items():
             if not metrics:
@@ -126,7 +126,7 @@ class _Column:
         values = np.frombuffer(self.values, dtype=np.float64) if self.values else np.zeros(0)
         times = np.bincount(places, minlength=count)
         found = np.full(count, np.nan)
-        found[places] = values  # as they are where there is one, without the rounding of a sum
+        found[places] = values  # a single score as it is, without the rounding of a sum
         several = times > 1
         if several.any():
             found[several] = (np.bincount(places, values, count) / np.maximum(times, 1))[several]
