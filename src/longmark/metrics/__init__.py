@@ -25,14 +25,7 @@ if TYPE_CHECKING:
     from longmark.models.handles import Models
     from longmark.records import Example
 
-_MISSING = {
-    "question": "The example has no question.",
-    "answer": "The example has no answer (null).",
-    "contexts": "The example has no contexts.",
-    "references": "The example has no reference answer.",
-    "profile": "The example has no profile.",
-    "base_answer": "The example has no base answer.",
-}
+_FIELDS = {"answer": "answer (null)", "references": "reference answer", "base_answer": "base answer"}  # in reasons
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class Selected:
         try:
             missing = [name for name in self.metric.needs if _is_missing(example, name)]
             if missing:
-                reason = " ".join(_MISSING.get(name, f"The example has no {name}.") for name in missing)
+                reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in missing)
                 raise NoScore("missing_input", reason)
             result = await self.metric.score(example, models, params)
             if isinstance(result, Score):

@@ -346,7 +346,7 @@ def _paragraphs(text: str, start: int = 0) -> list[int]:
 
 def _closing(text: str, starts: list[int], listed: bool) -> int:
     """Where the closing part begins; the length of the text without one. Never before the end of the first point."""
-    first = starts[0] if listed else _first_word(text)
+    first = starts[0] if listed else len(text) - len(text.lstrip())
     confident = [start for start, line in _lines(text) if start > first and _CONFIDENCE.match(line[:_IN_SIGHT])]
     if confident:
         end = confident[-1]
@@ -363,13 +363,8 @@ def _closing(text: str, starts: list[int], listed: bool) -> int:
 
 def _loose(text: str, start: int, stop: int) -> list[int]:
     """Where the paragraphs of a list item begin that are at the margin, without its first one."""
-    found = []
-    for position in _paragraphs(text[:stop], start)[1:]:
-        line = text[position:stop].split("\n", 1)[0]
-        if not line[:1].isspace() and not _BULLET.match(line):
-            found.append(position)
-    return found
-
-
-def _first_word(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    return [
+        position
+        for position in _paragraphs(text[:stop], start)[1:]
+        if not text[position].isspace() and not _BULLET.match(text[position:stop].split("\n", 1)[0])
+    ]

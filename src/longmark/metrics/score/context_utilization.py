@@ -128,12 +128,11 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     evidence = _evidence(known, complete, without, result)
     if params.documents:
         evidence["given_the_passages"] = {"confidence": others[-1].f, "entropy": others[-1].entropy}
-    relative: Score | NoScore = NoScore(
-        "undefined", "The confidence in the answer is 0, so there is no relative score.", evidence
-    )
-    if result.relative is not None:
-        relative = Score(result.relative, evidence)
-    return {"absolute": Score(result.absolute, evidence), "relative": relative}
+    absolute = Score(result.absolute, evidence)
+    if result.relative is None:
+        why = "The confidence in the answer is 0, so there is no relative score."
+        return {"absolute": absolute, "relative": NoScore("undefined", why, evidence)}
+    return {"absolute": absolute, "relative": Score(result.relative, evidence)}
 
 
 async def confidences(
@@ -144,14 +143,11 @@ async def confidences(
     Raises NoScore (`unsupported`: the proxy gives no likelihoods, or other tokens each time) and ModelError.
     """
     template = Template(models.prompts.get(PROXY).text)
-    requests = []
-    for known in sets:
-        prompt = template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in known))
-        requests.append(
-            LikelihoodRequest(prompt, answer, chat=True)
-            if chat
-            else LikelihoodRequest(prompt + _ANSWER_LINE, f" {answer}")
-        )
+    prompts = [template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in one)) for one in sets]
+    if chat:
+        requests = [LikelihoodRequest(prompt, answer, chat=True) for prompt in prompts]
+    else:
+        requests = [LikelihoodRequest(prompt + _ANSWER_LINE, f" {answer}") for prompt in prompts]
     try:
         replies = await models.likelihoods(requests)
     except Unsupported as error:
