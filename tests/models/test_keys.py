@@ -119,5 +119,5 @@ def test_a_base_url_loses_its_closing_slash() -> None:
 
 
 def test_a_base_url_that_goes_too_far_is_told_where_it_ends():
-    with pytest.raises(UserError, match=r"stands before /chat/completions: http://localhost:8000/v1$"):
+    with pytest.raises(UserError, match=r"ends before /chat/completions: http://localhost:8000/v1$"):
         check_base_url("http://localhost:8000/v1/chat/completions/")
