@@ -148,25 +148,25 @@ def test_a_wrong_file_is_told_line_by_line(tmp_path: Path):
     with pytest.raises(BadInput) as caught:
         load_hypotheses(path)
     assert list(caught.value.lines) == [
-        f"{path}:1: [0].name: input should be a valid string, found 7; put it in quotes",
-        f"{path}:1: [0].combine: input should be 'all' or 'any', found some",
-        f"{path}:1: [0].metrics: list should have at least 1 item after validation, not 0, found []",
-        f"{path}:1: [0].pairs[0]: a pair is two different systems, as [a, b], found [A, A]",
-        f"{path}:1: [0].pairs[1][0]: input should be a valid string, found 1; put it in quotes",
-        f"{path}:1: [0].pairs[1][1]: input should be a valid string, found 2; put it in quotes",
-        f"{path}:1: [0].direction: input should be 'two-sided', 'greater' or 'less', found up",
-        f"{path}:1: [0]: unknown key: metric. Did you mean metrics? "
+        f"{path}:1: [0].name: expected text, found 7; put it in quotes",
+        f"{path}:2: [0].combine: expected 'all' or 'any', found \"some\"",
+        f"{path}:3: [0].metrics: is empty",
+        f"{path}:4: [0].pairs[0]: a pair is two different systems, as [a, b]",
+        f"{path}:4: [0].pairs[1][0]: expected text, found 1; put it in quotes",
+        f"{path}:4: [0].pairs[1][1]: expected text, found 2; put it in quotes",
+        f"{path}:5: [0].direction: expected 'two-sided', 'greater' or 'less', found \"up\"",
+        f"{path}:6: [0].metric: unknown key: metric. Did you mean metrics? "
         "The keys are name, combine, metrics, pairs, direction.",
         f"{path}:7: [1].name: is missing",
-        f"{path}:7: [1].metrics: input should be a valid list, found quality",
-        f"{path}:7: [1].pairs: input should be a valid list, found A",
-        f"{path}:8: [1].combine: is given twice",
-        f"{path}:11: [2]: expected name, combine, metrics, pairs, direction, found just text",
-        f"{path}:12: [3].name: is missing",
+        f"{path}:8: [1].combine: is there twice",
+        f'{path}:9: [1].metrics: expected a list, found "quality"',
+        f'{path}:10: [1].pairs: expected a list, found "A"',
+        f'{path}:11: [2]: expected an object, found "just text"',
         f"{path}:12: [3].combine: is missing",
+        f"{path}:12: [3].name: is missing",
         f"{path}:12: [3].pairs: is missing",
-        f"{path}:13: [4].metrics: quality is given twice, found [quality, quality]",
-        f"{path}:17: [5].name: twice is given twice",
+        f"{path}:15: [4].metrics: quality is there twice",
+        f"{path}:17: [5].name: twice is there twice",
     ]
 
 
@@ -174,8 +174,8 @@ def test_a_wrong_file_is_told_line_by_line(tmp_path: Path):
     ("text", "message"),
     [
         ("", ":1: expected a list of hypotheses"),
-        ("name: h", ":1: expected a list of hypotheses .* found a table"),
-        ("[]", r":1: expected a list of hypotheses .* found \[\]"),
+        ("name: h", ":1: expected a list of hypotheses .* found an object"),
+        ("[]", r":1: expected a list of hypotheses .* found a list"),
         ("- name: [", ":1: is not YAML"),
         ("- a\n- b: c: d", ":2: is not YAML: mapping values are not allowed here"),
         ("- !!python/object:os.system {}", ":1: the tag !!python/object:os.system is not known"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
+from longmark.errors import UnknownName
 from longmark.records.files import NotJson, parse_json
 
 _SHOWN = 40  # characters of a wrong value that a message shows
@@ -54,10 +56,11 @@ def found(value: Any) -> str:
     return " ".join(str(value).split())[:_SHOWN]
 
 
-def problems(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
-    """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours."""
+def problems(error: ValidationError, known: Sequence[str] = ()) -> list[tuple[tuple[int | str, ...], str]]:
+    """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours.
+    known: the keys that an unknown one is compared with."""
     return [
-        (one["loc"], str(one["ctx"]["error"]) if one["type"] == "value_error" else _problem(one))
+        (one["loc"], str(one["ctx"]["error"]) if one["type"] == "value_error" else _problem(one, known))
         for one in error.errors(include_url=False)
     ]
 
@@ -67,11 +70,16 @@ def in_one_line(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, where))}: {what}" if where else what for where, what in problems(error))
 
 
-def _problem(one: Any) -> str:
+def _problem(one: Any, known: Sequence[str]) -> str:
     if one["type"] == "missing":
         return "is missing"
+    if one["type"] in ("too_short", "string_too_short"):
+        return "is empty"
     if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "is not known here"
+        name = str(one["loc"][-1])
+        return (
+            str(UnknownName("key", name, known, f"The keys are {', '.join(known)}.")) if known else "is not known here"
+        )
     expected = _EXPECTED.get(one["type"]) or one["msg"].removeprefix("Input should be ")
     number = "a number " if one["type"].startswith(("greater", "less")) else ""
     quotes = one["type"] == "string_type" and isinstance(one["input"], (bool, int, float))

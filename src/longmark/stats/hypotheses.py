@@ -22,13 +22,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
-from longmark.records.files import BAD_SHOWN
+from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
 from longmark.stats.results import TWO_SIDED, Comparison, HypothesisResult, TukeyTest
 
 ALL, ANY = "all", "any"
-_LONGEST_SHOWN = 80  # characters of a wrong value
 _KEYS = ("name", "combine", "metrics", "pairs", "direction")
 
 
@@ -43,9 +42,13 @@ class Hypothesis:
     direction: str = TWO_SIDED
 
 
+def _named(value: Any) -> str:
+    return value if isinstance(value, str) else f"[{', '.join(value)}]"
+
+
 def _each_once(values: list[Any]) -> list[Any]:
     if twice := [values[i] for i in repeats(values)]:
-        raise ValueError(f"{_shown(twice[0])} is given twice")
+        raise ValueError(f"{_named(twice[0])} is there twice")
     return values
 
 
@@ -78,44 +81,19 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     source = yaml_file.load(file, "--hypotheses")
     content = source.content
     if source.root is None or not isinstance(content, list) or not content:
-        raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {_shown(content)}"])
-    lines = [item.start_mark.line + 1 for item in source.root.value]
-    wrong = [(line, f"{_place(where)}: is given twice") for where, line in source.repeated]
+        raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {found(content)}"])
+    wrong: list[tuple[yaml_file.Where, str]] = []
     names = [item.get("name") if isinstance(item, dict) else None for item in content]
-    texts = [name if isinstance(name, str) else None for name in names]
-    wrong += [(lines[i], f"[{i}].name: {texts[i]} is given twice") for i in repeats(texts) if texts[i] is not None]
+    for i in repeats([name if isinstance(name, str) else None for name in names]):
+        if isinstance(names[i], str):
+            wrong.append(((i, "name"), f"{names[i]} is there twice"))
+    written: list[_Written] = []
     try:
         written = TypeAdapter(list[_Written]).validate_python(content)
     except ValidationError as error:
-        wrong += [(lines[int(one["loc"][0])], _mistake(one)) for one in error.errors()]
-    if wrong:
-        told = [f"{file}:{line}: {what}" for line, what in sorted(wrong, key=lambda one: one[0])]
-        raise BadInput(told[:BAD_SHOWN], len(told))
+        wrong += problems(error, _KEYS)
+    source.check(wrong)
     return tuple(Hypothesis(w.name, w.combine, tuple(w.metrics), tuple(w.pairs), w.direction) for w in written)
-
-
-def _mistake(error: Any) -> str:
-    """A mistake that pydantic found, as `place: what`."""
-    where, value = error["loc"], error["input"]
-    if error["type"] == "extra_forbidden":
-        unknown = UnknownName("key", str(where[-1]), _KEYS, f"The keys are {', '.join(_KEYS)}.")
-        return f"{_place(where[:-1])}: {unknown}"
-    if error["type"] == "missing":
-        return f"{_place(where)}: is missing"
-    if error["type"] == "model_type":
-        return f"{_place(where)}: expected {', '.join(_KEYS)}, found {_shown(value)}"
-    quotes = "; put it in quotes" if isinstance(value, int | float) else ""
-    what = error["msg"].removeprefix("Value error, ")
-    return f"{_place(where)}: {what[0].lower()}{what[1:]}, found {_shown(value)}{quotes}"
-
-
-def _place(where: yaml_file.Where) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-
-
-def _shown(value: Any) -> str:
-    text = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
-    return "a table" if isinstance(value, dict) else "nothing" if value is None else text[:_LONGEST_SHOWN]
 
 
 def decide(
