@@ -36,13 +36,13 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
         "examples": {},
         "fixed": settings.fixed(),
         "metrics": {
-            value: {
+            name: {
                 "bounds": list(declared.bounds),
                 "higher_is_better": declared.higher_is_better,
                 "summary": declared.summary or docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
             }
             for chosen in settings.selected
-            for value, declared in chosen.scores.items()
+            for name, declared in chosen.scores.items()
         },
         "environment": {},
         "sessions": [],

@@ -1,16 +1,14 @@
-"""`longmark.run`: examples x metrics -> rows, in a run folder that can be resumed at any time.
+"""`longmark.run`: examples x metrics -> rows, in a resumable run folder.
 
     result = longmark.run("answers.jsonl", metrics="ccrs", judges="embedded", out="runs/first")
     for row in result.rows(): ...
 
-The same call resumes a run that was killed, stopped or ran out of budget: rows that exist are kept, and replies that
-were paid for are in the cache.
+The same call resumes a run that was killed, stopped or ran out of budget: existing rows and paid replies are kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -88,10 +86,9 @@ def finish(work: Callable[[], Awaitable[T]]) -> T:
 
 def _in_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Runs a coroutine to its end in a thread of its own; a Ctrl-C here ends it there first."""
-    result: list[T] = []
-    error: list[BaseException] = []
+    from concurrent.futures import ThreadPoolExecutor, wait
+
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
-    ended = threading.Event()  # not thread.join(): Python 3.11 takes a thread for ended once a Ctrl-C breaks into it
 
     async def noted() -> T:
         loop = asyncio.get_running_loop()
@@ -99,23 +96,14 @@ def _in_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         running.append((loop, task))
         return await task
 
-    def in_thread() -> None:
-        try:
-            result.append(asyncio.run(noted()))
-        except BaseException as raised:  # raised again in the caller's thread
-            error.append(raised)
-        finally:
-            ended.set()
-
-    threading.Thread(target=in_thread, name="longmark.run").start()
+    executor = ThreadPoolExecutor(1, "longmark.run")
+    ended = executor.submit(lambda: asyncio.run(noted()))
+    executor.shutdown(wait=False)
     try:
-        ended.wait()
+        return ended.result()
     except BaseException:
         for loop, task in running:
-            with suppress(RuntimeError):  # it has just ended
+            with suppress(RuntimeError):  # it has ended
                 loop.call_soon_threadsafe(task.cancel)
-        ended.wait()
+        wait([ended])
         raise
-    if error:
-        raise error[0]
-    return result[0]

@@ -127,11 +127,8 @@ class RunOptions(ModelNames, Options):
 
 @dataclass(frozen=True)
 class Settings:
-    """What is fixed for a run's folder: a row made with other settings does not belong there.
-
-    selected: the metrics; params: metric -> its parameters; backends: the models; prompts: the book; seed; scoring;
-    domain: what the questions are about.
-    """
+    """What is fixed for a run's folder. selected: the metrics; params: metric -> its parameters; backends: the models;
+    prompts: the book; domain: what the questions are about."""
 
     selected: Sequence[Selected]
     backends: Backends
@@ -183,19 +180,18 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
     from pydantic import TypeAdapter, ValidationError
 
     settable = {
-        f"{chosen.name}.{f.name}": (chosen, f.name)
+        f"{chosen.name}.{name}": (chosen.name, name, kind)
         for chosen in selected
-        for f in dataclasses.fields(chosen.metric.params)
+        for name, kind in get_type_hints(chosen.metric.params).items()
     }
     changes: dict[str, dict[str, Any]] = {chosen.name: {} for chosen in selected}
     for name, value in given.items():
         if name not in settable:
             hint = "See: longmark metrics NAME" if settable else "The metrics of this run have no parameters."
             raise UnknownName("parameter", name, settable, hint)
-        chosen, parameter = settable[name]
-        kind = get_type_hints(chosen.metric.params)[parameter]
+        metric, parameter, kind = settable[name]
         try:
-            changes[chosen.name][parameter] = TypeAdapter(kind).validate_python(value)
+            changes[metric][parameter] = TypeAdapter(kind).validate_python(value)
         except ValidationError as error:
             raise UserError(f"--param {name}={value}: {error.errors()[0]['msg']}") from None
     made = {}
@@ -208,7 +204,7 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
 
 
 def choose(names: Sequence[str], domain: Domain | None = None) -> list[Selected]:
-    """The metrics that names select, with the values that they have in a domain. UserError where there are none."""
+    """The metrics that names select, with the scores that they have in a domain. UserError where there are none."""
     selected = metrics.select([name.strip() for name in names if name.strip()], domain)
     if not selected:
         raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
