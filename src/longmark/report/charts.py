@@ -25,7 +25,7 @@ REFERENCE = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 PAD, KEY = 6, 15
 FINEST, _LARGEST = 1e-9, 1e12
 """Values closer together are one place; a value further from 0 is not drawn."""
-_PANELS, _POINTS, _CROWD, _GRID = 24, 800, 600, 48
+_PANELS, _CROWD, _GRID = 24, 600, 48
 _TINY = 8.5
 _MARKERS = "os^DXvP"
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 2, 2)), (0, (4, 1.5)))
@@ -92,7 +92,7 @@ def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float
     """Lines that differ in dash and marker as well as in colour. x, y: the axes' names; threshold: a dashed line across
     at this y."""
     shown, more = first(series, "curve")
-    lines = [[(at, finite(value)) for at, value in _thinned(curve.points) if finite(at) is not None] for curve in shown]
+    lines = [[(at, finite(value)) for at, value in curve.points if finite(at) is not None] for curve in shown]
     ys = known(value for line in lines for _, value in line)
     if not ys:
         return Figure(label, "No curve has a point." if series else NOTHING)
@@ -361,17 +361,3 @@ def _cell(value: float, ends: Ends) -> float:
     """The middle of the cell of a crowded figure that holds the value."""
     step = (ends[1] - ends[0]) / _GRID
     return ends[0] + (min(int((value - ends[0]) / step), _GRID - 1) + 0.5) * step
-
-
-def _thinned(points: Sequence[tuple[float, float | None]]) -> Sequence[tuple[float, float | None]]:
-    """A line that looks the same: of each of 200 stretches the first, lowest, highest and last point, and a gap."""
-    if len(points) <= _POINTS:
-        return points
-    found: list[tuple[float, float | None]] = []
-    size = math.ceil(len(points) / (_POINTS // 4))
-    for start in range(0, len(points), size):
-        part = points[start : start + size]
-        there = sorted((value, i) for i, (_, value) in enumerate(part) if value is not None)
-        gap = next((i for i, (_, value) in enumerate(part) if value is None), 0)
-        found += [part[i] for i in sorted({0, gap, len(part) - 1, *(i for _, i in there[:1] + there[-1:])})]
-    return found
