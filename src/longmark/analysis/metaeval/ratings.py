@@ -155,7 +155,8 @@ def rating_label(
 
 
 class _Sample:
-    """The rated answers of a label that have a row. ratings: the mean of each (NaN for categories)."""
+    """The rated answers of a label that have a row. ratings: the mean of each (NaN for categories); own: each metric's
+    scores of them; oriented: higher is better."""
 
     def __init__(self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: Options) -> None:
         self.scores, self.items, self.scale, self.options = scores, items, scale, options
@@ -165,15 +166,11 @@ class _Sample:
         self.classes = [majority(scale.class_of(rating.value) for rating in item.ratings) for item in items]
         self.clusters: Clusters = clusters_of([item.question for item in items])
 
-    def own(self, metric: str) -> Floats:
-        """The scores as the metric gave them."""
-        return self.scores.column(metric)[self.places]
-
-    def oriented(self, metric: str) -> Floats:
-        return oriented(self.own(metric), self.scores.metrics[metric])
+        self.own = {name: scores.column(name)[self.places] for name in scores.metrics}
+        self.oriented = {name: oriented(self.own[name], facts) for name, facts in scores.metrics.items()}
 
     def scaled(self, metric: str, low: float, high: float) -> Floats | None:
-        return on_scale(self.own(metric), self.scores.metrics[metric], low, high)
+        return on_scale(self.own[metric], self.scores.metrics[metric], low, high)
 
     @cached_property
     def yes(self) -> Floats:
@@ -184,11 +181,11 @@ class _Sample:
         found: dict[str, Any] = {}
         if self.scale.numeric:
             for kind in ("pearson", "spearman", "kendall"):
-                found[kind] = self._rho(self.oriented(name), self.ratings, kind, self.clusters)
+                found[kind] = self._rho(self.oriented[name], self.ratings, kind, self.clusters)
             found |= {**self._levels(name), "points": self._points(name)}
         if self.scale.kind == BINARY:
             how = (self.yes, self.options.level, self.clusters)
-            found["auc"] = auc(self.oriented(name), *how)
+            found["auc"] = auc(self.oriented[name], *how)
             found["calibration"] = calibration(self.scaled(name, 0, 1), *how)
         if self.scale.classes:
             found["classes"] = self._classes(name)
@@ -200,24 +197,24 @@ class _Sample:
 
     def rho_difference(self, first: str, second: str) -> Estimate:
         """Of Spearman's rho; of Pearson's where the sample is too large for ranks."""
-        distinct = [_distinct(self.own(name)) * _distinct(self.ratings) for name in (first, second)]
+        distinct = [_distinct(self.own[name]) * _distinct(self.ratings) for name in (first, second)]
         kind: Kind = "pearson" if max(distinct) > _MOST_DISTINCT else "spearman"
-        columns = self.oriented(first), self.oriented(second), self.ratings
+        columns = self.oriented[first], self.oriented[second], self.ratings
         return correlation_difference(*columns, kind, clusters=self.clusters, level=self.options.level)
 
     def auc_difference(self, first: str, second: str) -> Estimate:
-        return auc_difference(self.oriented(first), self.oriented(second), self.yes, self.options.level, self.clusters)
+        return auc_difference(self.oriented[first], self.oriented[second], self.yes, self.options.level, self.clusters)
 
     def groups(self, by: Sequence[str]) -> Iterator[GroupResult]:
         for column, group, rows in groups_of(self.items, by):
             here = np.isin(np.arange(len(self.items)), rows)
             for name in self.scores.metrics:
                 clusters = subset(self.clusters, here)
-                rho = self._rho(self.oriented(name)[rows], self.ratings[rows], clusters=clusters)
+                rho = self._rho(self.oriented[name][rows], self.ratings[rows], clusters=clusters)
                 yield GroupResult(column, group, name, rho)
 
     def _points(self, name: str) -> tuple[tuple[float, float], ...]:
-        scores = self.own(name)
+        scores = self.own[name]
         both = np.flatnonzero(~(np.isnan(self.ratings) | np.isnan(scores)))
         if len(both) > _MOST_POINTS:
             both = np.sort(np.random.default_rng(self.options.seed).choice(both, _MOST_POINTS, replace=False))
@@ -243,7 +240,7 @@ class _Sample:
         questions, systems = self._by_system
         if len(systems) < _FEWEST_SYSTEMS:
             return {}
-        scores, ratings, level = self.oriented(name), self.ratings, self.options.level
+        scores, ratings, level = self.oriented[name], self.ratings, self.options.level
         rhos = [
             correlation(ratings[rows], scores[rows], "spearman", level=level, method="fisher").value
             for rows in questions
@@ -255,7 +252,7 @@ class _Sample:
         return {"within": within, "systems": correlation(x, y, "spearman", level=level)}
 
     def _classes(self, name: str) -> ClassErrors:
-        scale, own = self.scale, self.own(name)
+        scale, own = self.scale, self.own[name]
         labels = np.array([label or "" for label in self.classes], dtype=object)
         labelled = np.array([label is not None for label in self.classes], dtype=bool)
         both = labelled & ~np.isnan(own)
@@ -277,7 +274,7 @@ class _Sample:
                 error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
                 counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
             reached = [scale.number[one] >= numbers[place] if scale.number else one == each for one in labels[both]]
-            above = auc(self.oriented(name)[both], np.array(reached, dtype=np.float64), self.options.level).value
+            above = auc(self.oriented[name][both], np.array(reached, dtype=np.float64), self.options.level).value
             results.append(ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts))
         n = int(both.sum())
         if scaled is None or not n:
@@ -294,13 +291,14 @@ class _Sample:
         rated = ~np.isnan(ratings)
         systems = np.array([answer.system for answer in answers], dtype=object)
         questions = np.array([answer.question_id for answer in answers], dtype=object)
-        groups = {ALL: np.ones(len(answers), dtype=bool)}
+        groups = [(ALL, np.ones(len(answers), dtype=bool))]
         if len(self.scores.systems) > 1:
-            groups |= {system: systems == system for system in self.scores.systems}
+            groups += [(system, systems == system) for system in self.scores.systems]
         for metric, facts in self.scores.metrics.items():
             scores = on_scale(self.scores.column(metric), facts, low, high)
-            for system, here in groups.items() if scores is not None else ():
-                assert scores is not None
+            if scores is None:
+                continue
+            for system, here in groups:
                 if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
                     clusters = clusters_of(questions[here].tolist())
                     mean = ppi_mean(ratings[here], scores[here], clusters=clusters, level=self.options.level)
@@ -325,7 +323,7 @@ def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
     rows = [row for row, item in enumerate(items) if item.places]
     for name in sample.scores.metrics if scale.numeric else ():
         scores[name] = np.full(len(items), np.nan)
-        scores[name][rows] = sample.oriented(name)
+        scores[name][rows] = sample.oriented[name]
     questions = clusters_of([item.question for item in items])
     rated = RatedItems(votes, questions, numeric=scale.numeric, classes=bool(scale.classes))
     return agreement(rated, scores, {}, sample.options)
