@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.report.browser import needs_chromium, opened
 
-from longmark.analysis.studies.score.answers import write_pages
+from longmark.analysis.studies.score.page import write_pages
 from longmark.analysis.studies.score.plan import Member, Plan
 from longmark.analysis.studies.study import Outcome
 from longmark.models.cache import CallCache

@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longmark.analysis.studies.score.answers import write_pages
-from longmark.analysis.studies.score.page import document
+from longmark.analysis.studies.score.page import document, write_pages
 from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring, scorings, upgrade
 from longmark.analysis.studies.score.results import Results, results_of
