@@ -25,6 +25,17 @@ def cache(tmp_path: Path):
     made.close()
 
 
+def test_batches_that_begin_together_send_each_text_once(cache: CallCache):
+    model = FakeEmbedder()
+
+    async def call() -> None:
+        client = Client(cache)
+        await asyncio.gather(*(client.embed(model, ["a", "b", str(i % 3)], UsageLog()) for i in range(12)))
+
+    asyncio.run(call())
+    assert sorted(text for request in model.requests for text in request) == ["0", "1", "2", "a", "b"]
+
+
 def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):
     model = FakeChat("85", latency=0.05)
 

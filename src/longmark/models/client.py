@@ -188,6 +188,9 @@ class Client(Sender):
                     mine[key] = request
             if mine and self._dry:
                 raise WouldCall(kind.most(list(mine.values())), self.price(model), usage_log.usage.calls)
+            # before anything is awaited, so that nobody else begins the same call
+            flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
+            self._flights.update(flights)
             try:
                 if len(mine) == 1:
                     await fly(mine)
@@ -200,6 +203,11 @@ class Client(Sender):
                 smaller += 1
                 if smaller > _HALVINGS or kind is _RERANKS:
                     raise
+            finally:
+                for key, flight in flights.items():
+                    if self._flights.get(key) is flight:  # its batch was not begun, after an error
+                        flight.cancel()
+                        del self._flights[key]
         self._book(usage_log, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
@@ -214,9 +222,7 @@ class Client(Sender):
     ) -> tuple[dict[bytes, Stored], bool]:
         """Sends what nobody has requested yet, stores the replies, and gives them to whoever needs the same meanwhile;
         and whether anything was sent. What another process has requested is waited for."""
-        loop = asyncio.get_running_loop()
-        flights = {key: loop.create_future() for key in wanted}
-        self._flights.update(flights)
+        flights = {key: self._flights[key] for key in wanted}
         landed: dict[bytes, Stored] = {}
         sent, anew = False, usage_log.refresh
         try:
