@@ -1,18 +1,11 @@
-"""What several verbs share: kinds of arguments, groups of options, exit codes, models for a verb that is no run."""
+"""What several verbs share: kinds of arguments, groups of options, exit codes."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from longmark.models.cache import CallCache
-    from longmark.models.handles import Models
-    from longmark.models.registry import ModelNames
-    from longmark.prompts import Prompt
 
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
 
@@ -117,20 +110,3 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     spend.add_argument("--quiet", action="store_true", help="show no progress")
     return spend
-
-
-def models_of(arguments: argparse.Namespace, cache: CallCache, given: ModelNames, prompts: Iterable[Prompt]) -> Models:
-    """The models of a verb that is no run, with a client of their own. prompts: those that --prompts may replace."""
-    from longmark.domain import load
-    from longmark.models.budget import Budget
-    from longmark.models.client import Client, UsageLog
-    from longmark.models.handles import Models
-    from longmark.models.registry import Registry, price_of
-    from longmark.prompts import PromptBook, from_folder
-
-    folder = getattr(arguments, "prompts", None)
-    book = from_folder(folder, prompts) if folder else PromptBook()
-    budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
-    client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-    backends = Registry(cache, arguments.timeout, arguments.max_reply_bytes).backends(given)
-    return Models(backends, client, UsageLog(), book, domain=load(getattr(arguments, "domain", None)))

@@ -59,7 +59,7 @@ def vary(arguments: argparse.Namespace) -> int:
     domain = load(arguments.domain)
     names = variants.chosen(domain, split(arguments.variants))
     examples = read_questions(arguments)
-    with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _cache):
+    with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
         given = models if arguments.generator else None
         at_once = 2 * arguments.concurrency
         varied = finish_with(

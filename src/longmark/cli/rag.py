@@ -9,21 +9,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, models_of, pairs, split, whole
+from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, pairs, split, whole
 from longmark.cli.terminal import Stages
 from longmark.progress import counted
 
 if TYPE_CHECKING:
-    from longmark.models.cache import CallCache
     from longmark.models.handles import Models
-    from longmark.models.registry import ModelNames
-    from longmark.prompts import Prompt
+    from longmark.models.registry import ModelNames, Registry
     from longmark.rag.answer import Answered
     from longmark.rag.grid import Reader, System
     from longmark.rag.index import Index
@@ -111,7 +109,7 @@ def index(arguments: argparse.Namespace) -> int:
     from longmark.rag.chunk import Chunking
 
     chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
-    with open_models(arguments, ModelNames(embedder=arguments.embedder), ()) as (models, _cache):
+    with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
         built = finish_with(
             models,
             lambda: rag_index.build(
@@ -145,7 +143,7 @@ def answer(arguments: argparse.Namespace) -> int:
     format_of(arguments.out, "--out ")
     how, found = _answering(arguments), _index(arguments)
     names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
-    with open_models(arguments, names) as (models, _cache):
+    with open_models(arguments, names) as (models, _registry):
         retriever = Retriever(found, models, arguments.retriever)
         questions = read_questions(arguments)
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
@@ -176,9 +174,9 @@ def grid(arguments: argparse.Namespace) -> int:
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.readers_of(arguments.reader)
     how, found = _answering(arguments), _index(arguments)
-    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, cache):
+    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, registry):
         retrievers = [Retriever(found, models, name) for name in names]
-        with_readers = _with_readers(arguments, cache, models, readers)
+        with_readers = _with_readers(registry, models, readers)
         questions = read_questions(arguments)
         stages, done = Stages(), Counter[str]()
 
@@ -199,16 +197,26 @@ def grid(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def open_models(
-    arguments: argparse.Namespace, names: ModelNames, prompts: Iterable[Prompt] | None = None
-) -> Iterator[tuple[Models, CallCache]]:
-    """The models of a verb, and the open cache. prompts: those that --prompts may replace; None: every one."""
+def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tuple[Models, Registry]]:
+    """The models of a verb that is no run, with a client of their own, and the registry that opened them."""
+    from longmark.domain import load
     from longmark.engine.run import open_cache
     from longmark.engine.settings import every_prompt
+    from longmark.models.budget import Budget
+    from longmark.models.client import Client, UsageLog
+    from longmark.models.handles import Models
+    from longmark.models.registry import Registry, price_of
+    from longmark.prompts import PromptBook, from_folder
 
     cache = open_cache(arguments.cache)
     try:
-        yield models_of(arguments, cache, names, every_prompt() if prompts is None else prompts), cache
+        folder = getattr(arguments, "prompts", None)
+        book = from_folder(folder, every_prompt()) if folder else PromptBook()
+        budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
+        client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
+        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
+        domain = load(getattr(arguments, "domain", None))
+        yield Models(registry.backends(names), client, UsageLog(), book, domain=domain), registry
     finally:
         cache.close()
 
@@ -267,14 +275,10 @@ def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, genera
     return ModelNames(generator=generator, embedder=arguments.embedder or of_index)
 
 
-def _with_readers(
-    arguments: argparse.Namespace, cache: CallCache, models: Models, readers: Sequence[Reader]
-) -> dict[str, Models]:
+def _with_readers(registry: Registry, models: Models, readers: Sequence[Reader]) -> dict[str, Models]:
     """label -> the models with the reader as generator. They share the client, and so the budget."""
     from longmark.errors import UserError
-    from longmark.models.registry import Registry
 
-    registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
     found = {}
     for reader in readers:
         try:

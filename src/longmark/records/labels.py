@@ -142,8 +142,17 @@ def read_labels(
         except Problem as problem:
             wrong.add(f"{name}:{line}: {problem}")
     wrong.check()
-    found = _without_useless_groups(list(read.values()), columns.by, by)
-    human = replace(found, name=name, empty=empty)
+    unused = {} if by else _useless_groups(list(read.values()), columns.by)
+    kept = [place for place in range(len(columns.by)) if place not in unused]
+    every = [replace(one, groups=tuple(one.groups[place] for place in kept)) for one in read.values()]
+    human = Labels(
+        name,
+        tuple(one for one in every if isinstance(one, Label)),
+        tuple(one for one in every if isinstance(one, Choice)),
+        tuple(columns.by[place] for place in kept),
+        empty,
+        tuple((columns.by[place], why) for place, why in unused.items()),
+    )
     if not human.labels:
         raise UserError(f"{name}: no line has a {'choice' if columns.pairs else 'value'}")
     for label in labels:
@@ -169,7 +178,7 @@ class _Columns:
         names = dict.fromkeys(column for _, record in records if isinstance(record, Mapping) for column in record)
         if not names:  # every record is unreadable, each with its reason
             return
-        listed = f"The columns are {_some(names)}."
+        listed = f"The columns are {first_few(names, 12)}."
         folded = {_folded(str(column)): column for column in reversed(names)}
         for field, column in mapping.items():
             if column not in names:
@@ -185,7 +194,7 @@ class _Columns:
             if field not in self._column:
                 what = "choices between answers" if self.pairs else "ratings"
                 remedy = f"name it with --map {field}=COLUMN"
-                raise UserError(f"{file}: {what} need a column {field}; found {_some(names)}; {remedy}")
+                raise UserError(f"{file}: {what} need a column {field}; found {first_few(names, 12)}; {remedy}")
         for column in by:
             if column not in names and _folded(column) not in folded:
                 raise UnknownName("column in --by", column, map(str, names), listed)
@@ -243,28 +252,17 @@ class _Columns:
         )
 
 
-def _without_useless_groups(read: Sequence[Label | Choice], by: tuple[str, ...], asked: Sequence[str]) -> Labels:
-    """Without the columns that are named like a group and are none (unless asked for): too many values, or several for
-    one answer."""
+def _useless_groups(read: Sequence[Label | Choice], by: Sequence[str]) -> dict[int, str]:
+    """The columns (by place) that are named like a group and are none, with the reason."""
     unused: dict[int, str] = {}
-    for place in range(0 if asked else len(by)):
+    for place in range(len(by)):
         first: dict[tuple[Any, ...], str | None] = {}
         count = len({each.groups[place] for each in read})
         if count > MOST_GROUPS:
             unused[place] = f"it has {count:,} different values"
         elif any(first.setdefault(each.about(), each.groups[place]) != each.groups[place] for each in read):
             unused[place] = "it differs between lines on the same answers"
-    kept = [place for place in range(len(by)) if place not in unused]
-    if unused:
-        read = [replace(each, groups=tuple(each.groups[place] for place in kept)) for each in read]
-    return Labels(
-        "",
-        tuple(each for each in read if isinstance(each, Label)),
-        tuple(each for each in read if isinstance(each, Choice)),
-        tuple(by[place] for place in kept),
-        0,
-        tuple((by[place], why) for place, why in unused.items()),
-    )
+    return unused
 
 
 def _value(raw: Any) -> float | str | None:
@@ -298,13 +296,8 @@ def _folded(name: str) -> str:
     return name.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
-def _some(names: Iterable[Any]) -> str:
-    shown = [str(name) for name in names]
-    return ", ".join(shown[:12]) + (", …" if len(shown) > 12 else "")
-
-
-def first_few(names: Iterable[str], most: int = 5) -> str:
+def first_few(names: Iterable[object], most: int = 5) -> str:
     """Some names for a message, and how many more there are."""
-    listed = list(names)
+    listed = list(map(str, names))
     rest = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {rest:,} more" if rest > 0 else "")
