@@ -47,7 +47,7 @@ CLAIMS = {
 async def _print_all(judge: str) -> None:
     right, total = Counter[str](), Counter[str]()
     async with open_models(judge=judge) as models:
-        juror = Juror(models.judges[0], 0.0, 0)
+        juror = Juror(models.judges[0])
         for claim, should in CLAIMS.items():
             try:
                 labels = await label_claim(models, juror, claim, DETAILS, numbered(PASSAGES))

@@ -72,26 +72,34 @@ class Reader(Generic[T]):
         return Reader(lambda reply: step(self.read(reply)), self.max_tokens, self.logprobs, self.schema)
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """number: which of several equal requests this is."""
+
+    temperature: float = TEMPERATURE
+    number: int = 0
+
+
+ONCE = Sampling()
+
+
 async def ask(
     models: Models,
     judge: ChatHandle,
     prompt: Prompt,
     texts: Mapping[str, str],
     reader: Reader[T],
-    *,
-    temperature: float = TEMPERATURE,
-    sample: int = 0,
+    sampling: Sampling = ONCE,
 ) -> Verdict[T]:
-    """One verdict of one judge.
+    """One verdict of one judge. texts: one for each input and field of the prompt.
 
-    texts: one for each input and field of the prompt. sample: the number of this request among several equal ones.
     Raises NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
     """
     request = ChatRequest(
         messages=models.prompts.fill(prompt, texts),
-        temperature=temperature,
+        temperature=sampling.temperature,
         max_tokens=reader.max_tokens,
-        sample=sample,
+        sample=sampling.number,
         logprobs=reader.logprobs,
         schema=reader.schema,
     )

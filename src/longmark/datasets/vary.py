@@ -25,7 +25,7 @@ from longmark.datasets import LeftOut
 from longmark.datasets.perturb import NotMade, named, perturbed
 from longmark.domain import PARAPHRASE, Domain, Slot
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownName, UserError
-from longmark.judge import Unreadable, ask, structure
+from longmark.judge import Sampling, Unreadable, ask, structure
 from longmark.models.budget import estimate_tokens
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
@@ -163,8 +163,7 @@ async def paraphrased(example: Example, models: Models, domain: Domain, seed: in
         PROMPT,
         {"question": question, "keep": "\n".join(value for _, value in kept) or "(nothing)"},
         form.then(checked),
-        temperature=TEMPERATURE,
-        sample=seed,
+        Sampling(TEMPERATURE, seed),
     )
     return verdict.value
 

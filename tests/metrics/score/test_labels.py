@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmark.errors import NoScore
-from longmark.judge import Unreadable, numbered
+from longmark.judge import Sampling, Unreadable, numbered
 from longmark.metrics.score._labels import ClaimLabel, checked, label_reader, occurs
 from longmark.metrics.score.specificity import Juror, label_claim, list_details
 from longmark.models.protocols import ChatReply
@@ -20,7 +20,9 @@ KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], 
 
 def labelled(judge: FakeChat, passages: str = "", temperature: float = 0, sample: int = 0) -> dict[str, ClaimLabel]:
     return call(
-        lambda models: label_claim(models, Juror(models.judges[0], temperature, sample), "Hail fell.", KNOWN, passages),
+        lambda models: label_claim(
+            models, Juror(models.judges[0], Sampling(temperature, sample)), "Hail fell.", KNOWN, passages
+        ),
         judge=judge,
     )
 

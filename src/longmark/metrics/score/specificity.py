@@ -41,7 +41,7 @@ from typing import Any, Literal
 from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
-from longmark.judge import TEMPERATURE, ask, numbered
+from longmark.judge import ONCE, TEMPERATURE, Sampling, ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec
 from longmark.metrics.score._labels import ClaimLabel, Label, checked, details_reader, label_reader, occurs
 from longmark.models.handles import ChatHandle, Models
@@ -136,8 +136,7 @@ class Juror:
     """One of the K judges, or one of the samples of a single judge."""
 
     judge: ChatHandle
-    temperature: float
-    sample: int
+    sampling: Sampling = ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +213,7 @@ async def label_claim(
     shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
     texts = {"context": passages, "details": shown, "claim": claim, **_fields(models.domain, form)}
     reader = label_reader(names)
-    verdict = await ask(
-        models, juror.judge, LABELLING, texts, reader, temperature=juror.temperature, sample=juror.sample
-    )
+    verdict = await ask(models, juror.judge, LABELLING, texts, reader, juror.sampling)
     return {name: checked(one, claim, passages) for name, one in verdict.value.items()}
 
 
@@ -227,10 +224,10 @@ def _fields(domain: Domain, form: Any) -> dict[str, str]:
 
 def _jury(models: Models, params: Params) -> list[Juror]:
     if len(models.judges) > 1:
-        return [Juror(judge, TEMPERATURE, 0) for judge in models.judges]
+        return [Juror(judge) for judge in models.judges]
     temperature = params.temperature if params.samples > 1 else TEMPERATURE
     first = models.seed * params.samples  # another seed asks for other samples
-    return [Juror(models.judges[0], temperature, first + k) for k in range(params.samples)]
+    return [Juror(models.judges[0], Sampling(temperature, first + k)) for k in range(params.samples)]
 
 
 def _batches(answer_claims: Sequence[str]) -> list[list[str]]:
