@@ -206,9 +206,9 @@ def test_mistakes_are_named():
         tukey(rows, "ABC")
     with pytest.raises(UserError, match="at least two systems"):
         tukey([[0.1], [0.2], [0.3]], "A")
-    with pytest.raises(UserError, match="twice there: A"):
+    with pytest.raises(UserError, match="given twice: A"):
         tukey(rows, ["A", "A"])
-    with pytest.raises(UserError, match="give None where a score is missing"):
+    with pytest.raises(UserError, match="give None for a missing score"):
         tukey([[0.1, 0.2], [0.1]], "AB")
     with pytest.raises(UserError, match="only finite"):
         tukey([[0.1, float("inf")]], "AB")

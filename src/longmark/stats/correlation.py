@@ -9,7 +9,7 @@ scale, z = atanh(r), and taken back:
 
 The second holds for normal scores without ties. Scores of judges are skewed, heaped at a bound and full of ties, so the
 first is the default; it also gives the interval of a mean over systems that answered the same questions, and of the
-difference between two metrics marked against the same people, where the parts depend on each other.
+difference between two metrics on the same ratings, where the parts depend on each other.
 
 Pairs that belong together (answers to one question) are given one cluster: then clusters are left out, not pairs
 (`stats.jackknife`), and t has one degree less than there are clusters.
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
@@ -40,6 +40,7 @@ METHODS = (JACKKNIFE, "fisher")
 
 _FEWEST = 3
 _PERFECT = 1 - 1e-12
+_NO_Z = "a perfect correlation has no finite z, so no interval"
 _FEWEST_FOR_INTERVAL = 5
 
 
@@ -98,21 +99,18 @@ def _with_parts(
 ) -> tuple[Estimate, Floats | None]:
     """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value), if needed."""
     (a, b), keep = complete_rows(x, y)
-    missing = int((~keep).sum())
     units = np.arange(len(keep)) if clusters is None else clusters
     used, of = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
-
-    def result(value: float | None, low: float | None, high: float | None, reason: str | None) -> Estimate:
-        return Estimate(value, low, high, len(a), level, method, reason, missing, count)
-
-    if why := _no_value(a, b):
-        return result(None, None, None, why), None
+    empty = Estimate(None, None, None, len(a), level, method, _no_value(a, b), len(keep) - len(a), count)
+    if empty.reason:
+        return empty, None
     r = _value(a, b, kind)
+    empty = replace(empty, value=r)
     if abs(r) >= _PERFECT:
-        return result(r, None, None, "a perfect correlation has no finite z, so no interval"), None
+        return replace(empty, reason=_NO_Z), None
     if why := _too_few(len(a), count, "pairs"):
-        return result(r, None, None, why), None
+        return replace(empty, reason=why), None
     parts = None
     if method == "fisher":
         half = NormalDist().inv_cdf((1 + level) / 2) * _normal_error(r, len(a), kind)
@@ -121,10 +119,10 @@ def _with_parts(
         parts[used] = deviations(a, b, kind, None if count is None else of)
         error = float(np.linalg.norm(parts))
         if not math.isfinite(error):
-            return result(r, None, None, _left_flat(count, "pairs")), None
+            return replace(empty, reason=_left_flat(count, "pairs")), None
         half = t_quantile(level, len(used) - 1) * error / (1 - r * r)
     z = math.atanh(r)
-    return result(r, math.tanh(z - half), math.tanh(z + half), None), parts
+    return replace(empty, low=math.tanh(z - half), high=math.tanh(z + half)), parts
 
 
 def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
@@ -149,7 +147,7 @@ def mean_correlation(
 ) -> MeanCorrelation:
     """tanh of the mean of atanh(r) over systems, each counting once.
 
-    x, y: two metrics' scores by system; position i is question i in every system, None where it lacks. The interval
+    x, y: two metrics' scores by system; position i is question i in every system, None if missing. The interval
     leaves out a question in all systems at once, since systems that answer the same questions vary together; with
     clusters (for each question, what it belongs to) a cluster of questions.
     """
@@ -166,35 +164,32 @@ def mean_correlation(
     by_system = {name: r for name, (r, _) in found.items()}
     values = {name: r.value for name, r in by_system.items() if r.value is not None}
 
-    def result(
-        value: float | None, ends: tuple[float, float] | None, used: list[str], reason: str | None
-    ) -> MeanCorrelation:
-        low, high = ends or (None, None)
-        left_out = tuple(name for name in by_system if name not in used)
-        count = None if numbers is None else len(set(numbers.tolist()))
-        return MeanCorrelation(
-            value, low, high, rows, level, "jackknife", reason, clusters=count, by_system=by_system, left_out=left_out
-        )
-
-    if not values:
-        return result(None, None, [], "no system has a correlation")
-    for sign in (1, -1):
-        if all(sign * r >= _PERFECT for r in values.values()):
-            return result(float(sign), None, list(values), "a perfect correlation has no finite z, so no interval")
     used = [name for name, r in values.items() if abs(r) < _PERFECT]
+    empty = MeanCorrelation(
+        *(None, None, None, rows, level, JACKKNIFE),
+        clusters=None if numbers is None else len(set(numbers.tolist())),
+        by_system=by_system,
+        left_out=tuple(name for name in by_system if name not in used),
+    )
+    if not values:
+        return replace(empty, reason="no system has a correlation")
     if not used:
-        return result(None, None, [], "systems correlate perfectly in opposite directions")
+        signs = {math.copysign(1.0, r) for r in values.values()}
+        if len(signs) > 1:
+            return replace(empty, reason="systems correlate perfectly in opposite directions")
+        left_out = tuple(name for name in by_system if name not in values)
+        return replace(empty, value=signs.pop(), left_out=left_out, reason=_NO_Z)
     z = math.fsum(math.atanh(values[name]) for name in used) / len(used)
     if any(by_system[name].low is None for name in used):
-        return result(math.tanh(z), None, used, "a system has no interval of its own")
+        return replace(empty, value=math.tanh(z), reason="a system has no interval of its own")
     parts = np.zeros(rows if numbers is None else int(numbers.max()) + 1)
     for name in used:
         own = found[name][1]
-        assert own is not None  # whoever has an interval has these
+        assert own is not None  # every estimate with an interval has these
         parts += own / (1 - values[name] ** 2) / len(used)
     units = min(by_system[name].n if numbers is None else by_system[name].clusters or 0 for name in used)
     half = t_quantile(level, units - 1) * float(np.linalg.norm(parts))
-    return result(math.tanh(z), (math.tanh(z - half), math.tanh(z + half)), used, None)
+    return replace(empty, value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))
 
 
 def correlation_difference(
@@ -212,30 +207,23 @@ def correlation_difference(
     """
     _check(kind, "jackknife", level)
     (a, b, t), keep = complete_rows(first, second, target)
-    missing = int((~keep).sum())
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
-    why = _no_value(a, t) or _no_value(b, t)
+    n, why = len(t), _no_value(a, t) or _no_value(b, t)
+    empty = CorrelationDifference(None, None, None, n, level, JACKKNIFE, why, len(keep) - n, count, kind=kind)
     if why:
-        return CorrelationDifference(
-            None, None, None, len(t), level, JACKKNIFE, why, missing, count, kind=kind
-        )  # fmt: skip
+        return empty
     r, s = _value(a, t, kind), _value(b, t, kind)
-    low = high = p = None
-    reason = _too_few(len(t), count, "items")
-    if reason is None:
-        error = float(np.linalg.norm(deviations(a, t, kind, numbers) - deviations(b, t, kind, numbers)))
-        df = (len(t) if count is None else count) - 1
-        if not math.isfinite(error):
-            reason = _left_flat(count, "items")
-        elif error < 1e-12:
-            reason = "the two metrics follow the target alike in every item"
-        else:
-            half = t_quantile(level, df) * error
-            low, high = r - s - half, r - s + half
-            p = float(2 * scipy_stats.t.sf(abs(r - s) / error, df))
-    return CorrelationDifference(
-        r - s, low, high, len(t), level, JACKKNIFE, reason, missing, count, kind=kind, first=r, second=s, p=p
-    )  # fmt: skip
+    empty = replace(empty, value=r - s, first=r, second=s, reason=_too_few(n, count, "items"))
+    if empty.reason:
+        return empty
+    error = float(np.linalg.norm(deviations(a, t, kind, numbers) - deviations(b, t, kind, numbers)))
+    if not math.isfinite(error):
+        return replace(empty, reason=_left_flat(count, "items"))
+    if error < 1e-12:
+        return replace(empty, reason="the two metrics follow the target alike in every item")
+    df = (n if count is None else count) - 1
+    half, p = t_quantile(level, df) * error, float(2 * scipy_stats.t.sf(abs(r - s) / error, df))
+    return replace(empty, low=r - s - half, high=r - s + half, p=p)
 
 
 def _check(kind: str, method: str, level: float) -> None:
@@ -255,21 +243,13 @@ def _no_value(a: Floats, b: Floats) -> str | None:
 
 
 def _value(a: Floats, b: Floats, kind: str) -> float:
-    match kind:
-        case "pearson":
-            r = scipy_stats.pearsonr(scaled(a), scaled(b)).statistic
-        case "spearman":
-            r = scipy_stats.spearmanr(a, b).statistic
-        case _:
-            r = scipy_stats.kendalltau(a, b).statistic
-    return min(1.0, max(-1.0, float(r)))
+    if kind == "pearson":
+        a, b = scaled(a), scaled(b)
+    measure = {"pearson": scipy_stats.pearsonr, "spearman": scipy_stats.spearmanr, "kendall": scipy_stats.kendalltau}
+    return min(1.0, max(-1.0, float(measure[kind](a, b).statistic)))
 
 
 def _normal_error(r: float, n: int, kind: str) -> float:
-    match kind:
-        case "pearson":
-            return math.sqrt(1 / (n - 3))
-        case "spearman":
-            return math.sqrt((1 + r * r / 2) / (n - 3))
-        case _:
-            return math.sqrt(0.437 / (n - 4))
+    if kind == "kendall":
+        return math.sqrt(0.437 / (n - 4))
+    return math.sqrt((1 + (r * r / 2 if kind == "spearman" else 0)) / (n - 3))

@@ -151,37 +151,32 @@ def sample_size(
 
     def reaches(n: int) -> bool:
         if n not in tried:
-            tried[n] = power(
-                first, second, difference, n=n, alpha=alpha, test=test, simulations=simulations, seed=seed
-            )  # fmt: skip
+            tried[n] = power(first, second, difference, n=n, alpha=alpha, test=test, simulations=simulations, seed=seed)
         found = tried[n].power
         return found is not None and found.value is not None and found.value >= wanted
 
     def result(n: int | None, normal: int | None, reason: str | None = None) -> SampleSize:
         return SampleSize(n, normal, wanted, tuple(tried[k] for k in sorted(tried)), reason)
 
-    reaches(_FEWEST)
+    at_once = reaches(_FEWEST)
     spread, reason = tried[_FEWEST].spread, tried[_FEWEST].reason
     if reason is not None or spread is None:
         return result(None, None, reason)
     if difference == 0:
         return result(None, None, "no number of questions shows a difference of 0")
-    quantile = NormalDist().inv_cdf
-    exact = ((quantile(1 - alpha / 2) + quantile(wanted)) * spread / difference) ** 2
+    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(wanted)
+    exact = (quantiles * spread / difference) ** 2
     normal = math.ceil(exact) if math.isfinite(exact) else None
     if normal is None or normal > largest:
         return result(None, normal, f"it takes more than {largest:,} questions by the normal formula")
-    low, high = _FEWEST, max(normal, _FEWEST)
+    if at_once:
+        return result(_FEWEST, normal)
+    low, high = _FEWEST, max(normal, _FEWEST)  # low does not reach the power
     while not reaches(high):
         if high >= largest:
             return result(None, normal, f"{largest:,} questions do not reach the wanted power")
         low, high = high, min(largest, math.ceil(high * 1.25) + 1)
-    if low == _FEWEST and reaches(low):
-        return result(low, normal)
     while high - low > max(1, _RESOLUTION * high):
-        middle = (low + high) // 2 if high < 1.5 * low else max(low + 1, math.floor(high * 0.8))
-        if reaches(middle):
-            high = middle
-        else:
-            low = middle
+        middle = max((low + high) // 2, math.floor(high * 0.8))  # the normal formula's is near
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     return result(high, normal)

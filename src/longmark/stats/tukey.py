@@ -118,23 +118,19 @@ def least_p(systems: int, questions: int, permutations: int = 10_000) -> float:
 
 
 def _checked(scores: Sequence[Sequence[float | None]] | NDArray[Any], systems: Sequence[str]) -> Floats:
-    table = np.asarray(scores, dtype=np.float64).reshape(-1, len(systems)) if not len(scores) else _table(scores)
+    if not isinstance(scores, np.ndarray) and len({len(row) for row in scores}) > 1:
+        raise UserError("scores: every row needs a column for each system; give None for a missing score")
+    table = np.asarray(scores, dtype=np.float64)
+    table = table if table.size else table.reshape(-1, len(systems))
     if table.ndim != 2 or table.shape[1] != len(systems):
         raise UserError(f"scores: expected a column for each of {len(systems)} systems, found the shape {table.shape}")
     if len(systems) < 2:
         raise UserError("a comparison needs at least two systems")
-    twice = sorted({name for name in systems if list(systems).count(name) > 1})
-    if twice:
-        raise UserError(f"each system needs a name of its own; twice there: {', '.join(twice)}")
+    if twice := sorted({name for name in systems if list(systems).count(name) > 1}):
+        raise UserError(f"each system needs a name of its own; given twice: {', '.join(twice)}")
     if np.isinf(table).any():
-        raise UserError("scores: only finite numbers can be compared; give None for a score that is missing")
+        raise UserError("scores: only finite numbers can be compared; give None for a missing score")
     return table
-
-
-def _table(scores: Sequence[Sequence[float | None]] | NDArray[Any]) -> Floats:
-    if not isinstance(scores, np.ndarray) and len({len(row) for row in scores}) > 1:
-        raise UserError("scores: every row needs a column for each system; give None where a score is missing")
-    return np.asarray(scores, dtype=np.float64)
 
 
 def _pairs(

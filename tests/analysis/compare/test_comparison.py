@@ -46,7 +46,7 @@ def test_two_runs_by_hand(tmp_path):
     assert (one_.missing, one_.missing_alone, one_.rows, two_.missing) == (2, 2, 5, 0)
     assert [gap.count for gap in one_.unscored] == [1]
     assert (one_.groups, two_.groups, one_.best, one_.worst) == ("a", "a", 1, 2)
-    assert any(f"{RELEVANCE} 2 of 6 (33 %). one has the most missing" in notice for notice in found.notices)
+    assert any(f"{RELEVANCE} 2 of 6 (33 %). Most missing scores: one" in notice for notice in found.notices)
 
 
 def three(tmp_path, better=True, n=40):

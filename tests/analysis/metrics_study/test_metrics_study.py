@@ -193,7 +193,7 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
     assert (one.question_means.n, one.question_means.left_out) == (30, 10)
     assert [scores.described.n for scores in one.systems] == [40, 40, 30]
     assert here.notices[0] == (
-        "Questions are excluded because a system has no score: m 10 of 40 (25 %). C has the most missing scores."
+        "Questions are excluded because a system has no score: m 10 of 40 (25 %). Most missing scores: C."
     )
     assert tables(here)["missing"].rows == (("m", "C", 40, "unparsable", 10, "The judge gave no number, twice."),)
     theirs = study(tmp_path / "b", {"m": scores}, "ABC", permutations=500, as_published=True).metric("m")

@@ -139,7 +139,7 @@ def question_notices(
     if excluded:
         yield (
             f"Questions are excluded because a system has no score: {', '.join(excluded)}. "
-            f"{names[int(np.argmax(most))]} has the most missing scores."
+            f"Most missing scores: {names[int(np.argmax(most))]}."
         )
 
 
