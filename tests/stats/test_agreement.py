@@ -162,7 +162,7 @@ def test_mistakes_are_refused():
         cohen_kappa([(1, 1, 2)] * 4)
     with pytest.raises(UserError, match="two raters or more"):
         fleiss_kappa([(1,)] * 4)
-    with pytest.raises(UserError, match="a place for each rater"):
+    with pytest.raises(UserError, match="a value for each rater"):
         percent_agreement([(1, 2), (1,)])
     with pytest.raises(UserError, match="not among the categories: 'maybe'"):
         gwet_ac1([("yes", "maybe")] * 3, categories=["yes", "no"])

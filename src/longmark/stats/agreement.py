@@ -280,7 +280,7 @@ def _beside(*columns: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Ratings as places in `categories`, -1 where one lacks; shape (items, raters)."""
+    """Ratings as places in `categories`, -1 for a missing one; shape (items, raters)."""
 
     codes: NDArray[np.int64]
     categories: tuple[Hashable, ...]
@@ -331,7 +331,7 @@ def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: boo
     rows = [list(row) for row in ratings]
     raters = len(rows[0]) if rows else 0
     if any(len(row) != raters for row in rows):
-        raise UserError("every item needs a place for each rater; give None where a rating lacks")
+        raise UserError("every item needs a value for each rater; give None for a missing rating")
     seen = {label for row in rows for label in row if not _lacks(label)}
     if categories is None:
         numeric = all(_is_number(label) for label in seen)

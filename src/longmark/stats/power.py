@@ -3,7 +3,7 @@
 The pilot's differences are centred, widened by sqrt(n / (n - 1)) so that their variance is the unbiased one, and
 shifted to the difference that one wants to be able to show; rows are drawn with replacement, and the test that will be
 used is run on each draw. Power is the share of draws with p <= alpha. The shift is the same for every question, and may
-carry scores past a metric's bounds. The normal approximation stands beside it as a check:
+carry scores past a metric's bounds. The normal approximation is given as a check:
 
     power = Φ(sqrt(n) |d| / s - z) + Φ(-sqrt(n) |d| / s - z)      z = Φ⁻¹(1 - alpha / 2)
 """
@@ -38,7 +38,7 @@ class Power:
     """power: the share of simulations that found the difference, with Wilson's interval; None with a reason.
 
     normal: by the normal approximation. spread: the standard deviation of the pilot's differences (divisor n - 1).
-    pilot: its pairs; missing: those that lack a value.
+    pilot: its pairs; missing: those without a value.
     """
 
     n: int

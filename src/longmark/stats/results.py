@@ -55,8 +55,8 @@ class PermutationTest:
     """A paired permutation test of the mean difference a - b.
 
     n             pairs used
-    clusters      how many clusters had their signs turned as one; None: each pair by itself
-    permutations  sign patterns that were looked at; exact: whether these are all there are
+    clusters      how many clusters had their signs flipped together; None: each pair by itself
+    permutations  sign patterns examined; exact: whether these are all
     plus_one      p = (count + 1) / (permutations + 1); otherwise count / permutations, as it always is where exact
     """
 
@@ -91,7 +91,7 @@ class TukeyTest:
     means         of each system, over the rows used
     pairs         every pair, in the order of the systems
     n             rows used
-    missing       rows in which a system lacked: left out, or with keep_incomplete used with the values they have
+    missing       rows without a score of some system: left out, or with keep_incomplete used with the scores they have
     zero          differences up to this size count as none (rounding)
     permutations, exact, plus_one   as in PermutationTest
     """
@@ -125,7 +125,7 @@ class TukeyTest:
     def p_value(self, a: str, b: str, direction: str = TWO_SIDED) -> float | None:
         """p of the pair in a direction: `greater` expects a above b, `less` below.
 
-        One-sided: p/2 where the difference has the expected sign, 1 - p/2 where it has the other, 0.5 where it is zero.
+        One-sided: p/2 if the difference has the expected sign, 1 - p/2 if it has the other, 0.5 if it is zero.
         """
         pair = self.pair(a, b)
         if pair.p is None or pair.difference is None or direction == TWO_SIDED:
@@ -149,7 +149,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class HypothesisResult:
-    """What became of a hypothesis: its combined p, that p after Holm over all hypotheses, and the comparisons."""
+    """The result of a hypothesis: its combined p, that p after Holm over all hypotheses, and the comparisons."""
 
     name: str
     combine: str

@@ -10,8 +10,8 @@ each list. Short rows are listed several at a time (3 systems: 4 rows, 6^4 entri
 be too long, and rows are shuffled one by one. Small tables are enumerated instead of drawn.
 
 Deviations from the paper's listing, each an option: p is (count + 1) / (permutations + 1) where tables are drawn
-(`plus_one=False`: count / permutations); a row in which a system lacks is left out and counted (`keep_incomplete=True`:
-the values that are there are shuffled among the systems that have one, and means are over what is there).
+(`plus_one=False`: count / permutations); a row without a score of some system is left out and counted
+(`keep_incomplete=True`: its scores are shuffled among the systems that have one, and means are over all scores).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def least_p(systems: int, questions: int, permutations: int = 10_000) -> float:
     """The least p that the test can give, where one system is above and one below all others on every question.
 
     With k systems k (k - 1) of the (k (k - 1))^n orders of the two outermost reach as far: p = (k (k - 1))^(1 - n), for
-    two systems 2^(1 - n); where tables are drawn, not below 1 / (permutations + 1). 1 where there is no test.
+    two systems 2^(1 - n); where tables are drawn, not below 1 / (permutations + 1). 1 if there is no test.
     """
     if questions < _FEWEST or systems < 2:
         return 1.0
@@ -138,13 +138,13 @@ def _pairs(
 ) -> Iterator[PairOfSystems]:
     for i, j in itertools.combinations(range(len(systems)), 2):
         a, b = means[i], means[j]
-        lacking = [name for name, mean in ((systems[i], a), (systems[j], b)) if mean is None]
+        missing = [name for name, mean in ((systems[i], a), (systems[j], b)) if mean is None]
         yield PairOfSystems(
             a=systems[i],
             b=systems[j],
             difference=a - b if a is not None and b is not None else None,
             p=p.get((i, j)),
-            reason=f"no score of {' and '.join(lacking)}" if lacking and not reason else reason,
+            reason=f"no score of {' and '.join(missing)}" if missing and not reason else reason,
         )
 
 

@@ -38,7 +38,7 @@ def check_settings(alpha: float, level: float, draws: int | None, name: str = "d
 
 
 def check_scoring(scores: Scores, metrics: Sequence[str], allowed: bool, consequence: str) -> tuple[str, ...]:
-    """The differences in how the scores were made. UserError where there are any and they are not allowed."""
+    """The differences in how the scores were made. UserError if there are any and they are not allowed."""
     differing = differences(scores, metrics)
     if differing and not allowed:
         lines = "\n".join(f"  {line}" for line in differing)
