@@ -144,10 +144,10 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], ended: bool) -
     due = [name for name in summary.metrics if name in results or not ended]
     worst = worst_of(results, summary.facts)
     views = views_of(results, example.contexts if example else ())
-    told = {name for name, _ in worst}
+    reasons = {name for name, _ in worst}
     metrics = {name: _metric(name, results.get(name), summary, titles, views, len(due)) for name in due}
     for name, one in metrics.items():
-        one["told"] = name in told
+        one["is_reason"] = name in reasons
     limit = example.meta["rag"].get("max_tokens") if example and _is_cut(example) else None
     return {
         "line": shown,

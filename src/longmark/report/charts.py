@@ -1,8 +1,8 @@
-"""Figures on two axes, panels and maps: plain numbers in, a `Figure` out. Figures that are lists stand in `lanes`.
+"""Figures on two axes, panels and maps: plain numbers in, a `Figure` out. `lanes` has figures that are lists.
 
-In all figures: a value of None, or one that is not finite, is a gap that says so, never zero. Colour is never alone: a
-number, a place, a marker, a dash or a hatch says the same. Rows are drawn in the order given, at most `MOST` of them;
-the caption says how many there are. `says`: what the figure shows, in a sentence or two of plain text.
+In all figures: a value of None, or one that is not finite, is named as missing, never drawn as zero. Colour is never
+alone: a number, a place, a marker, a dash or a hatch says the same. Rows are drawn in the order given, at most `MOST`
+of them; the caption says how many there are. `says`: what the figure shows, in a sentence or two of plain text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from longmark.report.distribution import round_step, spread, tick_texts
 from longmark.report.figures import HUE, HUES, INK, LINE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted, text_width
-from longmark.report.format import counted, fixed, whole
+from longmark.report.format import counted, fixed, integer
 
 MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""
@@ -285,7 +285,7 @@ def key(sheet: Sheet, top: float, samples: Sequence[Any], names: Sequence[str]) 
 
 
 def key_rows(names: Sequence[str]) -> int:
-    """The rows of a legend whose names stand in as many columns as fit."""
+    """The rows of a legend with as many columns as fit."""
     columns = max(int(WIDTH / (max(map(text_width, names)) + 44)), 1)
     return math.ceil(len(names) / columns)
 
@@ -323,7 +323,7 @@ def _counted(
     written."""
     widths = [edges[i + 1] - edges[i] for i in range(len(counts))]
     bars = axes.bar(edges[:-1], counts, widths, align="edge", color=colour, edgecolor=PAPER, linewidth=0.8)
-    texts = [whole(count) if count < 10_000 else f"{count / 1000:.0f}k" for count in counts]
+    texts = [integer(count) if count < 10_000 else f"{count / 1000:.0f}k" for count in counts]
     fits = [text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
     shown = [t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)]
     axes.bar_label(bars, shown, fontsize=_TINY, color=SOFT, padding=1.5)

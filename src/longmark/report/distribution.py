@@ -101,7 +101,7 @@ def scale(ends: tuple[float, float], start: float, end: float) -> Callable[[floa
 
 
 def offsets(points: Sequence[float]) -> list[tuple[float, int]]:
-    """The points of a box plot, each with its height above the middle: equal ones stand one above the other."""
+    """The points of a box plot, each with its height above the middle: equal ones are stacked."""
     ties: dict[float, int] = {}
     placed = []
     for point in points:

@@ -66,28 +66,28 @@ def worst_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[tuple[s
 def _why(row: Row) -> tuple[str, str] | None:
     if row.score is None:
         return ("Not scored", row.reason) if row.reason else None
-    said = row.evidence
+    evidence = row.evidence
     votes = [
         (claim.get("claim"), claim["dimensions"].values() if isinstance(claim.get("dimensions"), dict) else [claim])
-        for claim in _dicts(said.get("claims"))
+        for claim in _dicts(evidence.get("claims"))
     ]
     no = [claim for claim, its in votes if any(isinstance(vote, dict) and vote.get("vote") == "no" for vote in its)]
-    point = _lowest(said.get("points"), "delta", below=0)
-    judge = _lowest(said.get("judges"), "score")
+    point = _lowest(evidence.get("points"), "delta", below=0)
+    judge = _lowest(evidence.get("judges"), "score")
     model = judge.get("model")
-    missing = said.get("missing") or said.get("missing_facts")
+    missing = evidence.get("missing") or evidence.get("missing_facts")
     finders = (
         ("Unsupported claim", no),
         ("Missing fact", missing if isinstance(missing, list) else []),
-        ("Most distracting fact", [said.get("most_distracting")]),
+        ("Most distracting fact", [evidence.get("most_distracting")]),
         ("Least relevant point", [point.get("text")]),
-        ("The answer fits another question", [_lowest(said.get("questions"), "cosine").get("question")]),
+        ("The answer fits another question", [_lowest(evidence.get("questions"), "cosine").get("question")]),
         (f"Verdict of {model.partition('@')[0] if isinstance(model, str) else 'the judge'}", [judge.get("text")]),
-        ("Reason", [said.get("reason") or said.get("rule")]),
+        ("Reason", [evidence.get("reason") or evidence.get("rule")]),
     )
-    for label, given in finders:
-        said_of = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in given)
-        texts: list[str] = [text for text in said_of if isinstance(text, str) and text.strip()]
+    for label, entries in finders:
+        given = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries)
+        texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
         if texts:
             return (f"{label} (1 of {len(texts)})" if len(texts) > 1 else label), texts[0]
     return None
@@ -247,10 +247,10 @@ def views_of(results: Results, contexts: Sequence[Context]) -> list[View]:
             metric, by, whose = name.partition(BY)
             if metric == family or metric.startswith(f"{family}."):
                 judges.setdefault(by + whose, {})[metric] = row
-        for told, its in judges.items():
+        for judge, its in judges.items():
             if view := make(its, family):
-                view.title += told
-                view.covers = [name + told for name in view.covers]
+                view.title += judge
+                view.covers = [name + judge for name in view.covers]
                 found.append(view)
     return found
 
@@ -266,13 +266,13 @@ def _claims(results: Results, family: str) -> View | None:
     """Claims with the vote on each dimension, from the overall score, else from the dimensions' scores. Each of those
     has only the claims on which a judge found a detail, so the others are n/a."""
     overall = results.get(family)
-    said = _read(_Specificity, overall)
+    evidence = _read(_Specificity, overall)
     votes: dict[int | str, tuple[str, dict[str, _Vote]]] = {}
-    if said is not None and all(claim.dimensions.keys() >= said.weights.keys() for claim in said.claims):
-        names = list(said.weights)
-        votes = {i: (claim.claim, claim.dimensions) for i, claim in enumerate(said.claims)}
+    if evidence is not None and all(claim.dimensions.keys() >= evidence.weights.keys() for claim in evidence.claims):
+        names = list(evidence.weights)
+        votes = {i: (claim.claim, claim.dimensions) for i, claim in enumerate(evidence.claims)}
     else:
-        said, names = None, []
+        evidence, names = None, []
         for metric, row in results.items():
             if metric != family and (one := _read(_Dimension, row)):
                 names.append(metric[len(family) + 1 :])
@@ -285,23 +285,28 @@ def _claims(results: Results, family: str) -> View | None:
     models = next((models for row in results.values() if (models := row.signature.models.get("judge"))), [])
 
     def juror(k: int, n: int) -> str:
-        jury = said.judges if said and said.judges and len(said.judges) == n else models if len(models) == n else None
+        juries = (evidence.judges if evidence else None, models)
+        jury = next((one for one in juries if one and len(one) == n), None)
         if jury is None:
             return f"{models[0]}, sample {k + 1}" if len(models) == 1 else f"judge {k + 1}"
         return jury[k] + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
 
     covers = [f"{family}.{name}" for name in names]
-    data = {"names": names, "claims": claims, "juror": juror, "said": said}
-    if said is not None and overall is not None:
+    data = {"names": names, "claims": claims, "juror": juror, "evidence": evidence}
+    if evidence is not None and overall is not None:
         covers.insert(0, family)
-        data |= {"lines": _arithmetic(said, claims), "score": overall.score, "reason": said.rule or overall.reason}
+        data |= {
+            "lines": _arithmetic(evidence, claims),
+            "score": overall.score,
+            "reason": evidence.rule or overall.reason,
+        }
     return View("claims", "Claims and their verdicts", [(len(claims), "claim")], covers, data)
 
 
-def _arithmetic(said: _Specificity, claims: Sequence[tuple[str, list[tuple[str, _Vote]]]]) -> list[dict[str, Any]]:
+def _arithmetic(evidence: _Specificity, claims: Sequence[tuple[str, list[tuple[str, _Vote]]]]) -> list[dict[str, Any]]:
     """Counts, mean and weight of each dimension."""
     lines = []
-    for name, weight in said.weights.items():
+    for name, weight in evidence.weights.items():
         given = [vote.vote for _, votes in claims for dimension, vote in votes if dimension == name]
         yes, no = given.count("yes"), given.count("no")
         mean = yes / (yes + no) if yes + no else None
@@ -311,19 +316,19 @@ def _arithmetic(said: _Specificity, claims: Sequence[tuple[str, list[tuple[str, 
 
 def _points(results: Results, family: str) -> View | None:
     relevance, moved = results.get(f"{family}.relevance"), results.get(f"{family}.order_changed")
-    said = _read(_Points, moved) or _read(_Points, relevance)
-    if said is None:
+    evidence = _read(_Points, moved) or _read(_Points, relevance)
+    if evidence is None:
         return None
-    numbers = [one.point for one in said.points]
-    order = said.new_order if said.new_order and sorted(said.new_order) == sorted(numbers) else None
-    known = [one.delta for one in said.points if one.delta is not None]
+    numbers = [one.point for one in evidence.points]
+    order = evidence.new_order if evidence.new_order and sorted(evidence.new_order) == sorted(numbers) else None
+    known = [one.delta for one in evidence.points if one.delta is not None]
     data = {
-        "said": said,
-        "measured": len(known) == len(said.points),
+        "evidence": evidence,
+        "measured": len(known) == len(evidence.points),
         "scale": Scale(known),
         "order": order,
         "changed": order is not None and order != numbers,
-        "whole": relevance.score if relevance and relevance.score is not None else said.relevance,
+        "score": relevance.score if relevance and relevance.score is not None else evidence.relevance,
         "reason": moved.reason if moved else None,
     }
     covers = [f"{family}.relevance", f"{family}.order_changed"]
@@ -333,18 +338,18 @@ def _points(results: Results, family: str) -> View | None:
 def _passages(results: Results, family: str, contexts: Sequence[Context]) -> View | None:
     """The facts drawn from each passage, as far as the row knows: of one, of some together, or of all together."""
     covers = [name for part in ("absolute", "relative") if (name := f"{family}.{part}") in results]
-    said = next((one for name in covers if (one := _read(_Facts, results[name]))), None)
-    if said is None:
+    evidence = next((one for name in covers if (one := _read(_Facts, results[name]))), None)
+    if evidence is None:
         return None
     groups: dict[tuple[int, ...], list[_Fact]] = {}
-    for fact in said.claims:
+    for fact in evidence.claims:
         numbers = tuple(fact.passages or ())
         known = numbers and all(0 < number <= (len(contexts) or math.inf) for number in numbers)
         groups.setdefault(numbers if known else (1,) if len(contexts) == 1 else (), []).append(fact)
     alone = {(i,): context for i, context in enumerate(contexts, start=1)}
     data = {
-        "said": said,
-        "scale": Scale(fact.delta for fact in said.claims),
+        "evidence": evidence,
+        "scale": Scale(fact.delta for fact in evidence.claims),
         "means": [(name.rpartition(".")[2], score) for name in covers if (score := results[name].score) is not None],
         "alone": [(key[0], context, groups.get(key)) for key, context in alone.items()],
         "shared": {number for key in groups if len(key) > 1 for number in key},
@@ -352,7 +357,7 @@ def _passages(results: Results, family: str, contexts: Sequence[Context]) -> Vie
         "together": [(_numbers(key), facts) for key, facts in groups.items() if key not in alone],
     }
     counts = [(len(contexts), "passage")] if contexts else []
-    counts.append((len(said.claims), "fact"))
+    counts.append((len(evidence.claims), "fact"))
     return View("passages", "Passages and what they contributed", counts, covers, data, bool(contexts))
 
 
@@ -369,14 +374,16 @@ def _questions(results: Results, family: str) -> View | None:
     parts: list[dict[str, Any]] = []
     for part in ("masked", "plain"):
         row = results.get(f"{family}.{part}")
-        if row and (said := _read(_Questions, row)):
-            again = bool(parts) and said.questions == parts[0]["said"].questions
-            slots = {f"[{slot.upper()}]" for slot in said.masked_by_code}
-            parts.append({"part": part, "said": said, "again": again, "score": fixed(row.score, 3), "slots": slots})
+        if row and (evidence := _read(_Questions, row)):
+            again = bool(parts) and evidence.questions == parts[0]["evidence"].questions
+            slots = {f"[{slot.upper()}]" for slot in evidence.masked_by_code}
+            parts.append(
+                {"part": part, "evidence": evidence, "again": again, "score": fixed(row.score, 3), "slots": slots}
+            )
     if not parts:
         return None
-    count = sum(len(one["said"].questions) for one in parts if not one["again"])
-    scale = Scale([1.0, *(one.cosine for part in parts for one in part["said"].questions)], 3)
+    count = sum(len(one["evidence"].questions) for one in parts if not one["again"])
+    scale = Scale([1.0, *(one.cosine for part in parts for one in part["evidence"].questions)], 3)
     covers = [f"{family}.{one['part']}" for one in parts]
     data = {"parts": parts, "scale": scale}
     return View("questions", "Questions the answer would answer", [(count, "question")], covers, data)

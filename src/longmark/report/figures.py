@@ -1,6 +1,6 @@
 """Figures by matplotlib: one house style, inline SVG for a page, and SVG, PDF and PNG files (extra `stats`).
 
-What is drawn stands in `charts`. Importing this module is cheap: matplotlib is imported when the first figure is drawn,
+`charts` and `lanes` draw on it. Importing this module is cheap: matplotlib is imported when the first figure is drawn,
 without pyplot, and its settings are restored afterwards. The same figure gives the same bytes.
 """
 
@@ -62,7 +62,7 @@ _NO_METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
 }
 JOINTS = (" - ", " − ", " against ", " × ", " → ")
-"""What stands between the two names of a pair."""
+"""What joins the two names of a pair."""
 _LTR = "\u200e"
 _JOINERS = "\u200c\u200d"
 """Not printable by themselves, but part of Persian, Hindi and emoji."""
@@ -83,7 +83,7 @@ class Sheet:
         self._outer = (figure.width + 2 * _MARGIN, figure.height + 2 * _MARGIN)
         self.drawing = Drawing(figsize=(self._outer[0] / 72, self._outer[1] / 72), facecolor="none")
         self.full_names: dict[str, str] = {}
-        """Shortened names -> the whole ones."""
+        """Shortened names -> the full ones."""
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """matplotlib's coordinates of a place."""
@@ -103,7 +103,7 @@ class Sheet:
 
     def fitted(self, names: Sequence[str], rooms: Sequence[float], size: float = SIZE) -> list[str]:
         """Names that fit and differ: those that would look alike when shortened carry their place in the list. The SVG
-        has the whole name as a tooltip."""
+        has the full name as a tooltip."""
         short = [fitted(name, room, size) for name, room in zip(names, rooms, strict=True)]
         found = []
         for place, (name, text) in enumerate(zip(names, short, strict=True), start=1):
@@ -175,10 +175,10 @@ def inline(svg: bytes) -> str:
 
 
 def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
-    """matplotlib's SVG with an alternative text, whole names as tooltips, and attributes in place of style sheets,
+    """matplotlib's SVG with an alternative text, full names as tooltips, and attributes in place of style sheets,
     which the policy of a page forbids and which another page would apply to all its figures."""
     body = _DROPPED.sub("", svg[svg.index("<svg") :].partition(">")[2])
-    body = _TEXT.sub(lambda found: _whole(found, full_names), _TAG.sub(_attributes, body))
+    body = _TEXT.sub(lambda found: _tooltip(found, full_names), _TAG.sub(_attributes, body))
     label, says = escape(one_line(figure.label)), escape(one_line(figure.says or figure.reading))
     width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
@@ -202,13 +202,13 @@ def _attributes(found: re.Match[str]) -> str:
     return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
-def _whole(found: re.Match[str], full_names: dict[str, str]) -> str:
-    whole = full_names.get(unescape(found[2]))
-    return f"{found[1]}{found[2]}" if whole is None else f"{found[1]}<title>{escape(whole)}</title>{found[2]}"
+def _tooltip(found: re.Match[str], full_names: dict[str, str]) -> str:
+    full = full_names.get(unescape(found[2]))
+    return f"{found[1]}{found[2]}" if full is None else f"{found[1]}<title>{escape(full)}</title>{found[2]}"
 
 
 def one_line(foreign: str) -> str:
-    """Foreign text on one line, without control characters and without marks that turn the direction of writing."""
+    """Foreign text on one line, without control characters and those that turn the direction of writing."""
     shown = (char if char.isprintable() or char in _JOINERS else " " for char in upright(foreign))
     return " ".join("".join(shown).split())
 
@@ -235,10 +235,10 @@ def _width(char: str) -> float:
     return 1.3 if ord(char) >= 0x1F000 else 1.05 if char in "…—" or unicodedata.east_asian_width(char) in "WF" else 0.8
 
 
-def fitted(whole: str, room: float, size: float = SIZE) -> str:
+def fitted(full: str, room: float, size: float = SIZE) -> str:
     """The text, or its beginning and end around an ellipsis: what distinguishes names is often at their end. Of a pair
     of names, as `a - b`, each is shortened by itself."""
-    words = one_line(whole)
+    words = one_line(full)
     if text_width(words, size) <= room:
         return words
     joint = next((joint for joint in JOINTS if words.count(joint) == 1), "")

@@ -43,7 +43,7 @@ def p_value(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def whole(count: float) -> str:
+def integer(count: float) -> str:
     return f"{count:,.0f}"
 
 

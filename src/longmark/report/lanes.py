@@ -1,5 +1,5 @@
-"""Figures that are lists on one axis: above each lane its name and its number. What all figures promise stands in
-`charts`."""
+"""Figures that are lists on one axis: above each lane its name and its number. `charts` says what all figures
+have in common."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from longmark.report.charts import (
     known,
 )
 from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, Figure, Sheet, fitted, text_width
-from longmark.report.format import fixed, whole
+from longmark.report.format import fixed, integer
 
 _PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
 """From a lane to the next; the room of the axis; where in its row a lane is."""
 
 
 class ForestRow(NamedTuple):
-    """One line. estimate None: a gap, and `note` says why; low, high None: an estimate without an interval; note: a few
-    words at the end of the line, as `p = 0.012`; in `groups` the rank, as `1-3`."""
+    """One line. estimate None: it is missing, and `note` says why; low, high None: an estimate without an interval;
+    note: a few words at the end of the line, as `p = 0.012`; in `groups` the rank, as `1-3`."""
 
     label: str
     estimate: float | None
@@ -41,7 +41,7 @@ class ForestRow(NamedTuple):
 
 
 class Box(NamedTuple):
-    """The values of one system. n = 0, or a number that is None, is a gap."""
+    """The values of one system. n = 0, or a number that is None, is a missing value."""
 
     label: str
     n: int
@@ -126,7 +126,7 @@ def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: flo
     ends = around(values)
     ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
     ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
-    numbers = [f"{fixed(box.median, _places(ends))} · n = {whole(box.n)}" for box in shown]
+    numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in shown]
 
     def draw(sheet: Sheet) -> None:
         names = [box.label for box in shown]
@@ -167,7 +167,7 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
     def draw(sheet: Sheet) -> None:
         from matplotlib.patches import Rectangle
 
-        numbers = [f"n = {whole(total)}" if total else "" for total in totals]
+        numbers = [f"n = {integer(total)}" if total else "" for total in totals]
         axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
         full = sheet.width - 2 * PAD
         ys = [i + _MIDDLE for i in range(len(bars))]
@@ -180,7 +180,7 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
             look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
             for bar, line, share, y in zip(drawn, counts, shares, ys, strict=True):
                 bar.set_visible(share > 0)
-                text = whole(line[part])
+                text = integer(line[part])
                 if share and text_width(text, SMALL) + 4 <= share * full:
                     at = bar.get_x() + share / 2
                     axes.text(at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look)
@@ -226,7 +226,7 @@ def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int, why: str) -> None
 
 
 def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
-    """What stands in a lane that has no value."""
+    """The text in a lane without a value."""
     (shown,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
     look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
     axes.text(axes.get_xlim()[0], y, shown, **look)

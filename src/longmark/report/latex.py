@@ -41,8 +41,8 @@ _SIGNS = {
 """`[` and `*` would be arguments of the line end before them; `"` is a shorthand in some languages of babel."""
 _SPECIAL = re.compile("|".join(["([-',])(?=\\1)", *map(re.escape, _SIGNS)]))
 _MINUS = re.compile(r"(?<![\w.])-(?=\.?\d)")
-_LATIN, _BEYOND, _LACKING = 0x180, "„‚€•™†‡‰‹›‐‑№", "ĦħĸĿŀŉŦŧſ"
-"""In the encoding T1 pdfLaTeX sets the letters below this code point, but for those it lacks, and some beyond it."""
+_LATIN, _BEYOND, _NOT_IN_T1 = 0x180, "„‚€•™†‡‰‹›‐‑№", "ĦħĸĿŀŉŦŧſ"
+"""In the encoding T1 pdfLaTeX sets the letters below this code point, but for some, and a few beyond it."""
 _PARTS = re.compile(r"[^._/ -]{1,12}[._/ -]*|[._/ -]+")
 
 
@@ -158,10 +158,10 @@ def _cell(text: str, right: bool, share: float, bold: bool) -> str:
 
 
 def _needs(packages: Sequence[str], texts: str, long: bool) -> list[str]:
-    """Comments: packages, encodings, other engines, and where a long table cannot stand."""
+    """Comments: packages, encodings, other engines, and where a long table cannot be."""
     said = [f"% Needs \\usepackage{{{','.join(packages)}}}."]
     others = {char for char in texts if char not in _SIGNS and not char.isascii()}
-    foreign = sorted({_script(c) for c in others if c in _LACKING or (ord(c) >= _LATIN and c not in _BEYOND)})
+    foreign = sorted({_script(c) for c in others if c in _NOT_IN_T1 or (ord(c) >= _LATIN and c not in _BEYOND)})
     if foreign:
         said[0] += f" Compile with LuaLaTeX or XeLaTeX, and fonts that have: {', '.join(foreign)}."
     elif others or '"' in texts:

@@ -20,7 +20,7 @@ import orjson
 from longmark.errors import UserError
 from longmark.records.write import replacing
 from longmark.report.evidence import signed
-from longmark.report.format import counted, fixed, whole
+from longmark.report.format import counted, fixed, integer
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,7 +33,7 @@ _SIGN = b'<meta name="generator" content="longmark'
 _HEAD = 4096
 _BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
 _LINE = 90
-"""Characters of a text that stands in a line."""
+"""Most characters of a text that is set in a line."""
 _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
 
 
@@ -70,7 +70,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
-    made.filters.update(count=counted, whole=whole, fixed=fixed, signed=signed, cut=_cut)
+    made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     made.filters.update(is_line=_is_line, table_keys=_table_keys)
     made.filters["words"] = lambda text: len(text.split())
     made.filters["plain"] = lambda key: key.replace("_", " ")
@@ -84,7 +84,7 @@ def _one_line(value: Any) -> Any:
 
 
 def _bdi(foreign: object) -> Markup:
-    """A foreign text that cannot turn the direction of what stands beside it."""
+    """A foreign text that cannot turn the direction of the text beside it."""
     from markupsafe import Markup, escape
 
     return Markup(f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>")
@@ -139,7 +139,7 @@ def as_json(value: Any) -> str:
 
 
 def embedded_json(data: Any) -> Markup:
-    """JSON that can stand inside a script element, whatever texts it holds."""
+    """JSON that is safe inside a script element, whatever texts it holds."""
     from markupsafe import Markup
 
     encoded = orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS)

@@ -10,7 +10,7 @@ from typing import Any
 from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.evidence import goodness, kind_of
-from longmark.report.format import BY, counted, dollars, duration, fixed, listed, share, upright, whole
+from longmark.report.format import BY, counted, dollars, duration, fixed, integer, listed, share, upright
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
 from longmark.scores.index import ScoreIndex, Spent
@@ -33,7 +33,9 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     missing, of = sum(cell.n - cell.scored for cell in summary.cells), sum(cell.n for cell in summary.cells)
-    left = f"{whole(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
+    left = (
+        f"{integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
+    )
     how = f"{source} on {counted(len(metrics), 'metric')} {by}{_when(manifests)}. {left} missing."
     return f"{what}, scored {by}", what, how
 
@@ -73,10 +75,8 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
     how many of the answers were cut off. read: what the readers left out."""
     found = [upright(line) for line in read]
     if cut:
-        found.append(
-            f"{whole(cut)} of {counted(answers, 'answer')} {'was' if cut == 1 else 'were'} cut off at the generator’s "
-            "token limit. Only the text up to the limit was scored."
-        )
+        cut_off = f"{integer(cut)} of {counted(answers, 'answer')} {'was' if cut == 1 else 'were'} cut off"
+        found.append(f"{cut_off} at the generator’s token limit. Only the text up to the limit was scored.")
     for manifest in manifests:
         name = upright(manifest.folder.name)
         if manifest.data and not manifest.ended:
@@ -168,7 +168,7 @@ def _numbers(spreads: Sequence[Distribution], edges: Sequence[str], places: int)
     rows = []
     for i in range(len(edges) - 1):
         until = "to" if i == len(edges) - 2 else "to below"
-        rows.append([f"{edges[i]} {until} {edges[i + 1]}", *(whole(spread.counts[i]) for spread in spreads)])
+        rows.append([f"{edges[i]} {until} {edges[i + 1]}", *(integer(spread.counts[i]) for spread in spreads)])
     names = {"least": "minimum", "q1": "lower quartile", "q3": "upper quartile", "greatest": "maximum"}
     for name in ("least", "q1", "median", "q3", "greatest", "mean"):
         rows.append([names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)])
@@ -212,7 +212,7 @@ def _sum(sessions: Iterable[dict[str, Any]], key: str) -> float:
 
 def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, str]]:
     """of: how many sessions there were in all, 0 where the figures are those of the rows."""
-    during = counted(of, "session") if len(sessions) == of else f"{whole(len(sessions))} of {counted(of, 'session')}"
+    during = counted(of, "session") if len(sessions) == of else f"{integer(len(sessions))} of {counted(of, 'session')}"
     cached = _sum(sessions, "from_cache")
     # a session counts the calls that were sent, a row all calls that it asked for
     asked = _sum(sessions, "calls") + (cached if of else 0)
@@ -220,14 +220,14 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
     known = all(isinstance(session.get("usd"), int | float) for session in sessions)
     usd = dollars(_sum(sessions, "usd") if known else None)
     tiles = [
-        ("Model calls", whole(asked), f"{whole(cached)} from the call cache ({share(cached, asked)})"),
-        ("Prompt tokens", whole(prompt), f"{share(reused, prompt)} reused by prefix sharing ({whole(reused)})"),
-        ("Completion tokens", whole(_sum(sessions, "completion_tokens")), "written by the models"),
+        ("Model calls", integer(asked), f"{integer(cached)} from the call cache ({share(cached, asked)})"),
+        ("Prompt tokens", integer(prompt), f"{share(reused, prompt)} reused by prefix sharing ({integer(reused)})"),
+        ("Completion tokens", integer(_sum(sessions, "completion_tokens")), "written by the models"),
         ("Cost", usd, f"in {during}" if of else "when first made"),
     ]
     if of:
-        retries, limited = whole(_sum(sessions, "retries")), whole(_sum(sessions, "rate_limited"))
-        tiles.append(("Requests", whole(_sum(sessions, "requests")), f"{retries} retries, {limited} rate-limited"))
+        retries, limited = integer(_sum(sessions, "retries")), integer(_sum(sessions, "rate_limited"))
+        tiles.append(("Requests", integer(_sum(sessions, "requests")), f"{retries} retries, {limited} rate-limited"))
         tiles.append(("Time", duration(_sum(sessions, "seconds")), f"in {during}"))
     return tiles
 
@@ -235,8 +235,8 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
 def _usage(entry: Spent) -> list[str]:
     usage = entry.usage
     reused = share(usage.cached_prompt_tokens, usage.prompt_tokens)
-    calls = (whole(usage.calls), whole(usage.from_cache), whole(usage.prompt_tokens), reused)
-    return [entry.metric, entry.system, *calls, whole(usage.completion_tokens), dollars(usage.usd)]
+    calls = (integer(usage.calls), integer(usage.from_cache), integer(usage.prompt_tokens), reused)
+    return [entry.metric, entry.system, *calls, integer(usage.completion_tokens), dollars(usage.usd)]
 
 
 def provenance(manifest: Manifest) -> dict[str, Any]:
@@ -291,6 +291,6 @@ def _session(session: dict[str, Any]) -> list[str]:
     figures = ["–"] * (len(_COUNTS) + 2)
     if _recorded(session):
         usd = session.get("usd")
-        figures = [*(whole(_sum([session], key)) for key in _COUNTS)]
+        figures = [*(integer(_sum([session], key)) for key in _COUNTS)]
         figures += [dollars(usd if isinstance(usd, int | float) else None), duration(_sum([session], "seconds"))]
     return [str(session.get("started") or _UNKNOWN), *figures, str(ended)]

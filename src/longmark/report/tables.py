@@ -155,7 +155,7 @@ def systems_table(
     metrics: a column each: name and places, and as kind which direction is better, "higher", "lower" or neither; cell:
     gives the mean of a system on a metric."""
 
-    def marked(system: str, metric: Column) -> Mean | None:
+    def cell_of(system: str, metric: Column) -> Mean | None:
         mean, best = cell(system, metric.name), {"higher": max, "lower": min}.get(metric.kind)
         if mean is None or best is None:
             return mean
@@ -166,14 +166,14 @@ def systems_table(
         return Column(head, get, places, "mean", key=head)
 
     def by_metric(metric: Column) -> Callable[[str], Mean | None]:
-        return lambda system: marked(system, metric)
+        return lambda system: cell_of(system, metric)
 
     title = "Means of the systems on the metrics"
     if len(metrics) <= len(systems):
         columns = [column(one.name, one.places, by_metric(one)) for one in metrics]
         return Table("systems", title, (Column("system", str), *columns), systems, note)
     places = max(one.places or 0 for one in metrics)
-    columns = [column(system, places, partial(marked, system)) for system in systems]
+    columns = [column(system, places, partial(cell_of, system)) for system in systems]
     return Table("systems", title, (Column("metric", "name"), *columns), metrics, note)
 
 
@@ -291,8 +291,8 @@ def as_json(table: Table) -> bytes:
     """`{"name", "title", "note", "rows": [{field: value}]}`, unrounded."""
     fields = [field for column in table.columns for field in column.fields]
     rows = [dict(zip(fields, _plain(row, table.columns), strict=True)) for row in table.rows]
-    whole = {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
-    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    data = {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | float | bool | None]:

@@ -1,5 +1,5 @@
 "use strict";
-// The list of answers: search, filter, sort, groups, pages. What is shown of an answer stands in its template.
+// The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its template.
 
 const PAGE = 25;
 const CHIPS = 5; // scores in the list beside those that say why
@@ -83,12 +83,12 @@ function sorted(list) {
 
 // ---- one answer in the list, and opened
 
-// The scores that do not stand among the reasons; of many the first few, with the one that the list is sorted by.
+// The scores that are not among the reasons: the first few, with the one that the list is sorted by.
 function chips(line, head) {
   const row = copy(line, ".chips");
   const key = state.sort.split(" ")[0];
   const all = [...row.querySelectorAll(".chip")];
-  const kept = all.filter((chip) => line !== head || chip.dataset.metric === key || !chip.classList.contains("told"));
+  const kept = all.filter((chip) => line !== head || chip.dataset.metric === key || !chip.classList.contains("among-reasons"));
   kept.sort((a, b) => (b.dataset.metric === key) - (a.dataset.metric === key));
   all.forEach((chip) => chip.remove());
   const shown = kept.length > CHIPS + 1 ? CHIPS : kept.length;
@@ -115,7 +115,7 @@ function item(group, number) {
   return el("li", "", details);
 }
 
-// Answers to one question stand side by side, with all that can be folded closed.
+// Answers to one question are side by side, with every fold closed.
 function panel(group) {
   const beside = group.lines.length > 1;
   const answers = el("div", beside ? "answers side" : "answers", ...group.lines.map((line) => copy(line, ".answer")));
