@@ -92,6 +92,9 @@ def test_the_examples_of_a_run(tmp_path: Path) -> None:
         path.write_bytes(whole + line + b"\n")
         with pytest.raises(UserError, match=r"examples\.jsonl:3: not an example .*run the same command again"):
             list(examples_of(run))
+    path.write_bytes(b'{"id": "a", "answer": 5}\n')
+    with pytest.raises(UserError, match=r"examples\.jsonl:1: not an example \(answer: expected text, found 5"):
+        list(examples_of(run))
     assert list(examples_of(tmp_path)) == []
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from longmark.records.files import one_line
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -15,4 +17,4 @@ class LeftOut:
     again: bool = False
 
     def __str__(self) -> str:
-        return f"{self.id}: {self.reason}"
+        return one_line(f"{self.id}: {self.reason}")

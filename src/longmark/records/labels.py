@@ -51,15 +51,12 @@ class Label:
     groups: tuple[str | None, ...]
 
     def about(self) -> tuple[Any, ...]:
-        """What was labelled, whoever did it."""
+        """What was labelled, by any rater."""
         return self.label, self.example_id, self.system
 
     def key(self) -> tuple[Any, ...]:
         """What a file holds once."""
         return self.rater, *self.about()
-
-    def in_words(self) -> str:
-        return f'rated "{self.example_id}" on {self.label}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +73,12 @@ class Choice:
     groups: tuple[str | None, ...]
 
     def about(self) -> tuple[Any, ...]:
-        """What was compared, whoever did it and in whatever order."""
+        """What was compared, by any rater and in any order."""
         return self.label, self.question_id, *sorted((self.a, self.b))
 
     def key(self) -> tuple[Any, ...]:
         """What a file holds once."""
         return self.rater, self.label, self.question_id, self.a, self.b
-
-    def in_words(self) -> str:
-        return f'chose between "{self.a}" and "{self.b}" in this order'
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +283,11 @@ def _value(raw: Any) -> float | str | None:
 
 def _twice(one: Label | Choice, first: int) -> str:
     who = "someone (there is no column rater)" if one.rater == _ONLY_RATER else f'rater "{one.rater}"'
-    return f"{who} {one.in_words()} already in line {first}; keep one of them, or give each rater a name"
+    if isinstance(one, Label):
+        what = f'rated "{one.example_id}" on {one.label}'
+    else:
+        what = f'chose between "{one.a}" and "{one.b}" in this order'
+    return f"{who} {what} already in line {first}; keep one of them, or give each rater a name"
 
 
 def _folded(name: str) -> str:
