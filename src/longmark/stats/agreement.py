@@ -16,7 +16,7 @@ Time grows with items x categories (ordinal alpha: x pairs of categories that me
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -52,15 +52,13 @@ class Agreement(Estimate):
     """A coefficient of agreement with its interval.
 
     n: items used; missing: items with too few ratings; absent: missing ratings, over all items. categories: in their
-    order, as the coefficient took them (on the interval scale: the values that occur). weights: of Cohen's kappa;
-    scale: of Krippendorff's alpha.
+    order, as the coefficient took them (on the interval scale: the values that occur). scale: of Krippendorff's alpha.
     """
 
     coefficient: str
     raters: int
     absent: int
     categories: tuple[Hashable, ...]
-    weights: str | None = None
     scale: str | None = None
 
 
@@ -101,7 +99,7 @@ def cohen_kappa(
         of_first, of_second = sums[:, 1 : size + 1], sums[:, size + 1 :]
         return np.asarray(1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights))
 
-    return table.result("Cohen's kappa", used, features, formula, how, weights=weights)
+    return table.result("Cohen's kappa", used, features, formula, how)
 
 
 def fleiss_kappa(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
@@ -303,27 +301,27 @@ class _Table:
         features: Any,
         formula: Callable[[Floats], Floats],
         how: Resampling,
-        weights: str | None = None,
         scale: str | None = None,
     ) -> Agreement:
         items = int(used.sum())
-        clusters, level, resamples = how.get("clusters"), how.get("level", 0.95), how.get("resamples", 2_000)
+        clusters = how.get("clusters")
         numbers = None if clusters is None else cluster_numbers(clusters, used)[0]
-        empty = Estimate(None, None, None, items, level, BCA, missing=len(used) - items, resamples=resamples)
-        found = bootstrap_of_sums(features, formula, empty, how.get("seed", 0), numbers)
-        if items < _FEWEST:
-            found = replace(found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
-        elif found.value is None:
-            found = replace(found, reason="all ratings are the same, so chance alone would give the same agreement")
-        return Agreement(
-            **{each.name: getattr(found, each.name) for each in fields(Estimate)},
+        empty = Agreement(
+            *(None, None, None, items, how.get("level", 0.95), BCA),
+            missing=len(used) - items,
+            resamples=how.get("resamples", 2_000),
             coefficient=coefficient,
             raters=self.codes.shape[1],
             absent=int((self.codes < 0).sum()),
             categories=self.categories,
-            weights=weights,
             scale=scale,
         )
+        found = bootstrap_of_sums(features, formula, empty, how.get("seed", 0), numbers)
+        if items < _FEWEST:
+            return replace(found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
+        if found.value is None:
+            return replace(found, reason="all ratings are the same, so chance alone would give the same agreement")
+        return found
 
 
 def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: bool = False) -> _Table:
@@ -332,7 +330,7 @@ def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: boo
     raters = len(rows[0]) if rows else 0
     if any(len(row) != raters for row in rows):
         raise UserError("every item needs a value for each rater; give None for a missing rating")
-    seen = {label for row in rows for label in row if not _lacks(label)}
+    seen = {label for row in rows for label in row if not _is_missing(label)}
     if categories is None:
         numeric = all(_is_number(label) for label in seen)
         if ordered and not numeric:
@@ -345,11 +343,11 @@ def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: boo
         if unknown := sorted(map(repr, seen - set(chosen))):
             raise UserError(f"ratings that are not among the categories: {', '.join(unknown[:5])}")
     places = {label: place for place, label in enumerate(chosen)}
-    codes = np.array([[-1 if _lacks(label) else places[label] for label in row] for row in rows], dtype=np.int64)
+    codes = np.array([[-1 if _is_missing(label) else places[label] for label in row] for row in rows], dtype=np.int64)
     return _Table(codes.reshape(len(rows), raters), chosen)
 
 
-def _lacks(label: Any) -> bool:
+def _is_missing(label: Any) -> bool:
     return label is None or label != label  # NaN alone differs from itself
 
 

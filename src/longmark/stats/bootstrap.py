@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -26,6 +26,7 @@ from longmark.errors import UserError
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
+E = TypeVar("E", bound=Estimate)
 BCA, PERCENTILE = "BCa", "percentile"
 Statistic = Callable[..., Floats]
 Formula = Callable[[Floats], Floats]
@@ -113,9 +114,7 @@ def bootstrap(
         return interval(empty, value, values(_draws(random, units, resamples)), jackknife)
 
 
-def bootstrap_of_sums(
-    features: Any, formula: Formula, empty: Estimate, seed: Seed, clusters: Ints | None = None
-) -> Estimate:
+def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None) -> E:
     """The interval of formula(features summed over the items), resampling items.
 
     features: shape (items, features), an array or a matrix of scipy.sparse in rows; empty: an estimate without numbers,
@@ -152,7 +151,7 @@ def resampled_sums(
     return value, np.concatenate(resampled), np.concatenate(left_out)
 
 
-def interval(empty: Estimate, value: float, resampled: Floats, jackknife: Floats) -> Estimate:
+def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     """The interval of a statistic from its values on resamples, by the method of `empty`.
 
     empty: an estimate without numbers, for its settings; value: the statistic, NaN if it has none; resampled: on the
