@@ -179,11 +179,6 @@ def _conclusion(one: MetricComparison) -> str:
     return f"{first} is {way} than {listed(others) if len(others) < 3 else f'{len(others)} others'}"
 
 
-class _Claim(NamedTuple):
-    result: HypothesisResult
-    reason: str | None
-
-
 def _hypotheses(found: Comparison) -> tuple[Section, ...]:
     tests = {one.metric: one.tukey for one in found.metrics}
     reasons = unsupportable(found.hypotheses, tests, found.permutations, found.alpha)
@@ -198,28 +193,27 @@ def hypotheses_section(
     if not results:
         return ()
     columns = (
-        *(Column("hypothesis", "result.name"), Column("combine", "result.combine")),
-        Column("direction", "result.direction"),
-        Column("comparisons", lambda claim: len(claim.result.comparisons)),
-        *(Column("p", "result.p", kind="p"), Column("p (adjusted)", "result.adjusted", kind="p")),
-        Column("supported", lambda claim: claim.result.supported if claim.result.p is not None else None),
-        Column("reason"),
+        *map(Column, ("hypothesis", "combine", "direction", "comparisons")),
+        *(Column("p", kind="p"), Column("p (adjusted)", kind="p"), Column("supported"), Column("reason")),
     )
+    claims = []
+    for one, why in zip(results, unsupportable, strict=True):
+        reason = f"not tested: {one.reason}" if one.reason else why and f"could not be supported: {why}"
+        supported = one.supported if one.p is not None else None
+        counts = (one.combine, one.direction, len(one.comparisons))
+        claims.append((one.name, *counts, one.p, one.adjusted, supported, reason))
     parts = (
-        *(Column("hypothesis", "result.name"), Column("metric", "reason.metric")),
-        *(Column("first", "reason.a"), Column("second", "reason.b")),
-        *(Column("first - second", "reason.difference", 4, key="difference"), Column("p", "reason.p", kind="p")),
+        *map(Column, ("hypothesis", "metric", "first", "second")),
+        *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
     )
-    claims = [
-        _Claim(one, (one.reason and f"not tested: {one.reason}") or (why and f"could not be supported: {why}"))
-        for one, why in zip(results, unsupportable, strict=True)
+    each = [
+        (one.name, part.metric, part.a, part.b, part.difference, part.p) for one in results for part in one.comparisons
     ]
-    each = [_Claim(one, part) for one in results for part in one.comparisons]  # type: ignore[arg-type]
-    supported = sum(one.supported for one in results)
+    total = sum(one.supported for one in results)
     return (
         Section(
             HYPOTHESES,
-            f"{supported} of {len(results)} hypotheses {'is' if supported == 1 else 'are'} supported at alpha "
+            f"{total} of {len(results)} hypotheses {'is' if total == 1 else 'are'} supported at alpha "
             f"{alpha:g} (Holm over the hypotheses).",
             (
                 Table("hypotheses", "Hypotheses", columns, claims, made),
@@ -430,18 +424,8 @@ def _questions(found: Comparison) -> Section:
     )
 
 
-class _Missing(NamedTuple):
-    metric: str
-    reason: str
-    system: str | None = None
-    questions: int | None = None
-    compared: int | None = None
-    missing: int | None = None
-    alone: int | None = None
-
-
 def _missing(found: Comparison) -> Section:
-    items = []
+    rows: list[tuple[Any, ...]] = []
     for one in found.metrics:
         for each in one.systems:
             without_row = each.missing - sum(reason.count for reason in each.unscored)
@@ -449,19 +433,16 @@ def _missing(found: Comparison) -> Section:
             reasons += [f"{without_row} without a row"] if without_row > 0 else []
             if reasons:
                 counts = (one.questions, one.common, each.missing, each.missing_alone)
-                items.append(_Missing(one.metric, "; ".join(reasons), each.system, *counts))
+                rows.append((one.metric, each.system, *counts, "; ".join(reasons)))
         for name, unscored in one.absent:
             why = reasons_in_words(unscored) or "no row"
-            items.append(_Missing(one.metric, why, name, one.questions, 0, one.questions, 0))
-    items += [_Missing(metric, why) for metric, why in found.left_out]
-    columns = (
-        *(Column("metric"), Column("system"), Column("questions", "questions"), Column("compared", "compared")),
-        *(Column("missing", "missing"), Column("missing only here", "alone"), Column("reason")),
-    )
+            rows.append((one.metric, name, one.questions, 0, one.questions, 0, why))
+    rows += [(metric, *[None] * 5, why) for metric, why in found.left_out]
+    heads = ("metric", "system", "questions", "compared", "missing", "missing only here", "reason")
     excluded = sum(one.questions - one.common for one in found.metrics)
     says = f"{excluded:,} questions of a metric are not compared: a system has no score. None counts as 0."
     return Section(
         "Missing scores",
         says if excluded else "Every scored question is compared.",
-        (Table("gaps", "Questions without a score", columns, items),) if items else (),
+        (Table("gaps", "Questions without a score", tuple(map(Column, heads)), rows),) if rows else (),
     )
