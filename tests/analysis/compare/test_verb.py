@@ -55,7 +55,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
         (("one", "--alpha", "2"), "alpha must be between 0 and 1"),
-        (("one", "--hypotheses", "bad.yaml"), "bad.yaml:1: [0].combine: input should be 'all' or 'any', found some"),
+        (("one", "--hypotheses", "bad.yaml"), "bad.yaml:2: [0].combine: expected 'all' or 'any', found"),
         (("one", "--hypotheses", "none.yaml"), "there is no file none.yaml"),
         (("one", "--out", "one/rows.jsonl"), "is a file"),
         (("three", "two"), "judge model: embedded:judge in three; gpt in two"),
