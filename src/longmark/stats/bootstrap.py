@@ -37,6 +37,7 @@ FEWEST_BCA = 15
 
 _FEWEST = 3  # rows or clusters that resampling needs
 _CHUNK = 250_000  # indices drawn at once: 2 MB
+_NARROW = 2  # features up to which adding up rows is faster than a product with counts
 _ROUNDING = 1e-12  # relative: resampled values this close to the estimate are ties
 _UNDEFINED = "the statistic has no value on these rows"
 
@@ -145,7 +146,12 @@ def resampled_sums(
         value = formula(total)
         if items < _FEWEST:
             return value, value[:0], value[:0]
-        resampled = [formula(counts @ features) for counts in _counts(random, items, resamples)]
+        if isinstance(features, np.ndarray) and features.shape[1] <= _NARROW:
+            columns = [np.ascontiguousarray(column) for column in features.T]
+            drawn = (np.stack([c[i].sum(axis=1) for c in columns], axis=1) for i in _draws(random, items, resamples))
+        else:
+            drawn = (counts @ features for counts in _counts(random, items, resamples))
+        resampled = [formula(sums) for sums in drawn]
         rows = (features[start : start + step] for start in range(0, items, step))
         left_out = [formula(total - (row if isinstance(row, np.ndarray) else row.toarray())) for row in rows]
     return value, np.concatenate(resampled), np.concatenate(left_out)
