@@ -307,6 +307,10 @@ class HttpLanguageModel(_HttpModel):
     path = "/completions"
     capabilities = Capabilities(prompt_logprobs=None)
 
+    def __init__(self, endpoint: Endpoint, model: str, name: str) -> None:
+        super().__init__(endpoint, model, name)
+        self._tokenize = endpoint.url("/tokenize", root=True)
+
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         """Natural-log probability of each token of the text. An empty text has no tokens and takes no request."""
         if not request.text:
@@ -342,7 +346,7 @@ class HttpLanguageModel(_HttpModel):
         return found
 
     async def _tokens(self, body: dict[str, Any]) -> list[int]:
-        reply = await self._ask(self.endpoint.url("/tokenize", root=True), body)
+        reply = await self._ask(self._tokenize, body)
         tokens = reply.get("tokens") if isinstance(reply, dict) else None
         if not isinstance(tokens, list) or not all(type(token) is int and 0 <= token < 1 << 31 for token in tokens):
             raise ServerFault(f"{self.endpoint.host} sent no token ids from /tokenize", 200)
@@ -352,7 +356,7 @@ class HttpLanguageModel(_HttpModel):
         try:
             return await self.endpoint.post(url, {"model": self.model, **body})
         except Refusal as refusal:
-            missing = url != self._url and refusal.http_status in (404, 405)
+            missing = url == self._tokenize and refusal.http_status in (404, 405)
             if not missing and not refusal.names("prompt_logprobs"):
                 raise
             said, status = str(refusal), refusal.http_status
