@@ -168,7 +168,7 @@ def test_the_table_for_a_paper_has_the_best_mean_in_bold_and_its_longer_side_dow
         value = means[metric]["ab".index(system)]
         return Mean(value, value - 0.05, value + 0.05) if value is not None else None
 
-    names = [Column("f1", places=2, kind="higher"), Column("words", places=0)]
+    names = [Column("f1", places=2, kind="higher is better"), Column("words", places=0)]
     wide = systems_table("ab", names, cell, "")
     assert as_text(wide) == (
         "system                  f1           words\n"
@@ -177,7 +177,7 @@ def test_the_table_for_a_paper_has_the_best_mean_in_bold_and_its_longer_side_dow
     )
     assert "**0.75 \\[0.70, 0.80\\]** |" in as_markdown(wide)
     assert "\\textbf{0.75 {[}0.70, 0.80{]}}" in as_latex(wide)
-    long = systems_table("ab", [*names, Column("x_y", places=1, kind="lower")], cell, "")
+    long = systems_table("ab", [*names, Column("x_y", places=1, kind="lower is better")], cell, "")
     assert [row[0] for row in long.rows] == ["f1", "words", "x_y"]
     assert [cell.best for cell in long.rows[2][1:] if isinstance(cell, Mean)] == [True, False]
     assert as_csv(long).splitlines()[:2] == ["metric,a,a_low,a_high,b,b_low,b_high", "f1,0.5,0.45,0.55,0.75,0.7,0.8"]

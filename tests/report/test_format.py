@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.report.format import counted, decimals, fixed, listed, p_value
+from longmark.report.format import counted, decimals, direction, fixed, listed, p_value
 from longmark.scores.manifest import MetricFacts
 
 
@@ -46,3 +46,9 @@ def test_counts_agree_with_their_words():
         "1,200 pairs",
         "2 queries",
     )
+
+
+def test_a_direction_is_named_the_same_way_everywhere():
+    declared = [MetricFacts(higher_is_better=way, declared=True) for way in (True, False, None)]
+    assert [direction(facts) for facts in declared] == ["higher is better", "lower is better", "neither"]
+    assert direction(MetricFacts()) == "not known"

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from longmark.scores.manifest import MetricFacts
 
 NONE = "–"
+HIGHER, LOWER, NEITHER, NOT_KNOWN = "higher is better", "lower is better", "neither", "not known"
+"""The directions of metrics, in every table and on every page."""
 MOST_DECIMALS = 7
 BY = " by "
 """Stands in the name of a score between the metric and who gave it, where several judges scored the same answers."""
@@ -26,6 +28,12 @@ def decimals(facts: MetricFacts, least: float | None, greatest: float | None) ->
     if 0 < seen < 10.0 ** (1 - places):
         places = min(MOST_DECIMALS, math.ceil(-math.log10(seen)) + 1)
     return places
+
+
+def direction(facts: MetricFacts) -> str:
+    """Which direction of a metric is better; not known if no run declares it."""
+    none = NEITHER if facts.declared else NOT_KNOWN
+    return {True: HIGHER, False: LOWER, None: none}[facts.higher_is_better]
 
 
 def fixed(value: float | None, places: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.evidence import goodness, kind_of
-from longmark.report.format import BY, counted, dollars, duration, fixed, integer, listed, share, upright
+from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
 from longmark.scores.index import ScoreIndex, Spent
@@ -127,8 +127,7 @@ def limits(facts: MetricFacts) -> str:
     """`0 to 1, higher is better`."""
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
     ends = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
-    better = {True: "higher is better", False: "lower is better", None: "no direction"}
-    return f"{ends}, {better[facts.higher_is_better]}"
+    return f"{ends}, {'' if facts.higher_is_better is not None else 'direction: '}{direction(facts)}"
 
 
 def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
-from longmark.report.format import NONE, fixed
+from longmark.report.format import HIGHER, LOWER, NONE, fixed
 from longmark.report.latex import Texts, latex
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ def systems_table(
     """The table for a paper: means with intervals of the systems on the metrics, best in bold. Rows are systems, or
     metrics where there are more of those.
 
-    metrics: a column each: name and places, and as kind which direction is better, "higher", "lower" or neither; cell:
-    gives the mean of a system on a metric."""
+    metrics: a column each: name and places, and as kind its `format.direction`; cell: gives the mean of a
+    system on a metric."""
 
     def cell_of(system: str, metric: Column) -> Mean | None:
-        mean, best = cell(system, metric.name), {"higher": max, "lower": min}.get(metric.kind)
+        mean, best = cell(system, metric.name), {HIGHER: max, LOWER: min}.get(metric.kind)
         if mean is None or best is None:
             return mean
         known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]

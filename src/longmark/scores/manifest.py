@@ -16,13 +16,15 @@ _FARTHEST = 1e100  # of a bound from 0
 class MetricFacts:
     """What a table or a figure must know of a metric's scores.
 
-    lo, hi: least and greatest value that can occur, None if there is no limit or it is not known.
+    lo, hi: least and greatest value that can occur, None if there is no limit or it is not known; higher_is_better:
+    None if neither direction is better or, unless `declared`, if that is not known.
     """
 
     lo: float | None = None
     hi: float | None = None
     higher_is_better: bool | None = None
     summary: str = ""
+    declared: bool = False
 
     @property
     def bounded(self) -> bool:
@@ -94,6 +96,7 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         hi=_bound(hi),
         higher_is_better=better if isinstance(better, bool) else None,
         summary=str(entry.get("summary") or ""),
+        declared="higher_is_better" in entry,
     )
 
 

@@ -33,7 +33,7 @@ def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
     line = cells(document(found).sections[0].tables[0])
     assert (line["difference"], line["interval"]) == (difference.value, Range(difference.low, difference.high))
     assert (line["p_adjusted"], line["n"], line["conclusion"]) == (0.001, 40, "x is better")
-    assert line["direction"] == "higher"
+    assert line["direction"] == "higher is better"
 
 
 def test_no_significant_difference_is_not_equality(tmp_path):
@@ -52,11 +52,11 @@ def test_if_neither_direction_is_better_no_system_is_called_better(tmp_path):
     assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
 
 
-def test_without_a_manifest_the_better_direction_is_unknown(tmp_path):
+def test_without_a_manifest_the_direction_is_not_known(tmp_path):
     run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
     (run / "manifest.json").unlink()
     page = document(compare([run], draws=200))
-    assert cells(page.sections[0].tables[0])["direction"] == "unknown"
+    assert cells(page.sections[0].tables[0])["direction"] == "not known"
     assert page.sections[1].tables[0].rows[0][2] is None
 
 
@@ -171,7 +171,7 @@ def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     (table,) = section.tables
     assert [row[0] for row in table.rows] == [RELEVANCE, EASE]
     assert [column.name for column in table.columns] == [
-        *("metric", "x", "y", "z", "pairs that differ", "n", "conclusion", "direction"),
+        *("metric", "direction", "x", "y", "z", "pairs that differ", "n", "conclusion"),
     ]
 
 
@@ -180,9 +180,9 @@ def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
     first = found.metrics[0].pairs[0]
     assert (first.first, first.second) == ("y", "x")
     row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
-    assert row[3] == -first.difference.value == pytest.approx(row[1] - row[2])
-    assert row[4] == Range(-first.difference.high, -first.difference.low)
-    assert row[5:] == (first.p, 40, "y is better", "higher")
+    assert row[4] == -first.difference.value == pytest.approx(row[2] - row[3])
+    assert row[5] == Range(-first.difference.high, -first.difference.low)
+    assert (row[1], *row[6:]) == ("higher is better", first.p, 40, "y is better")
 
 
 def test_the_figure_shows_the_ranks_of_the_table(tmp_path):

@@ -82,7 +82,7 @@ def test_five_questions_show_nothing_and_say_so(tmp_path):
     values = {"a": {EASE: [0.9] * 4 + [0.8]}, "b": {EASE: [-0.9] * 5}}
     found = compare([run_of(tmp_path / "run", values)])
     page = document(found)
-    assert page.sections[0].tables[0].rows[0][-2] == (
+    assert page.sections[0].tables[0].rows[0][-1] == (
         "no difference, however large, can be significant with so few questions (5); at least 6 are needed"
     )
     table = page.sections[2].tables[0]

@@ -114,7 +114,7 @@ def test_variants_are_told_apart_by_their_kind():
     )
     assert column(table, "variant") == ["paraphrase", "hazard", "location"]
     assert column(table, "mean") == [1.0, pytest.approx(0.3), 0.9]
-    assert column(table, "better") == ["higher", "lower", "lower"]
+    assert column(table, "direction") == ["higher is better", "lower is better", "lower is better"]
 
 
 def test_table_2_counts_the_answers_whose_points_change_places():

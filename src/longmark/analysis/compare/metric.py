@@ -18,7 +18,7 @@ import numpy as np
 from longmark.analysis.compare import effects
 from longmark.analysis.compare.checks import FEWEST_TESTED, advice
 from longmark.analysis.compare.power import detectable, undetectable
-from longmark.report.format import MOST_DECIMALS, decimals
+from longmark.report.format import MOST_DECIMALS, decimals, direction
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
@@ -118,7 +118,6 @@ class MetricComparison:
     absent        systems without any score, and why their rows have none
     pairs         every pair, the first before the second in the order of `systems`
     groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
-    described     a manifest describes the metric; otherwise the better direction is unknown
     questions     with a score of any system; common: with one of every system, which pairs, tests and groups are over
     test          its name; reason: why there is no test, or a remark on it
     undetectable  why no difference, however large, can be significant; None if one can
@@ -127,7 +126,6 @@ class MetricComparison:
 
     metric: str
     facts: MetricFacts
-    described: bool
     places: int
     systems: tuple[SystemOnMetric, ...]
     absent: tuple[tuple[str, tuple[Unscored, ...]], ...]
@@ -144,10 +142,8 @@ class MetricComparison:
 
     @property
     def direction(self) -> str:
-        """Which direction is better: `higher`, `lower`, `neither` or `unknown`."""
-        if not self.described:
-            return "unknown"
-        return {True: "higher", False: "lower", None: "neither"}[self.facts.higher_is_better]
+        """As `format.direction`."""
+        return direction(self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +235,6 @@ def described(
     return MetricComparison(
         metric=tested.metric,
         facts=facts,
-        described=any(tested.metric in manifest.metrics() for manifest in scores.manifests),
         places=_places(facts, tested.table, pairs),
         systems=_systems(scores, tested, drawn, differ, together, how),
         absent=tuple(

@@ -109,7 +109,7 @@ def _reasons(*reasons: str | None) -> str | None:
 def _overview(found: Comparison) -> Section:
     """A line per metric. Of two systems: means, difference, p; of more: the means and how many pairs differ."""
     places = found.places
-    columns: list[Column] = [Column("metric")]
+    columns: list[Column] = [Column("metric"), Column("direction")]
     for name in found.systems if len(found.systems) <= _NAMED else ():
         columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}"))
     if len(found.systems) == 2:
@@ -125,7 +125,6 @@ def _overview(found: Comparison) -> Section:
         ]
         columns += differ
     columns += [Column("n", "common"), Column("conclusion", _conclusion)]
-    columns.append(Column("direction", kind="method"))
     note = f"Means over the n questions with a score of every system. {_tests(found)} {_made(found)}"
     means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
 
@@ -171,7 +170,7 @@ def _conclusion(one: MetricComparison) -> str:
     significant = [pair for pair in one.pairs if pair.significant]
     if not significant:
         return "no significant difference"
-    way = "better" if one.direction in ("higher", "lower") else "higher"
+    way = "better" if one.facts.higher_is_better is not None else "higher"
     if len(one.systems) == 2:
         return f"{significant[0].first} is {way}"
     first = significant[0].first  # pairs are in the order of the systems, the best first
@@ -264,13 +263,11 @@ def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     figures = []
     for one in metrics:
         means = [(s.system, s.common.value, s.common.low, s.common.high, s.rank or "") for s in one.systems]
-        if one.direction in ("higher", "lower"):
-            figures.append(
-                groups([ForestRow(*row) for row in means], bars(one), f"{one.metric} ({one.direction} is better)")
-            )
+        if one.facts.higher_is_better is not None:
+            figures.append(groups([ForestRow(*row) for row in means], bars(one), f"{one.metric} ({one.direction})"))
         else:
             rows = [ForestRow(*row) for row in means]
-            figures.append(forest(rows, f"{one.metric} (better direction: {one.direction})", reference=None))
+            figures.append(forest(rows, f"{one.metric} (direction: {one.direction})", reference=None))
     return tuple(figures)
 
 
@@ -373,7 +370,9 @@ def _wins(found: Comparison) -> Section:
 
 def _outcomes(one: MetricComparison) -> tuple[str, str, str]:
     """What the three counts are called, from the view of the first system."""
-    return ("won", "tied", "lost") if one.direction in ("higher", "lower") else ("first higher", "equal", "first lower")
+    return (
+        ("won", "tied", "lost") if one.facts.higher_is_better is not None else ("first higher", "equal", "first lower")
+    )
 
 
 def _drawn(one: MetricComparison) -> Sequence[PairOnMetric]:

@@ -81,10 +81,10 @@ def metaeval(
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
     from longmark.analysis.metaeval.choices import choice_label
-    from longmark.analysis.metaeval.common import direction
     from longmark.analysis.metaeval.labels import check_any, join
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.records.labels import read_labels
+    from longmark.report.format import direction
     from longmark.scores.answers import read_answers
 
     known = [one.name for one in fields(Options)]

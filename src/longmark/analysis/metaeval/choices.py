@@ -24,13 +24,13 @@ from longmark.analysis.metaeval.common import (
     GroupResult,
     clusters_of,
     compared,
-    direction,
     groups_of,
     resamples,
     unscored,
 )
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.records.labels import Labels
+from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
 from longmark.stats.permutation import paired_permutation

@@ -19,7 +19,6 @@ from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-HIGHER, LOWER, NOT_DECLARED = "higher is better", "lower is better", "not declared"
 ROUNDING = 1e-12  # results this close are equal, and their metrics stay in the order given
 
 _USUAL, _FEWEST = 5_000, 500
@@ -45,11 +44,6 @@ def resamples(n: int) -> int:
 
 
 # Metrics ------------------------------------------------------------------------------------------------------------
-
-
-def direction(facts: MetricFacts) -> str:
-    """Which end is better. Results of metrics of which lower is better are of minus the scores."""
-    return {True: HIGHER, False: LOWER, None: NOT_DECLARED}[facts.higher_is_better]
 
 
 def oriented(scores: Floats, facts: MetricFacts) -> Floats:

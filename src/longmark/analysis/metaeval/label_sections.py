@@ -8,12 +8,12 @@ from types import SimpleNamespace as Line
 from typing import Any
 
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.common import LOWER, Comparison, GroupResult
+from longmark.analysis.metaeval.common import Comparison, GroupResult
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.report import charts
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, p_value
+from longmark.report.format import LOWER, counted, p_value
 from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.stats.results import Estimate

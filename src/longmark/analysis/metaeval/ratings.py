@@ -27,7 +27,6 @@ from longmark.analysis.metaeval.common import (
     GroupResult,
     clusters_of,
     compared,
-    direction,
     groups_of,
     on_scale,
     oriented,
@@ -37,6 +36,7 @@ from longmark.analysis.metaeval.common import (
 )
 from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
 from longmark.records.labels import Labels
+from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.correlation import Kind, correlation, correlation_difference

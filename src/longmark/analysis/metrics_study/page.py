@@ -14,7 +14,7 @@ from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy
 from longmark.report.charts import Curve, Panel, curves, heat_map, histograms
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed
+from longmark.report.format import LOWER, counted, listed
 from longmark.report.lanes import Box, box_plots
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
 from longmark.stats.correlation import KINDS, MeanCorrelation
@@ -273,7 +273,7 @@ def _distributions(study: MetricsStudy) -> Iterator[Section]:
 
 
 def _distribution(one: MetricProperties, stem: str) -> Section:
-    sign = 1 if one.direction == "lower" else -1
+    sign = 1 if one.direction == LOWER else -1
 
     def by_median(scores: SystemScores) -> tuple[bool, float]:
         return scores.described.median is None, sign * (scores.described.median or 0.0)
@@ -304,7 +304,7 @@ def _distribution(one: MetricProperties, stem: str) -> Section:
             f"{one.metric} by system",
         ),
     )
-    says = f"Systems sorted by median, {'highest' if one.direction == 'neither' else 'best'} first."
+    says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
     return Section(
         f"Distribution: {one.metric}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ()
     )

@@ -25,7 +25,7 @@ from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UserError
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
-from longmark.report.format import decimals, listed
+from longmark.report.format import decimals, direction, listed
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
@@ -127,8 +127,8 @@ class MetricProperties:
 
     @property
     def direction(self) -> str:
-        """Which direction is better: `higher`, `lower` or `neither`."""
-        return {True: "higher", False: "lower", None: "neither"}[self.facts.higher_is_better]
+        """As `format.direction`."""
+        return direction(self.facts)
 
 
 @dataclass(frozen=True, slots=True)

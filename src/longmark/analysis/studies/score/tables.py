@@ -41,20 +41,21 @@ from longmark.analysis.studies.score.results import (
     why_unscored,
 )
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
+from longmark.report.format import HIGHER, LOWER
 from longmark.report.tables import Column, Table, interval_columns, method_column
 from longmark.stats.proportion import share
 
 MEASURES = (
-    ("Specificity", SPECIFICITY, "higher"),
-    ("Paraphrase", PARAPHRASE, "higher"),
-    ("Perturbation", PERTURBATION, "lower"),
-    ("Relevance", MASKED, "higher"),
+    ("Specificity", SPECIFICITY, HIGHER),
+    ("Paraphrase", PARAPHRASE, HIGHER),
+    ("Perturbation", PERTURBATION, LOWER),
+    ("Relevance", MASKED, HIGHER),
 )
-_BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, "higher"))
+_BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, HIGHER))
 _SD = "sd"
 
 GENERATOR, EVALUATOR, DIMENSION = Column("Generator"), Column("Evaluator"), Column("Dimension")
-BETTER, MISSING = Column("Better"), Column("Missing", "mean.why_missing")
+DIRECTION, MISSING = Column("Direction"), Column("Missing", "mean.why_missing")
 SCORED, TOTAL = Column("Scored", "mean.n", key="scored"), Column("Total", "mean.total")
 
 
@@ -115,15 +116,15 @@ def table_1(results: Results) -> list[Table]:
     for generator, evaluator in product(results.generators, results.evaluators):
         own = {name: mean(generator, evaluator, metric) for name, metric, _ in _BESIDE}
         wide.append(Line(generator=generator, evaluator=evaluator, **own))
-        for name, _, better in _BESIDE:
-            line = Line(generator=generator, evaluator=evaluator, measure=name, better=better, mean=own[name])
+        for name, _, direction in _BESIDE:
+            line = Line(generator=generator, evaluator=evaluator, measure=name, direction=direction, mean=own[name])
             long += [line] if line.mean.total else []
     columns = [GENERATOR, EVALUATOR]
-    for name, _, better in MEASURES:
+    for name, _, direction in MEASURES:
         key = name.lower()
-        columns.append(Column(f"{name} {'↑' if better == 'higher' else '↓'}", f"{name}.value", 2, key=key))
+        columns.append(Column(f"{name} {'↑' if direction == HIGHER else '↓'}", f"{name}.value", 2, key=key))
         columns.append(Column(_SD, f"{name}.sd", 2, key=f"{key}_sd"))
-    first = (GENERATOR, EVALUATOR, Column("Measure"), BETTER)
+    first = (GENERATOR, EVALUATOR, Column("Measure"), DIRECTION)
     note, title = pooling(results), "Every pair of generator and evaluator (SCORE's table 1)"
     return [
         Table("table1", title, tuple(columns), wide, note),
@@ -166,15 +167,15 @@ def dimensions(results: Results) -> list[Table]:
 def variants(results: Results) -> Table:
     """Robustness by kind of variant."""
     lines = []
-    for (generator, scores), (metric, better) in product(
-        results.once.items(), ((PARAPHRASE, "higher"), (PERTURBATION, "lower"))
+    for (generator, scores), (metric, direction) in product(
+        results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
     ):
         kinds: dict[str, list[AnswerScore]] = {}
         for one in scores.get(metric, []):
             kinds.setdefault(one.variant, []).append(one)
         for kind, its in kinds.items():
-            lines.append(Line(generator=generator, variant=kind, better=better, mean=results.mean(metric, its)))
-    columns = (GENERATOR, Column("Variant"), BETTER, *means(results, 3))
+            lines.append(Line(generator=generator, variant=kind, direction=direction, mean=results.mean(metric, its)))
+    columns = (GENERATOR, Column("Variant"), DIRECTION, *means(results, 3))
     return Table("robustness_variants", "Robustness by kind of variant", columns, lines)
 
 
