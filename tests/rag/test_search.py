@@ -109,7 +109,7 @@ def test_another_embedder_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match="needs --embedder one"):
         Retriever(index)
     other = FakeEmbedder(32, name="one")
-    with pytest.raises(UserError, match="of another make"):
+    with pytest.raises(UserError, match="one of another version"):
         Retriever(index, models(tmp_path, embedder=other))
     other.identity = FakeEmbedder(name="one").identity  # an endpoint that changed its model under the same name
     retriever = Retriever(index, models(tmp_path / "new", embedder=other))
