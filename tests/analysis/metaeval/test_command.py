@@ -84,6 +84,7 @@ def test_ratings_are_printed_and_written(folder: Path):
     assert (done.code, done.err) == (0, "")
     assert re.search(r"^near +higher is better .* correlates with human ratings$", done.out, re.MULTILINE)
     assert len(done.out.splitlines()) < 30
+    assert "4 metrics, 2 labels, 48 rated answers; " in (folder / "out" / "report.html").read_text(encoding="utf-8")
     full = command(folder, "run", "ratings.csv", "--verbose").out
     for heading in ("correct: Discrimination of yes and no", "correct: Calibration"):
         assert f"\n{heading}\n" in full

@@ -32,6 +32,7 @@ def test_an_axis_says_that_lower_is_better(tmp_path):
     found = metaeval(run, human, lower=[CORRECTNESS])
     (section,) = [one for one in sections(found) if one.title == "Correlation with human ratings"]
     assert f"{CORRECTNESS} (lower is better)" in drawn(section.figures)
+    assert "mean human rating: rating" in drawn(section.figures)
     (part,) = found.labels
     assert isinstance(part, RatingLabel)
     assert part.differences[0].first == RELEVANCE  # as given: the two differ by rounding at most

@@ -16,6 +16,7 @@ from tests.there import counted
 from longmark.analysis.metaeval import Options, metaeval
 from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel, ChoiceMetric
+from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
 
 Values = list[tuple[float | None, float | None]]
@@ -182,6 +183,58 @@ def test_a_person_against_the_others_by_hand():
     # Pairs that agree: 1/3, 1, 1.
     assert found.coefficients[0].value == pytest.approx(7 / 9)
     assert [(r.name, r.ratings, r.with_others) for r in found.by_rater] == [("0", 4, 2), ("1", 3, 2), ("2", 3, 3)]
+
+
+def test_the_ceiling_is_over_items_with_rows():
+    # With rows: 1 2 | 2 1 | 3 3 by two raters; own 1 2 2 1 3 3 against others 2 1 1 2 3 3, both with mean 2: sum of
+    # products 0 0 0 0 1 1 = 2 - 4 * 0; deviations -1 0 0 -1 1 1 and 0 -1 -1 0 1 1, squares 4 and 4: r = 2/4. The item
+    # without rows, 1 4, would make it lower. The metric scored the first two only.
+    votes = [[1, 2], [2, 1], [3, 3], [1, 4]]
+    items = [[Vote(str(i), str(v), float(v)) for i, v in enumerate(each)] for each in votes]
+    rated = RatedItems(items, numeric=True, rows=[True, True, True, False])
+    found = agreement(rated, {"m": np.array([0.1, 0.2, np.nan, np.nan])}, {}, Options())
+    person, metric = found.ceilings
+    assert person.pearson is not None
+    assert person.pearson.value == pytest.approx(0.5)
+    assert [(one.ratings, one.items) for one in (person, metric)] == [(6, 3), (4, 2)]
+    assert (found.rated_twice, found.coefficients[0].n) == (4, 4)
+    assert [one.ratings for one in found.by_rater] == [4, 4]
+    none = agreement(RatedItems(items[:2], numeric=True, rows=[False, False]), {}, {}, Options())
+    assert (none.ceilings, none.rated_twice) == ((), 2)
+
+
+def test_the_ceiling_of_ratings_and_of_choices_leaves_out_what_has_no_rows():
+    rated = [
+        {"example_id": f"{system}{q}", "value": q % 3, "rater": rater}
+        for q in range(6)
+        for system in "xy"
+        for rater in ("ann", "bo")
+    ]
+    of_choices = [
+        {"question_id": f"q{q}", "a": "x", "b": "y", "choice": "a", "rater": rater}
+        for q in range(6)
+        for rater in ("ann", "bo")
+    ]
+    rows = rows_of("m", [(0.1 * q, 0.2 * q) for q in range(4)])
+    for human_file, items in ((rated, 8), (of_choices, 4)):
+        (part,) = metaeval(rows, human_file).labels
+        assert {(one.ratings, one.items) for one in part.agreement.ceilings} == {(2 * items, items)}
+
+
+def test_pairs_without_a_majority_are_counted_beside_the_results():
+    apart = [{**one, "rater": "s", "choice": "b"} for one in human(["a", "a"])]
+    found = metaeval(rows_of("m", [(1, 0), (None, 0), (1, 0), (None, 0)]), [*human(["a", "a", "a", "a"]), *apart])
+    page = document(found)
+    assert page.title == "Metrics against human choices"
+    assert "4 compared pairs; rows of rows; human choices from human" in page.lede
+    summary = page.sections[0]
+    assert summary.says.startswith("4 pairs with human choices and rows. Excluded: 2 pairs without a majority.")
+    first, *_, usual = summary.tables[0].rows
+    assert (first[0], first[-3], first[-2]) == ("m", 1, 1)
+    assert (usual[1], usual[-1]) == (None, "baseline")
+    join = next(table for table in page.sections[1].tables if table.name == "join")
+    assert join.title == "Compared pairs with a score of each metric"
+    assert page.sections[1].note.endswith("n and missing below only those with a majority.")
 
 
 def test_one_rater_has_no_ceiling():

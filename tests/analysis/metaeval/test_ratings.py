@@ -108,7 +108,11 @@ def test_classes_by_hand():
 
 def test_categories_without_an_order_have_means_and_no_error():
     rows = rows_of("m", [0.0, 0.6, 0.4, 0.9])
-    part = label(metaeval(rows, human(["x", "x", "y", "y"])))
+    found = metaeval(rows, human(["x", "x", "y", "y"]))
+    part = label(found)
+    (summary,) = sections(found)[0].tables
+    why = "no correlation: the classes have no order; give it with --order rating=LOWEST,…,HIGHEST"
+    assert [(line[0], line[-3], line[-1]) for line in summary.rows] == [("m", 4, why)]
     assert (rhos(part), part.differences, part.powered) == ([], (), ())
     each = classes_of(part)
     assert (each.error, each.reason) == (None, "the classes are no numbers")

@@ -54,12 +54,13 @@ class Options:
 class Metaeval:
     """The results, a RatingLabel or a ChoiceLabel for each label by what the human file holds, and the settings.
 
-    metrics: name -> direction (`higher is better`, …). by: the columns of the groups; empty: lines of the human file
-    without a value.
+    metrics: name -> direction (`higher is better`, …). joined: answers (or pairs) with rows and a human value on any
+    label; by: the columns of the groups; empty: lines of the human file without a value.
     """
 
     sources: tuple[str, ...]
     human: str
+    joined: int
     metrics: Mapping[str, str]
     labels: tuple[RatingLabel | ChoiceLabel, ...]
     by: tuple[str, ...]
@@ -109,6 +110,7 @@ def metaeval(
     return Metaeval(
         sources=scores.sources,
         human=given.name,
+        joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
         metrics={name: direction(facts) for name, facts in scores.metrics.items()},
         labels=tuple(of(name, items, its, given, scores, chosen) for name, (items, its) in joined.items()),
         by=given.by,

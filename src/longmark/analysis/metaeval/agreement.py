@@ -1,8 +1,9 @@
 """Agreement among raters: coefficients, each rater, and the human ceiling (leave one rater out).
 
 The ceiling is how well a rater agrees with the others; a metric can exceed it if single raters are noisy. Each rating
-is compared with the mean (or the majority) of the other raters on that item, and so is the metric, on the same
-ratings. Intervals resample items with all their ratings, or questions if a question has several items.
+is compared with the mean (or the majority) of the other raters on that item, and so is the metric. The ceiling is over
+items with rows, the metric's line over those of them that it scored; coefficients and raters are over all items.
+Intervals resample items with all their ratings, or questions if a question has several items.
 
 Only Cohen's kappa, given for two raters, depends on who gave which rating. Of more than 5,000 items with two ratings or
 more (500 on a scale with more than 50 values) a seeded sample is used.
@@ -43,12 +44,14 @@ class Vote:
 @dataclass(frozen=True, slots=True)
 class RatedItems:
     """The votes on each item. questions: of each item, if intervals are to resample them; numeric: votes have numbers;
-    classes: whether two votes can be equal (a continuous scale has no classes)."""
+    classes: whether two votes can be equal (a continuous scale has no classes); rows: whether each item has rows
+    (empty: all have)."""
 
     votes: Sequence[Sequence[Vote]]
     questions: Sequence[str] | None = None
     numeric: bool = False
     classes: bool = True
+    rows: Sequence[bool] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class Ceiling:
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """rated_twice: items with two ratings or more; sampled: those used. reason: why there are no coefficients and no
-    ceilings. clustered: whether intervals resample questions."""
+    ceilings. ceilings: () also if no item with rows was rated twice. clustered: whether intervals resample
+    questions."""
 
     raters: int
     items: int
@@ -110,18 +114,22 @@ def agreement(
     if not several:
         reason = "there is one rater only" if len(raters) == 1 else "no answer was rated by two people"
         return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
-    used, most = several, _MOST
-    if len({vote.name for item in items for vote in item}) > _MANY:
-        most = _MOST_OF_MANY
-    if len(several) > most:
-        used = sorted(np.random.default_rng(options.seed).choice(several, most, replace=False).tolist())
+    most = _MOST_OF_MANY if len({vote.name for item in items for vote in item}) > _MANY else _MOST
+
+    def sample(places: list[int]) -> list[int]:
+        if len(places) <= most:
+            return places
+        return sorted(np.random.default_rng(options.seed).choice(places, most, replace=False).tolist())
+
+    used = sample(several)
+    with_rows = sample([place for place in several if not rated.rows or rated.rows[place]])
     return Agreement(
         raters=len(raters),
         items=len(items),
         rated_twice=len(several),
         sampled=len(used),
         coefficients=tuple(_coefficients(rated, used, raters, options)),
-        ceilings=_Ceilings(rated, used, options).of(scores, chosen),
+        ceilings=_Ceilings(rated, with_rows, options).of(scores, chosen) if with_rows else (),
         by_rater=by_rater,
         clustered=rated.questions is not None,
     )
@@ -163,7 +171,7 @@ def _coefficients(
 
 
 class _Ceilings:
-    """Every rating of the used items, beside the other raters' mean and majority."""
+    """Every rating of these items, beside the other raters' mean and majority."""
 
     def __init__(self, rated: RatedItems, used: Sequence[int], options: Options) -> None:
         self.numeric, self.options = rated.numeric, options

@@ -149,7 +149,8 @@ def votes_of(pair: Item) -> list[Vote]:
 def _agreement(items: Sequence[Item], pairs: Sequence[Item], chosen: Mapping[str, Made], options: Options) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
     every = {name: [its[rows[id(one)]] if id(one) in rows else None for one in items] for name, its in chosen.items()}
-    rated = RatedItems([votes_of(item) for item in items], clusters_of([item.question for item in items]))
+    questions, with_rows = clusters_of([item.question for item in items]), [bool(item.places) for item in items]
+    rated = RatedItems([votes_of(item) for item in items], questions, rows=with_rows)
     return agreement(rated, {}, every, options)
 
 

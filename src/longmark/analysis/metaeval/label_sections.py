@@ -128,13 +128,13 @@ def _correlation(part: RatingLabel, ci: Interval) -> Section:
         charts.scatter(
             each.points,
             f"{each.metric} and human ratings",
-            f"mean human {part.label}",
+            f"mean human rating: {part.label}",
             f"{each.metric} ({LOWER})" if each.direction == LOWER else each.metric,
         )
         for each in sorted(known, key=_rho, reverse=True)[:_SCATTERS]
         if each.points
     ]
-    figures = (forest(rhos, f"Spearman's rho with the mean human {part.label}", 0.0), *scatters)
+    figures = (forest(rhos, f"Spearman's rho with the mean human rating: {part.label}", 0.0), *scatters)
     return Section("Correlation with human ratings", "Over all rated answers.", (table,), figures)
 
 
@@ -156,7 +156,10 @@ def _levels(part: RatingLabel, ci: Interval) -> Section:
         "within questions: mean over questions of rho between the systems' answers; BCa interval over questions. "
         "constant: questions with equal scores or equal ratings of all answers. over systems: between system means.",
     )
-    says = "Over all answers a metric can correlate through the questions; within a question only the answers differ."
+    says = (
+        "A metric that scores easy questions higher correlates over all answers, even if it cannot rank the answers to "
+        "one question. Within a question, only the answers differ."
+    )
     return Section("Within questions and over systems", says, (table,))
 
 
@@ -361,7 +364,8 @@ def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
         ),
         part.metrics,
         f"Scores are rounded to {part.places} decimals; equal scores are a tie; the lower score wins where lower is "
-        "better. without human ties: pairs on which people decided; a tie is wrong. both decide: neither is a tie. "
+        "better. without human ties: over pairs on which the raters chose a or b; a tie of the metric is wrong. both "
+        "decide: over pairs on which the metric is not tied either. "
         "Chance is 1/3 with three choices, 1/2 with two. missing: pairs with an unscored answer. "
         f"Intervals: {methods}.",
     )

@@ -310,7 +310,7 @@ def _distinct(values: Floats) -> int:
 
 
 def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
-    """Of all rated answers, with and without a row; metrics are compared with raters on those they score."""
+    """Of all rated answers, with and without a row; the ceiling is over those with one."""
     scale = sample.scale
     votes = [
         [
@@ -325,5 +325,6 @@ def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
         scores[name] = np.full(len(items), np.nan)
         scores[name][rows] = sample.oriented[name]
     questions = clusters_of([item.question for item in items])
-    rated = RatedItems(votes, questions, numeric=scale.numeric, classes=bool(scale.classes))
+    with_rows = [bool(item.places) for item in items]
+    rated = RatedItems(votes, questions, numeric=scale.numeric, classes=bool(scale.classes), rows=with_rows)
     return agreement(rated, scores, {}, sample.options)

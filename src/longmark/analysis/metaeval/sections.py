@@ -22,15 +22,13 @@ _RATERS_SHOWN = 50
 
 def document(found: Metaeval) -> Document:
     """The page of a meta-evaluation."""
-    joined = sum(part.join.joined for part in found.labels)
-    rated = all(isinstance(part, RatingLabel) for part in found.labels)
-    options = found.options
+    part, options = found.labels[0], found.options
     return Document(
         kind="meta-evaluation",
-        title="Metrics against human ratings",
+        title=f"Metrics against human {_given(part)}",
         lede=f"{counted(len(found.metrics), 'metric')}, {counted(len(found.labels), 'label')}, "
-        f"{counted(joined, 'rated answer' if rated else 'compared pair')}; rows of {', '.join(found.sources)}; "
-        f"human ratings from {found.human}",
+        f"{counted(found.joined, f'{_done(part)} {_what(part)}')}; rows of {', '.join(found.sources)}; "
+        f"human {_given(part)} from {found.human}",
         sections=sections(found),
         notices=found.notices,
         settings={
@@ -96,10 +94,10 @@ def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
     columns = [Column("metric"), Column("direction")]
     lines = []
     if isinstance(part, RatingLabel):
-        for one in part.metrics if part.scale.numeric else ():
-            assert one.spearman is not None
-            conclusion = _correlates(one.spearman)
-            lines.append(Line(**_names(one), estimate=one.spearman, auc=one.auc, conclusion=conclusion))
+        unordered = f"the classes have no order; give it with --order {part.label}=LOWEST,…,HIGHEST"
+        for one in part.metrics:
+            rho = one.spearman or Estimate(None, None, None, one.scored, reason=unordered)
+            lines.append(Line(**_names(one), estimate=rho, auc=one.auc, conclusion=_correlates(rho)))
         columns += ci("Spearman", "estimate")
         columns += ci("AUC", "auc") if any(line.auc for line in lines) else ()
     else:
@@ -110,11 +108,12 @@ def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
                 conclusion = BASELINE
             elif each.accuracy.value is None:
                 conclusion = f"no accuracy: {each.accuracy.reason}"
-            missing = {**_names(each), "missing": each.missing}
-            lines.append(Line(**missing, estimate=each.accuracy, conclusion=conclusion))
+            names = {**_names(each), "missing": each.missing}
+            names["direction"] = None if each.direction == BASELINE else each.direction
+            lines.append(Line(**names, estimate=each.accuracy, conclusion=conclusion))
         columns += ci("accuracy", "estimate")
     columns += [Column("n", "estimate.n"), Column("missing"), Column("conclusion")]
-    return Table("summary", "Metrics against human ratings", tuple(columns), lines)
+    return Table("summary", f"Metrics against human {_given(part)}", tuple(columns), lines)
 
 
 def _names(one: Any) -> dict[str, Any]:
@@ -123,11 +122,14 @@ def _names(one: Any) -> dict[str, Any]:
 
 def _in_words(part: RatingLabel | ChoiceLabel) -> str:
     """The number of items, and the human ceiling."""
-    says = f"{counted(part.join.joined, _what(part))} with human ratings and rows."
+    says = f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
+    if isinstance(part, ChoiceLabel) and part.undecided:
+        says += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
     rater = next((one for one in part.agreement.ceilings if one.name == RATER), None)
     found = None if rater is None else rater.spearman or rater.agrees
     if rater is None or found is None or found.low is None:
-        return f"{says} No human ceiling{f': {part.agreement.reason}' if part.agreement.reason else ''}."
+        reason = part.agreement.reason or (found and found.reason)
+        return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     what = "Spearman" if rater.spearman else "share of choices"
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
     return f"{says} Human ceiling (leave one rater out): {what} {interval}."
@@ -141,9 +143,18 @@ def _what(part: RatingLabel | ChoiceLabel) -> str:
     return "answer" if isinstance(part, RatingLabel) else "pair"
 
 
+def _given(part: RatingLabel | ChoiceLabel) -> str:
+    """What people gave."""
+    return "ratings" if isinstance(part, RatingLabel) else "choices"
+
+
+def _done(part: RatingLabel | ChoiceLabel) -> str:
+    return "rated" if isinstance(part, RatingLabel) else "compared"
+
+
 def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     """How many items have both labels and scores, and why others have not."""
-    join, what = part.join, _what(part)
+    join, what, done, note = part.join, _what(part), _done(part).capitalize(), ""
     counts = [
         Column(f"{what}s in the human file", "join.in_human", key="in_human"),
         Column("with rows", "join.joined", key="joined"),
@@ -152,6 +163,7 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     ]
     if isinstance(part, ChoiceLabel):
         counts += [Column(f"choice: {name}", _choice(name), key=name) for name in ("a", "b", "tie")]
+        note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
         *(Column("metric"), Column("scored")),
         Column("unscored", lambda metric: sum(metric.unscored.values())),
@@ -160,13 +172,15 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     metrics = [one for one in part.metrics if one.direction != BASELINE]
     tables = [
         Table("counts", f"{what.capitalize()}s", tuple(counts), [part]),
-        Table("join", f"Rated {what}s with a score of each metric", columns, metrics),
+        Table("join", f"{done} {what}s with a score of each metric", columns, metrics),
     ]
     if join.unmatched:
         first = Column("first of them", lambda one: ", ".join(one.names), key="first")
         lost = (Column("reason"), Column(f"{what}s", "count"), first)
-        tables.append(Table("unmatched", f"Rated {what}s without rows", lost, join.unmatched))
-    return Section("Joined data", f"Which {what}s have human ratings and scores, and why others do not.", tables)
+        tables.append(Table("unmatched", f"{done} {what}s without rows", lost, join.unmatched))
+    return Section(
+        "Joined data", f"Which {what}s have human {_given(part)} and scores, and why others do not.", tables, note=note
+    )
 
 
 def _counts(unscored: Mapping[str, int]) -> str:
@@ -224,4 +238,8 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
     )
     ceiling = Table("ceiling", "Human ceiling (leave one rater out)", tuple(columns), found.ceilings, note)
     says = "How well raters agree with each other, and the metrics with single raters."
-    return Section(title, says, (coefficients, ceiling, raters))
+    note = (
+        f"Coefficients and raters: over all {what}s in the human file, with or without rows. Ceiling: the line of "
+        f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
+    )
+    return Section(title, says, (coefficients, *([ceiling] if found.ceilings else []), raters), note=note)
