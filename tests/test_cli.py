@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import orjson
@@ -275,7 +276,7 @@ def test_a_bad_record_is_one_line_with_its_place(longmark: Command):
     with serve() as server:
         done = longmark(*judged(server, given="bad.jsonl"))
         assert (done.code, done.out) == (2, "")
-        assert done.err == "bad.jsonl:3: question: expected text, found 5\n"
+        assert done.err == "bad.jsonl:3: question: expected text, found 5\n--skip-bad skips the bad records.\n"
         assert server.counts["requests"] == 0
         assert not Path("out").exists()
         skipped = longmark(*judged(server, "--skip-bad", given="bad.jsonl"))
@@ -430,6 +431,41 @@ def test_a_renamed_verb_or_option_ends_in_2_and_names_the_new_one(longmark: Comm
         assert (option.code, "--variant-context" in option.err) == (2, True)
 
 
+def test_an_unknown_option_shows_the_usage_of_its_verb_and_the_nearest_option(longmark: Command):
+    for words, usage, near in (
+        (
+            ("run", "given.jsonl", "--metric", QR),
+            "usage: longmark run ",
+            "unknown option: --metric. Did you mean --metrics",
+        ),
+        (
+            ("rag", "index", "docs", "--otu=x"),
+            "usage: longmark rag index ",
+            "unknown option: --otu. Did you mean --out",
+        ),
+        (("report", "out", "--out", "p.html", "-x"), "usage: longmark report ", "unrecognized arguments: -x"),
+    ):
+        refused(done := longmark(*words), near)
+        assert done.err.startswith(usage)
+
+
+def test_every_option_is_explained(capsys: pytest.CaptureFixture[str]):
+    def parsers(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+        yield one
+        for action in one._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for each in action.choices.values():
+                    yield from parsers(each)
+
+    for one in parsers(cli.parser()):
+        assert one.description, one.prog
+        assert one.description[0].isupper(), one.prog
+        for action in one._actions:
+            if not isinstance(action, argparse._SubParsersAction):
+                assert action.help, (one.prog, action.dest)
+                assert not action.help.startswith(("of ", "default", "for ")), (one.prog, action.help)
+
+
 def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
     with serve(reply="80") as server:
         words = judged(server, "--judge", f"n@{server.base_url}", "--cache", "own.sqlite")
@@ -510,6 +546,9 @@ def test_a_bug_with_a_key_in_reach_shows_no_key(tmp_path: Path):
 
 def test_no_key_where_one_is_needed_is_said_before_the_run(longmark: Command):
     refused(longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--out", "out"), "OPENAI_API_KEY")
+    assert (
+        longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--dry-run").code == 0
+    )  # sends nothing
     done = longmark("run", "given.jsonl", "--metrics", QR, "--judge", f"m@https://me:{KEY}@host/v1", "--out", "out")
     refused(done)
     assert KEY not in done.err

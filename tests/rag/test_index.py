@@ -131,7 +131,7 @@ def test_a_manifest_of_another_kind(tmp_path: Path, change, said: str):
     manifest.write_bytes(b"{")
     with pytest.raises(UserError, match="is damaged"):
         index.load(tmp_path / "idx")
-    with pytest.raises(UserError, match="is no index; make one with: longmark rag index"):
+    with pytest.raises(UserError, match="is not an index; make one with: longmark rag index"):
         index.load(tmp_path)
 
 

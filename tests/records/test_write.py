@@ -77,7 +77,7 @@ ROWS = st.builds(
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(max_examples=60)
-@given(rows=st.lists(ROWS, max_size=4))
+@given(rows=st.lists(ROWS, max_size=4, unique_by=lambda row: (row.example_id, row.system)))
 def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]) -> None:
     check_suffix(suffix)
     path = tmp_path_factory.mktemp("rows") / f"rows.{suffix}"
@@ -130,7 +130,7 @@ def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_pat
     unfinished: list[int] = []
     assert [found.example_id for found in read_rows(path, unfinished.append)] == ["1"]
     assert unfinished == [2]
-    with pytest.raises(UserError, match=r"rows\.jsonl:2: not a row"):
+    with pytest.raises(UserError, match=r"rows\.jsonl:2: is not JSON"):
         list(read_rows(path))
     path.write_bytes(whole[:-1])  # only the line end is missing: the row is whole
     assert [found.example_id for found in read_rows(path)] == ["1", "2"]
@@ -172,6 +172,33 @@ def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
     table = tmp_path / "rows.csv"
     table.write_text("example_id,metric,score\na,m,0.5\n")
     assert list(read_rows(table)) == [first]
+    table.write_text("Example ID,note,Metric,Score,question,status,question_id\na,n,m,0.5,Why?,,\n")
+    assert list(read_rows(table)) == [first]
+    path.write_text('{"example_id": 7, "note": {}, "metric": "m", "score": 1, "value": 2}\n')
+    assert [(row.example_id, row.question_id, row.score) for row in read_rows(path)] == [("7", "7", 1.0)]
+
+
+@pytest.mark.parametrize(("line", "of"), [("a,s,m,0.6", True), ("a,t,m,0.6", False), ("a,s,n,0.6", False)])
+def test_a_second_row_of_an_example_system_and_metric_is_an_error(tmp_path: Path, line: str, of: bool) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"example_id,system,metric,score\na,s,m,0.5\nb,s,m,0.5\n{line}\n")
+    if not of:
+        assert len(list(read_rows(path))) == 3
+        return
+    with pytest.raises(UserError, match=r'rows\.csv:4: m of "a" of s already has a row in line 2; keep one of them'):
+        list(read_rows(path))
+
+
+def test_an_empty_score_of_a_table_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    for cell in ("", "nan", " "):
+        path.write_text(f"example_id,metric,score,status,reason\na,m,{cell},refused,It is.\n")
+        assert [row.score for row in read_rows(path)] == [None]
+        path.write_text(f"example_id,metric,score\na,m,{cell}\n")
+        with pytest.raises(
+            UserError, match=r"rows\.csv:2: score: is empty; a row without a score needs a status and a"
+        ):
+            list(read_rows(path))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -198,8 +225,10 @@ def row_with(more: str) -> str:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"example_id": "a", "score": 1}', "metric: is missing"),
-        ('{"example_id": "a", "metric": "m", "score": 1, "value": 1}', "value: is not known"),
+        ('{"example_id": "a", "score": 1}', r"rows\.jsonl:1: metric: is missing"),
+        ('{"example_id": true, "metric": "m", "score": 1}', "example_id: expected text or a number, found true"),
+        ('{"example_id": "a", "metric": "m", "score": "abc"}', r'rows\.jsonl:1: score: expected a number, found "abc"'),
+        (row_with('"Metric": "n"'), "metric: two columns have this name"),
         (
             '{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": {"judge": "j"}}}',
             "expected a list, found",
@@ -218,7 +247,7 @@ def row_with(more: str) -> str:
             r"usage\.prompt_tokens: expected a number greater than",
         ),
         (row_with('"usage": {"usd": "1"}'), r"usage\.usd: expected a number, found"),
-        (row_with('"usage": {"usd": NaN}'), "not a row: is not JSON"),
+        (row_with('"usage": {"usd": NaN}'), r"rows\.jsonl:1: is not JSON"),
         (row_with('"signature": {"params": [1]}'), r"signature\.params: expected an object, found a list"),
         (row_with('"signature": {"seed": "x"}'), r"signature\.seed: expected a whole number"),
         (row_with('"signature": {"version": 1}'), r"signature\.version: expected text, found 1"),
@@ -230,7 +259,16 @@ def row_with(more: str) -> str:
         (row_with('"reason": 5'), "reason: expected text, found 5"),
         (row_with('"metric": "n"'), "the key 'metric' twice"),
         (row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"), "nested more than 100 levels"),
-        ('{"example_id": "a", "metric": "m", "score": null}', "exactly when its status is ok"),
+        (
+            '{"example_id": "a", "metric": "m", "score": null}',
+            r"rows\.jsonl:1: score: is empty; a row without a score needs a status",
+        ),
+        ("[]", r"rows\.jsonl:1: expected an object, found a list"),
+        (row_with('"status": "good"'), 'status: expected one of ok, .*, found "good"'),
+        (
+            row_with('"status": "refused", "reason": "It is."'),
+            r"score: expected none with the status refused, found 1\.0",
+        ),
         ('{"example_id": "a", "metric": "m", "score": 1, "usage": {"cost": 3}}', r"usage\.cost: is not known"),
         ('{"example_id": "a", "metric": "m", "score": 1, "signature": "gpt"}', "signature: expected an object"),
     ],
@@ -246,14 +284,14 @@ def test_a_csv_file_with_a_wrong_cell(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     write_rows([row()], path)
     path.write_text(path.read_text().replace(",0.5,", ",half,"))
-    with pytest.raises(UserError, match=r"rows\.csv:2: not a row: .*half"):
+    with pytest.raises(UserError, match=r'rows\.csv:2: score: expected a number, found "half"'):
         list(read_rows(path))
 
 
 def test_a_csv_file_that_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(b"example_id,metric,score\na,m,1\n\xff,m,1\n")
-    with pytest.raises(UserError, match=r"rows\.csv:3: not a row: example_id: is not UTF-8"):
+    with pytest.raises(UserError, match=r"rows\.csv:3: example_id: is not UTF-8"):
         list(read_rows(path))
 
 

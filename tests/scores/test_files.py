@@ -63,7 +63,9 @@ def test_a_damaged_line_is_an_error_that_names_it(damage: bytes, verb: int, caps
     Path("r.jsonl").write_bytes(damaged)
     for source, name in (("r.jsonl", "r.jsonl:2: "), ("run", "rows.jsonl:2: "), ("run/rows.jsonl", "rows.jsonl:2: ")):
         assert main(verbs(source)[verb]) == 2
-        assert name in capsys.readouterr().err
+        err = capsys.readouterr().err
+        assert err.removeprefix("longmark: ").startswith(source if source == "r.jsonl" else "run/")
+        assert name in err
 
 
 @pytest.mark.parametrize("verb", range(4))
@@ -77,9 +79,35 @@ def test_an_unfinished_last_line_is_left_out_of_a_run_and_reported(
     command = verbs("run")[verb]
     assert main(command) == 0
     said = "".join(capsys.readouterr()) + (Path("page.html").read_text() if verb == 0 else "")
-    assert "(17) is unfinished and was left out" in " ".join(said.split())
+    assert "(17) is unfinished and was left out; repeat its `longmark run` command" in " ".join(said.split())
     assert main(verbs("r.jsonl")[verb]) == 2
-    assert "r.jsonl:17: not a row" in capsys.readouterr().err
+    assert "r.jsonl:17: is not JSON" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", range(1, 4))
+def test_a_file_without_rows_is_an_error(verb: int, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty.csv").write_text("example_id,metric,score\n")
+    assert main(verbs("empty.csv")[verb]) == 2
+    assert capsys.readouterr().err == "longmark: no scores: there are no rows in empty.csv\n"
+
+
+@pytest.mark.parametrize("verb", range(4))
+def test_rows_made_elsewhere_are_unique(verb: int, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("r.csv").write_text("example_id,metric,score\na,m,0.5\na,m,0.6\n")
+    assert main(verbs("r.csv")[verb]) == 2
+    assert 'r.csv:3: m of "a" already has a row in line 2' in capsys.readouterr().err
+
+
+def test_every_command_gives_the_same_remedy_for_a_damaged_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_of(Path("run"), SCORES)
+    (run / "manifest.json").write_text("{")
+    Path("e.jsonl").write_text('{"question": "q", "answer": "a"}')
+    score = ["run", "e.jsonl", "--metrics", "score.readability", "--out", "run", "--quiet"]
+    remedies = set()
+    for words in (*verbs("run"), score):
+        assert main(words) == 2
+        remedies.add(capsys.readouterr().err.partition("; ")[2])
+    assert remedies == {"repeat its `longmark run` command with another --out (the call cache still has the replies)\n"}
 
 
 def test_the_examples_of_a_run(tmp_path: Path) -> None:
@@ -90,7 +118,7 @@ def test_the_examples_of_a_run(tmp_path: Path) -> None:
     assert [example.id for example in examples_of(run)] == ["a", "b"]
     for line in (b"\xff", b"[]", b'{"id": 3}'):
         path.write_bytes(whole + line + b"\n")
-        with pytest.raises(UserError, match=r"examples\.jsonl:3: not an example .*run the same command again"):
+        with pytest.raises(UserError, match=r"examples\.jsonl:3: not an example .*repeat its `longmark run` command"):
             list(examples_of(run))
     path.write_bytes(b'{"id": "a", "answer": 5}\n')
     with pytest.raises(UserError, match=r"examples\.jsonl:1: not an example \(answer: expected text, found 5"):

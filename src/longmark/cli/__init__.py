@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
@@ -44,7 +45,8 @@ def _run(words: Sequence[str] | None) -> int:
         arguments = parser(words[0] if words else "").parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
-        return _mistake(str(error), named=False)
+        hint = "\n--skip-bad skips the bad records." if _can_skip(arguments) else ""
+        return _mistake(f"{error}{hint}", named=False)
     except UserError as error:
         return _mistake(str(error))
     except ModuleNotFoundError as error:
@@ -80,6 +82,11 @@ def _refuse_old_names(words: Sequence[str]) -> None:
             raise UserError(f"the option {option} is now called {_RENAMED_OPTIONS[option]}")
 
 
+def _can_skip(arguments: argparse.Namespace) -> bool:
+    """Whether --skip-bad would have skipped the bad records: labels are never skipped."""
+    return not getattr(arguments, "skip_bad", True) and getattr(arguments, "labels", None) is None
+
+
 def _mistake(words: str, *, named: bool = True) -> int:
     """Prints on standard error what is wrong. named: the line begins with `longmark:`."""
     with suppress(OSError):
@@ -87,11 +94,28 @@ def _mistake(words: str, *, named: bool = True) -> int:
     return MISTAKE
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses an unknown option with the usage of its verb and the nearest options."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        from longmark.errors import UnknownName
+
+        words = list(args)
+        for word in words[: words.index("--") if "--" in words else None] if self._subparsers is None else ():
+            option, known = word.partition("=")[0], self._option_string_actions
+            if option.startswith("--") and " " not in option and option not in known:
+                self.error(str(UnknownName("option", option, [name for name in known if name.startswith("--")])))
+        found, rest = super().parse_known_args(words, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
+
+
 def parser(verb: str = "") -> argparse.ArgumentParser:
     """The parser of the whole command line. verb: build that verb's options only, if it has a module of its own."""
     from longmark import __version__
 
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="longmark",
         description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
         "against human ratings.",

@@ -77,13 +77,13 @@ def needs_stats(verb: str) -> None:
 def add_input(one: argparse.ArgumentParser) -> None:
     """Options on the file that a verb reads."""
     data = one.add_argument_group("input")
-    data.add_argument("--limit", type=from_one, metavar="N", help="the first N examples only")
+    data.add_argument("--limit", type=from_one, metavar="N", help="read the first N examples only")
     data.add_argument(
         "--map",
         action="append",
         default=[],
         metavar="FIELD=COLUMN",
-        help="the column of the file that holds a field; repeatable",
+        help="read a field from this column of the file; repeatable",
     )
     data.add_argument("--skip-bad", action="store_true", help="skip unreadable records instead of stopping")
 

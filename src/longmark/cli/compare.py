@@ -15,7 +15,7 @@ def add_to(verbs: Any) -> None:
     one, how = _add(verbs, "compare", text, compare)
     by = "what is compared (default: runs if several are given, else the systems of the one)"
     one.add_argument("--by", choices=("run", "system"), help=by)
-    names = "systems (or runs) (default: all)"
+    names = "the systems (or runs) to compare (default: all)"
     one.add_argument("--systems", action="append", default=[], metavar="NAME,…", help=names)
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     how.add_argument("--draws", type=from_one, metavar="N", help=draws)
@@ -24,9 +24,11 @@ def add_to(verbs: Any) -> None:
     one, how = _add(verbs, "metrics-study", text, metrics_study)
     by = "what counts as a system (default: system)"
     one.add_argument("--by", choices=("system", "run"), default="system", help=by)
-    number = "of each test (default: 10,000)"
+    number = "permutations of each test (default: 10,000)"
     how.add_argument("--permutations", type=from_one, default=10_000, metavar="N", help=number)
-    published = "as the authors of CCRS: p = count / permutations, and questions with a missing system are kept"
+    published = (
+        "compute as the authors of CCRS did: p = count / permutations, and questions with a missing system are kept"
+    )
     how.add_argument("--as-published", action="store_true", help=published)
 
 
@@ -35,14 +37,14 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     one = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=verb)
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
-    metrics = "metrics or families (default: all)"
+    metrics = "the metrics or families to read (default: all)"
     one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help=metrics)
-    out = "a folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
+    out = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
     one.add_argument("--out", type=Path, metavar="DIR", help=out)
     one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
     differing = "accept scores of different judges, prompts, parameters or versions, with a notice"
     one.add_argument("--allow-different-judges", action="store_true", help=differing)
-    hypotheses = "hypotheses over several comparisons, to be tested"
+    hypotheses = "test the hypotheses of this file, each over several comparisons"
     one.add_argument("--hypotheses", type=Path, metavar="FILE.yaml", help=hypotheses)
     how = one.add_argument_group("statistics")
     alpha = "error rate over all comparisons (metrics-study: of each metric; default: 0.05)"

@@ -17,23 +17,25 @@ def add_to(verbs: Any) -> None:
     one.set_defaults(verb=metaeval)
     human = "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
     human += ".csv, .tsv, .jsonl, .json or .parquet"
-    one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="folders of runs, or files of rows")
+    one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="run folders or files of rows")
     one.add_argument("human", type=Path, metavar="HUMAN", help=human)
     for option, metavar, text in (
-        ("metrics", "NAME,…", "only these, or families of them"),
-        ("label", "NAME,…", "only these labels"),
-        ("map", "FIELD=COLUMN", "HUMAN's column for a field"),
-        ("by", "COLUMN,…", "break down by these (default: group, mode, subject)"),
+        ("metrics", "NAME,…", "the metrics or families to read (default: all)"),
+        ("label", "NAME,…", "the labels to read (default: all)"),
+        ("map", "FIELD=COLUMN", "read a field from this column of HUMAN"),
+        ("by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)"),
         ("order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories"),
         ("lower", "NAME,…", "metrics where lower is better, if no run declares it"),
     ):
         one.add_argument(f"--{option}", action="append", default=[], metavar=metavar, help=text)
     decimals = "decimals to round the scores of two answers to before comparing them (default: 2)"
     one.add_argument("--round", type=whole, default=2, metavar="N", help=decimals)
-    one.add_argument("--alpha", type=float, default=0.05, metavar="P", help="of tests and intervals (default: 0.05)")
-    one.add_argument("--seed", type=whole, default=0, metavar="N", help="of resampling (default: 0)")
+    help = "error rate of tests and intervals (default: 0.05)"
+    one.add_argument("--alpha", type=float, default=0.05, metavar="P", help=help)
+    one.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of the resampling (default: 0)")
     one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
-    one.add_argument("--out", type=Path, metavar="DIR", help="tables as CSV, Markdown, LaTeX and JSON, and a report")
+    help = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
+    one.add_argument("--out", type=Path, metavar="DIR", help=help)
 
 
 def metaeval(arguments: argparse.Namespace) -> int:

@@ -17,22 +17,24 @@ def add_to(verbs: Any) -> None:
     text = "Sample questions of a domain: examples without answers."
     one = verbs.add_parser("questions", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=questions)
-    one.add_argument("--n", type=from_one, required=True, metavar="N", help="how many")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
-    one.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, other questions (default: 0)")
+    one.add_argument("--n", type=from_one, required=True, metavar="N", help="how many questions to sample")
+    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
+    one.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)")
     one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
 
     text = "Make variants of questions: paraphrases by a model, perturbations by the domain's tables."
     one = verbs.add_parser("vary", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=vary)
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="examples, with their profiles")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
-    one.add_argument("--generator", metavar="MODEL", help="for paraphrases; perturbations need no model")
-    one.add_argument(
-        "--variants", action="append", default=[], metavar="NAME,…", help="which ones (default: all of the domain)"
-    )
-    one.add_argument("--seed", type=int, default=0, metavar="N", help="of the values that perturbations take")
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="the examples to vary, with their profiles")
+    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
+    one.add_argument("--generator", metavar="MODEL", help="the model that paraphrases; perturbations need no model")
+    help = "the variants to make (default: all of the domain)"
+    one.add_argument("--variants", action="append", default=[], metavar="NAME,…", help=help)
+    help = "seed of the values in perturbations (default: 0)"
+    one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
+    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
     one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)")
     add_input(one)
     add_calls(one)

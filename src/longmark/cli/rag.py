@@ -36,68 +36,71 @@ def add_to(verbs: Any) -> None:
     rag = verbs.add_parser("rag", help=text, description=text, allow_abbrev=False)
     actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
 
-    one = actions.add_parser("index", help="make an index of documents", allow_abbrev=False)
+    text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
+    one = actions.add_parser("index", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=index)
-    one.add_argument(
-        "documents", type=Path, metavar="DOCS", help="a folder of .txt, .md, .pdf, .jsonl files, or one such file"
-    )
+    help = "a folder of .txt, .md, .pdf, .jsonl files, or one such file"
+    one.add_argument("documents", type=Path, metavar="DOCS", help=help)
     one.add_argument("--out", type=Path, required=True, metavar="IDX", help="the folder of the index")
-    one.add_argument("--embedder", metavar="MODEL", help="for vectors as well as BM25")
-    one.add_argument("--chunk", type=whole, default=1200, metavar="N", help="longest passage (default: 1200; 0: uncut)")
-    one.add_argument("--overlap", type=whole, default=150, metavar="N", help="what two passages share (default: 150)")
-    one.add_argument("--unit", default="characters", metavar="characters|tokens", help="of both (default: characters)")
-    one.add_argument("--tokenizer", type=Path, metavar="FILE", help="a tokenizer.json (default: the embedder's own)")
-    one.add_argument("--approximate", action="store_true", help="search vectors approximately, by faiss")
-    one.add_argument("--skip-bad", action="store_true", help="leave unreadable documents out instead of stopping")
+    one.add_argument("--embedder", metavar="MODEL", help="the model of the vectors (default: none, BM25 only)")
+    help = "the longest passage (default: 1200; 0: uncut)"
+    one.add_argument("--chunk", type=whole, default=1200, metavar="N", help=help)
+    help = "the overlap of two passages (default: 150)"
+    one.add_argument("--overlap", type=whole, default=150, metavar="N", help=help)
+    help = "unit of --chunk and --overlap (default: characters)"
+    one.add_argument("--unit", default="characters", metavar="characters|tokens", help=help)
+    help = "a tokenizer.json for --unit tokens (default: the embedder's)"
+    one.add_argument("--tokenizer", type=Path, metavar="FILE", help=help)
+    one.add_argument("--approximate", action="store_true", help="search the vectors approximately, with faiss")
+    one.add_argument("--skip-bad", action="store_true", help="skip unreadable documents instead of stopping")
     add_calls(one)
 
-    one = actions.add_parser("answer", help="answer questions, and write examples", allow_abbrev=False)
+    text = "Answer questions from an index, and write examples to score."
+    one = actions.add_parser("answer", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=answer)
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="examples without answers, variants among them")
-    one.add_argument("--index", type=Path, required=True, metavar="IDX")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=".jsonl, .csv, .tsv or .parquet")
-    one.add_argument("--generator", required=True, metavar="MODEL")
-    one.add_argument(
-        "--retriever", metavar="bm25|dense|hybrid", help="default: dense if the index has vectors, else bm25"
-    )
-    one.add_argument("--originals", type=Path, metavar="FILE", help="answered examples that variants may be of")
+    help = "examples without answers; variants may be among them"
+    one.add_argument("questions", type=Path, metavar="QUESTIONS", help=help)
+    one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
+    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
+    one.add_argument("--generator", required=True, metavar="MODEL", help="the model that writes the answers")
+    help = "how passages are found (default: dense if the index has vectors, else bm25)"
+    one.add_argument("--retriever", metavar="bm25|dense|hybrid", help=help)
+    one.add_argument("--originals", type=Path, metavar="FILE", help="answered examples: the originals of the variants")
     _add_answering(one, k=5, temperature=0.1, max_answer=1024)
 
-    one = actions.add_parser("grid", help="answer questions with every retriever and reader", allow_abbrev=False)
+    text = "Answer questions with every retriever and reader, and write a file of examples for each pair."
+    one = actions.add_parser("grid", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=grid)
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="examples without answers, variants among them")
-    one.add_argument("--index", type=Path, required=True, metavar="IDX")
-    one.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder: RETRIEVER__READER.jsonl each")
-    one.add_argument("--retrievers", action="append", required=True, metavar="NAME,…", help="of bm25, dense and hybrid")
-    one.add_argument(
-        "--reader", action="append", required=True, metavar="[LABEL=]MODEL", help="may be given several times"
-    )
+    help = "examples without answers; variants may be among them"
+    one.add_argument("questions", type=Path, metavar="QUESTIONS", help=help)
+    one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
+    help = "the folder of the files RETRIEVER__READER.jsonl"
+    one.add_argument("--out", type=Path, required=True, metavar="DIR", help=help)
+    help = "one or several of bm25, dense and hybrid"
+    one.add_argument("--retrievers", action="append", required=True, metavar="NAME,…", help=help)
+    help = "a model that writes answers; repeatable"
+    one.add_argument("--reader", action="append", required=True, metavar="[LABEL=]MODEL", help=help)
     _add_answering(one, k=20, temperature=0.0, max_answer=2048)
 
 
 def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max_answer: int) -> None:
     """Options on how questions are read and answered."""
-    one.add_argument("--embedder", metavar="MODEL", help="default: the one that the index was made with")
+    help = "the model that embeds the questions (default: the index's own)"
+    one.add_argument("--embedder", metavar="MODEL", help=help)
     one.add_argument("--k", type=from_one, default=k, metavar="N", help=f"passages for each question (default: {k})")
     one.add_argument("--citations", action="store_true", help="ask for the numbers of passages in the answer")
-    one.add_argument(
-        "--variant-context",
-        default="own",
-        metavar="own|original",
-        help="passages and profile that variants are answered with (default: own)",
-    )
-    one.add_argument("--temperature", type=float, default=temperature, metavar="T", help=f"default: {temperature:g}")
-    one.add_argument("--top-p", type=float, default=0.9, metavar="P", help="default: 0.9")
-    one.add_argument(
-        "--max-answer",
-        type=from_one,
-        default=max_answer,
-        metavar="N",
-        help=f"tokens of an answer (default: {max_answer})",
-    )
-    one.add_argument("--seed", type=int, default=0, metavar="N", help="which of several samples to draw")
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the profiles are of (default: hazards)")
+    help = "the passages and profile for variants: their own, or those of the original (default: own)"
+    one.add_argument("--variant-context", default="own", metavar="own|original", help=help)
+    help = f"temperature of the answers (default: {temperature:g})"
+    one.add_argument("--temperature", type=float, default=temperature, metavar="T", help=help)
+    one.add_argument("--top-p", type=float, default=0.9, metavar="P", help="top-p of the answers (default: 0.9)")
+    help = f"the most tokens of an answer (default: {max_answer})"
+    one.add_argument("--max-answer", type=from_one, default=max_answer, metavar="N", help=help)
+    help = "seed of the answers: another one draws other samples (default: 0)"
+    one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
+    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)")
     add_input(one)
     add_calls(one)
 

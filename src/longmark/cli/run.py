@@ -45,12 +45,14 @@ def add_to(verbs: Any) -> None:
         "--out", type=Path, metavar="RUN", help="the run folder; repeat the same command to resume the run"
     )
     model = one.add_argument_group("models", model_names())
-    model.add_argument("--judge", action="append", default=[], metavar="MODEL", help="a judge; repeat for several")
+    model.add_argument(
+        "--judge", action="append", default=[], metavar="MODEL", help="the model that judges; repeatable"
+    )
     for role, use in (
-        ("generator", "writes text"),
-        ("embedder", "embeds texts"),
-        ("reranker", "scores how relevant a passage is"),
-        ("lm", "gives log-probabilities of a given text"),
+        ("generator", "the model that writes text"),
+        ("embedder", "the model that embeds texts"),
+        ("reranker", "the model that scores how relevant a passage is"),
+        ("lm", "the model that gives log-probabilities of a text"),
     ):
         model.add_argument(f"--{role}", metavar="MODEL", help=use)
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must have the same values")
@@ -59,7 +61,7 @@ def add_to(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="METRIC.NAME=VALUE",
-        help="sets a parameter of a metric; repeatable",
+        help="set a parameter of a metric; repeatable",
     )
     fixed.add_argument(
         "--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)"
@@ -68,7 +70,7 @@ def add_to(verbs: Any) -> None:
     fixed.add_argument(
         "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
     )
-    fixed.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that samples (default: 0)")
+    fixed.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling (default: 0)")
     add_input(one)
     spend = add_calls(one)
     spend.add_argument(
@@ -120,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     cache = open_cache(options.cache)
     try:
-        registry = Registry(cache, options.timeout, options.max_reply_bytes)
+        registry = Registry(cache, options.timeout, options.max_reply_bytes, sends=not arguments.dry_run)
         settings = make_settings(arguments.metrics, registry, options)
         conditions = parse_conditions(arguments.fail_under, settings.scores)
         if arguments.dry_run:
@@ -198,8 +200,8 @@ def _spent(result: RunResult) -> str:
     parts.append(cost(counts.usd))
     if counts.unmetered:
         parts.append(f"{counted(counts.unmetered, 'request')} without a usable token count")
-    if counts.retries:
-        parts.append(f"{counts.retries} retries ({counts.rate_limited} refused with 429, {counts.faults} faults)")
+    if failed := counts.rate_limited + counts.faults:
+        parts.append(f"{counted(failed, 'attempt')} failed ({counts.rate_limited} refused with 429)")
     return " · ".join(parts)
 
 

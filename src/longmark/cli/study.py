@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     """Options on a session. parts: of the study's stages."""
     spend = add_calls(one)
-    spend.add_argument("--dry-run", action="store_true", help="show what each stage would take, and send nothing")
-    spend.add_argument("--until", default="", metavar="|".join(parts), help="the last part to work on (default: all)")
+    spend.add_argument("--dry-run", action="store_true", help="print what each stage would take, and send nothing")
+    spend.add_argument("--until", default="", metavar="|".join(parts), help="the last stage to work on (default: all)")
     spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that a model did not answer")
 
 
@@ -46,7 +46,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             handle_signals=True,
             tell=lambda notice: print(notice, file=sys.stderr, flush=True),
             progress=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
-            registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes),
+            registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes, sends=not arguments.dry_run),
         )
         study = declare(session)
         if arguments.dry_run:

@@ -23,7 +23,7 @@ from longmark.errors import FolderInUse, UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Example, Row
-from longmark.records.files import read_object
+from longmark.records.files import NEW_RUN, read_object
 
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
@@ -263,11 +263,10 @@ class RunFolder:
         """The manifest of an earlier run in this folder, or None. UserError where it is damaged."""
         if not self.manifest_path.exists():
             return None
-        remedy = "name another --out (the call cache still has the replies)"
-        found = read_object(self.manifest_path, remedy)
+        found = read_object(self.manifest_path, NEW_RUN)
         for key, kind in (("fixed", dict), ("system", str), ("sessions", list)):
             if not isinstance(found.get(key), kind):
-                raise UserError(f"{self.manifest_path} is damaged ({key} is missing or of another type); {remedy}")
+                raise UserError(f"{self.manifest_path} is damaged ({key} is missing or of another type); {NEW_RUN}")
         return found
 
     def write_manifest(self, manifest: dict[str, object]) -> None:

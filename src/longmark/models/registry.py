@@ -41,15 +41,21 @@ class Registry:
     """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
 
     cache: where facts about endpoints are kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
-    reply; None: the default.
+    reply; None: the default. sends: False for a dry run, which needs no API key.
     """
 
     def __init__(
-        self, cache: CallCache | None = None, timeout: float | None = None, max_reply_bytes: int | None = None
+        self,
+        cache: CallCache | None = None,
+        timeout: float | None = None,
+        max_reply_bytes: int | None = None,
+        *,
+        sends: bool = True,
     ) -> None:
         self._cache = cache
         self._timeout = timeout
         self._max_reply_bytes = max_reply_bytes
+        self._sends = sends
         self._endpoints: dict[tuple[str, str | None], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
@@ -102,7 +108,7 @@ class Registry:
         from longmark.models.keys import OPENAI_URL, check_base_url, key_for, openai_key
 
         if prefix == "openai":
-            return self._http(role, rest, name, OPENAI_URL, openai_key())
+            return self._http(role, rest, name, OPENAI_URL, openai_key() if self._sends else None)
         endpoint = _AT_ENDPOINT.fullmatch(name)
         if endpoint is None:
             from longmark.models import catalogue

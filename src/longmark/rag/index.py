@@ -244,7 +244,7 @@ def load(path: str | Path) -> Index:
     """The index of a folder. UserError if it is none, another version made it, or a file is missing or changed."""
     path = Path(path)
     if not (path / MANIFEST).is_file():
-        raise UserError(f"{path} is no index; make one with: longmark rag index DOCS --out {path}")
+        raise UserError(f"{path} is not an index; make one with: longmark rag index DOCS --out {path}")
     content = read_object(path / MANIFEST, _AGAIN)
     if "format" in content and (content["format"], content.get("words")) != (FORMAT, WORDS_VERSION):
         raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")

@@ -20,7 +20,7 @@ from typing import Any
 from longmark.errors import UnknownName, UserError
 from longmark.records import sources
 from longmark.records.files import BAD_SHOWN, BadLines
-from longmark.records.values import Problem, found, missing
+from longmark.records.values import Problem, folded, found, missing
 from longmark.records.values import name as name_of
 
 RATING = ("example_id", "system", "label", "value", "rater")
@@ -173,14 +173,14 @@ class _Columns:
         if not names:  # every record is unreadable, each with its reason
             return
         listed = f"The columns are {first_few(names, 12)}."
-        folded = {_folded(str(column)): column for column in reversed(names)}
+        known = {folded(str(column)): column for column in reversed(names)}
         for field, column in mapping.items():
             if column not in names:
                 raise UnknownName("column in --map", column, map(str, names), listed)
             self._column[field] = column
         taken = set(self._column.values())
         for field in FIELDS:
-            own = folded.get(_SCORE_NAMES.get(field, field) if "dimension" in folded else field)
+            own = known.get(_SCORE_NAMES.get(field, field) if "dimension" in known else field)
             if field not in self._column and own is not None and own not in taken:
                 self._column[field] = own
         self.pairs = "choice" in self._column
@@ -190,10 +190,10 @@ class _Columns:
                 remedy = f"name it with --map {field}=COLUMN"
                 raise UserError(f"{file}: {what} need a column {field}; found {first_few(names, 12)}; {remedy}")
         for column in by:
-            if column not in names and _folded(column) not in folded:
+            if column not in names and folded(column) not in known:
                 raise UnknownName("column in --by", column, map(str, names), listed)
-        asked = [column if column in names else folded[_folded(column)] for column in by]
-        self.by = tuple(asked or [folded[group] for group in GROUPS if group in folded and folded[group] not in taken])
+        asked = [column if column in names else known[folded(column)] for column in by]
+        self.by = tuple(asked or [known[group] for group in GROUPS if group in known and known[group] not in taken])
 
     def label(self, line: int, record: Any) -> Label | Choice | None:
         """The label of a record; None if its value or choice is empty. Raises Problem."""
@@ -288,10 +288,6 @@ def _twice(one: Label | Choice, first: int) -> str:
     else:
         what = f'chose between "{one.a}" and "{one.b}" in this order'
     return f"{who} {what} already in line {first}; keep one of them, or give each rater a name"
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
 def first_few(names: Iterable[object], most: int = 5) -> str:

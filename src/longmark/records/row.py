@@ -97,13 +97,15 @@ class Row:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ValueError(f"row status {self.status!r}: one of {', '.join(STATUSES)}")
-        if (self.score is None) == (self.status == "ok"):
-            raise ValueError("a row has a score exactly when its status is ok")
+            raise ValueError(f"status: expected one of {', '.join(STATUSES)}, found {found(self.status)}")
+        if self.score is None and self.status == "ok":
+            raise ValueError("score: is empty; a row without a score needs a status and a reason")
         if self.score is None and not self.reason:
-            raise ValueError("a row without a score has a reason")
+            raise ValueError("reason: is empty; a row without a score needs one")
+        if self.score is not None and self.status != "ok":
+            raise ValueError(f"score: expected none with the status {self.status}, found {self.score}")
         if self.score is not None and not float("-inf") < self.score < float("inf"):
-            raise ValueError(f"a row's score is a finite number, not {self.score!r}")
+            raise ValueError(f"score: expected a finite number, found {self.score}")
 
     def to_json(self) -> bytes:
         """One line of rows.jsonl, without its line end."""
@@ -120,13 +122,13 @@ class Row:
         question is the example's id, the status `ok`. Version 0.1 wrote `value` for `score`; it is still read.
         ValueError if it is not a row."""
         if not isinstance(data, dict):
-            raise ValueError(f"not a row of longmark: expected an object, found {found(data)}")
+            raise ValueError(f"expected an object, found {found(data)}")
         if "value" in data and "score" not in data:
             data = {"score" if key == "value" else key: item for key, item in data.items()}
         try:
             row: Row = _rows().validate_python({"question_id": data.get("example_id"), **_DEFAULTS, **data})
         except ValidationError as error:
-            raise ValueError(f"not a row of longmark: {in_one_line(error)}") from None
+            raise ValueError(in_one_line(error)) from None
         return row
 
 

@@ -86,6 +86,11 @@ def _problem(one: Any, known: Sequence[str]) -> str:
     return f"expected {number}{expected}, found {found(one['input'])}{'; put it in quotes' if quotes else ''}"
 
 
+def folded(column: str) -> str:
+    """A column's name as it is compared: without case, with `-` and spaces as `_`."""
+    return column.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
 def text(field: str, value: Any) -> str:
     """A text as it is. Raises Problem for anything else and for characters that cannot be stored or sent."""
     if not isinstance(value, str):

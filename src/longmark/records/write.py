@@ -25,8 +25,9 @@ from longmark.errors import MissingExtra, UserError
 from longmark.records import sources
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
+from longmark.records.read import seen_ids
 from longmark.records.row import Row
-from longmark.records.values import Problem, found, text
+from longmark.records.values import Problem, folded, found, missing, name, text
 
 WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format, of the files that can be written."""
@@ -36,7 +37,7 @@ EXAMPLE_COLUMNS = tuple(Example.model_fields)
 
 _ROW_JSON = ("evidence", "signature", "usage")
 _EXAMPLE_JSON = ("profile", "options", "meta")
-_NEVER_NULL = ("example_id", "question_id", "system", "metric", "status")  # an empty cell is an empty text
+_NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
 def format_of(path: Path, option: str = "") -> str:
@@ -60,8 +61,10 @@ def write_examples(examples: Iterable[Example], path: str | Path) -> int:
 def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
     """The rows of a file in its order.
 
-    unfinished: called with the number of the last line of a JSON Lines file if that line is cut off, which is then left
-    out; without it such a line is an error. Raises UserError, with the line, for anything that is not a row.
+    In a file made elsewhere, columns that are not a row's are ignored, and names and ids are read as in files of labels
+    and examples. unfinished: for the rows of a run folder, where a later row replaces an earlier one; called with the
+    number of the last line if that line is cut off, which is then left out. Without it such a line is an error, and so
+    is a second row of an example, system and metric. Raises UserError, with the line, for anything that is not a row.
     """
     path = Path(path)
     if path.is_file() and path.stat().st_size == 0:
@@ -69,59 +72,94 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None)
     kind = sources.kind_of(path)
     if kind == "json":
         raise UserError(f"{path}: rows are kept as one of {', '.join(WRITTEN)}")
-    return _jsonl_rows(path, unfinished) if kind == "jsonl" else _table_rows(path, kind)
+    rows = _jsonl_rows(path, unfinished) if kind == "jsonl" else _table_rows(path, kind)
+    return _unique(path, rows) if unfinished is None else (row for _, row in rows)
 
 
-def _jsonl_rows(path: Path, unfinished: Callable[[int], None] | None) -> Iterator[Row]:
-    for number, line in lines(path):
-        try:
-            row = Row.from_json(line)
-        except NotJson as error:
-            if unfinished is None or line.endswith(b"\n"):
-                raise UserError(at(path, number, f"not a row: {error}")) from None
-            unfinished(number)
-        except ValueError as error:
-            raise UserError(at(path, number, str(error))) from None
-        else:
+def _unique(path: Path, rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+    """The rows of a file made elsewhere. UserError if two are of one example, system and metric."""
+    with seen_ids() as first_use:
+        for number, row in rows:
+            key = (row.example_id, row.system, row.metric)
+            if first := first_use(repr(key), number):
+                of = f'"{row.example_id}"{f" of {row.system}" if row.system else ""}'
+                message = f"{row.metric} of {of} already has a row in line {first}; keep one of them"
+                raise UserError(at(path, number, f"{message}, or give each answer an example_id of its own"))
             yield row
 
 
-def _table_rows(path: Path, kind: str) -> Iterator[Row]:
+def _jsonl_rows(path: Path, unfinished: Callable[[int], None] | None) -> Iterator[tuple[int, Row]]:
+    for number, line in lines(path):
+        try:
+            row = Row.from_dict(_known(parse_json(line, strict=True)))
+        except NotJson as error:
+            if unfinished is None or line.endswith(b"\n"):
+                raise UserError(at(path, number, str(error))) from None
+            unfinished(number)
+        except (ValueError, Problem) as error:
+            raise UserError(at(path, number, str(error))) from None
+        else:
+            yield number, row
+
+
+def _table_rows(path: Path, kind: str) -> Iterator[tuple[int, Row]]:
     for number, record in sources.records(path, kind):
         if isinstance(record, sources.Unreadable):
             raise UserError(at(path, number, record.message))
         try:
-            row = _row_of(record if kind == "parquet" else _from_cells(record))
+            row = _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record)))
         except (ValueError, Problem) as error:
-            raise UserError(at(path, number, f"not a row: {error}")) from None
-        yield row
+            raise UserError(at(path, number, str(error))) from None
+        yield number, row
 
 
-def _row_of(record: dict[str, Any]) -> Row:
+def _known(record: Any) -> Any:
+    """The record with the columns of a row only, under our names; ids as text, and no empty ones."""
+    if not isinstance(record, dict):
+        return record
+    data: dict[str, Any] = {}
+    for column, value in record.items():
+        field = folded(str(column))
+        if field in data:
+            raise Problem(f"{field}: two columns have this name; remove or rename one")
+        if field in ROW_COLUMNS or field == "value":
+            data[field] = None if missing(value) else value
+    if "score" in data:
+        data.pop("value", None)
+    for field in _NAMES:
+        if (given := data.pop(field, None)) is not None and (text_of := name(field, given)):
+            data[field] = text_of
+    return data
+
+
+def _row_of(data: dict[str, Any]) -> Row:
     """The Row of a flat record. ValueError if it is none."""
-    data = dict(record)
-    for name in _ROW_JSON:
-        if name not in data:
+    for field in _ROW_JSON:
+        if field not in data:
             continue
-        if not isinstance(cell := data[name] or "{}", str):
-            raise ValueError(f"{name}: expected JSON text, found {found(cell)}")
+        if not isinstance(cell := data[field] or "{}", str):
+            raise ValueError(f"{field}: expected JSON text, found {found(cell)}")
         try:
-            data[name] = parse_json(cell, strict=True)
+            data[field] = parse_json(cell, strict=True)
         except ValueError as error:
-            raise ValueError(f"{name} {error}") from None
+            raise ValueError(f"{field}: {error}") from None
     return Row.from_dict(data)
 
 
 def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
-    """The flat record of a line of CSV. ValueError if its score is not a number."""
+    """The flat record of a line of CSV. Problem if its score is not a number."""
     data: dict[str, Any] = {}
-    for name, cell in cells.items():
-        value = "" if cell == '""' else text(name, cell)
-        if name in ("score", "value") and value:
-            data[name] = float(value)
-        else:
-            data[name] = value if cell or name in _NEVER_NULL else None
+    for field, cell in cells.items():
+        value = "" if cell == '""' else text(field, cell)
+        data[field] = _number(field, value) if field in ("score", "value") else value if cell else None
     return data
+
+
+def _number(field: str, cell: str) -> float | None:
+    with suppress(ValueError):
+        value = float(cell.strip().replace("_", "?") or "nan")
+        return None if missing(value) else value
+    raise Problem(f"{field}: expected a number, found {found(cell)}")
 
 
 def _flat_row(row: Row) -> dict[str, Any]:

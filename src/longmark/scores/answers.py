@@ -78,9 +78,8 @@ def read_answers(
     notices: list[str] = []
     sources = [_read(source, notices) for source in _listed(given)]
     names = _names([source.path for source in sources])
-    for place, source in enumerate(sources):
-        if not source.answers:
-            raise UserError(f"{names[place]} has no rows; score the answers first: longmark run FILE --metrics …")
+    if empty := next((source for source in sources if not source.answers), None):
+        raise UserError(f"no scores: there are no rows{f' in {empty.path}' if empty.path else ''}")
     groups = _groups(sources)
     return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
 
@@ -145,7 +144,7 @@ def _read(given: Source, notices: list[str]) -> _Source:
 
 def _names(paths: list[Path | None]) -> list[str]:
     """A short name for each source, with as much of its path as makes it unique."""
-    of_paths = iter(shortest_names([path.resolve() for path in paths if path is not None]))
+    of_paths = iter(shortest_names([path for path in paths if path is not None]))
     names = ["rows" if path is None else next(of_paths) for path in paths]
     if len(set(names)) < len(names):
         names = [f"{name} {number}" for number, name in enumerate(names, 1)]

@@ -14,7 +14,7 @@ from longmark.records import Example, Row
 from longmark.records.files import NotJson, at, lines
 from longmark.records.write import read_rows
 
-AGAIN = "run the same command again"
+AGAIN = "repeat its `longmark run` command"
 
 
 def source_of(path: Path) -> Path:
@@ -35,11 +35,12 @@ def source_of(path: Path) -> Path:
 
 
 def sources_of(paths: Sequence[Path]) -> list[Path]:
-    """The sources that paths name, resolved. UserError if there is none, or one is given twice or cannot be read."""
-    sources = [source_of(path).resolve() for path in paths]
+    """The sources that paths name. UserError if there is none, or one is given twice or cannot be read."""
+    sources = [source_of(path) for path in paths]
     if not sources:
         raise UserError("give at least one run folder or file of rows")
-    if twice := next((one for i, one in enumerate(sources) if one in sources[:i]), None):
+    resolved = [source.resolve() for source in sources]
+    if twice := next((one for i, one in enumerate(sources) if resolved[i] in resolved[:i]), None):
         raise UserError(f"{twice} is given twice; give it once")
     return sources
 
@@ -47,7 +48,7 @@ def sources_of(paths: Sequence[Path]) -> list[Path]:
 def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
     """The rows of a source in their order. notices: gets a sentence if the last line of a run is unfinished.
 
-    UserError, with the line, for anything else that is not a row.
+    UserError, with the line, for anything else that is not a row, and for a second row in a file made elsewhere.
     """
     if not source.is_dir():
         return read_rows(source)
@@ -94,6 +95,7 @@ def name_of(source: Path) -> str:
 
 def shortest_names(sources: Sequence[Path]) -> list[str]:
     """The names of sources, with as many parent folders as it takes to tell them apart."""
+    sources = [source.resolve() for source in sources]
     parts = [(*source.parts[:-1], name_of(source)) for source in sources]
     if len(set(parts)) < len(parts):  # two files that differ in their suffix
         parts = [source.parts for source in sources]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longmark.records.files import read_object
+from longmark.records.files import NEW_RUN, read_object
 from longmark.scores.files import source_of
 
 _FARTHEST = 1e100  # of a bound from 0
@@ -80,7 +80,7 @@ def read_manifest(run: Path) -> Manifest:
     path = run / "manifest.json"
     if not run.is_dir() or not path.exists():
         return Manifest(run, {})
-    return Manifest(run, read_object(path, "run the same command again to write it anew"))
+    return Manifest(run, read_object(path, NEW_RUN))
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def test_counts_and_reasons():
 def test_nothing_joined_says_what_both_sides_hold():
     with pytest.raises(UserError, match=r"The file has z1, z2; the rows have e1\. name the column"):
         metaeval(marks_of({"e1": 0.5}), rated("z1", "z2"))
-    with pytest.raises(UserError, match="has no rows"):
+    with pytest.raises(UserError, match="no scores: there are no rows"):
         metaeval([], rated("z1"))
 
 
