@@ -196,7 +196,7 @@ def test_equal_systems_have_p_one_and_a_reason():
 def test_too_few_rows_have_no_p(table):
     test = tukey(table, "AB")
     assert (test.pairs[0].p, test.permutations) == (None, 0)
-    assert ("at least 3 rows" if table else "no system has a score") in (test.reason or "")
+    assert ("at least 3 questions" if table else "no system has a score") in (test.reason or "")
     assert test.p_value("A", "B", "greater") is None
 
 

@@ -137,7 +137,7 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
     for section in document.sections:
         write(f"\n{one_line(section.title)}\n{one_line(section.says)}\n")
         for table in section.tables:
-            if len(section.tables) > 1:
+            if len(section.tables) > 1 and table.title != section.title:
                 write(f"\n{one_line(table.title)}")
             write("\n")
             print_table(filled(main_columns(replace(table, items=table.items[:_PRINTED]))), console)

@@ -62,7 +62,8 @@ class Column:
     get     gives the cell of an item: a function, or an attribute path (`difference.estimate`); where it is not given,
             the attribute named like the field
     places  decimals of its numbers; None for whole numbers and text
-    kind    "text", "number", "range" (`Range` cells), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
+    kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
+            the least to the greatest), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
             the page) or "p" (a p-value: three decimals, `<0.001` below them)
     key     its name in CSV and JSON; made from the head where it is not given
     """
@@ -80,11 +81,11 @@ class Column:
     @property
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
-        return {"range": ends, "mean": (self.field, *ends)}.get(self.kind, (self.field,))
+        return {"range": ends, "extremes": ends, "mean": (self.field, *ends)}.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "mean", "p") or (not self.kind and self.places is not None)
+        return self.kind in ("number", "range", "extremes", "mean", "p") or (not self.kind and self.places is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,8 @@ def cell_text(cell: Cell, column: Column) -> str:
         interval = f" {cell_text(Range(cell.low, cell.high), column)}" if cell.low is not None else ""
         return _number(cell.value, column.places) + interval
     if isinstance(cell, Range):
+        if column.kind == "extremes":
+            return f"{_number(cell.low, column.places)} to {_number(cell.high, column.places)}"
         return f"[{_number(cell.low, column.places)}, {_number(cell.high, column.places)}]"
     if isinstance(cell, str):
         return one_line(cell)

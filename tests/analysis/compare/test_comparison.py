@@ -93,7 +93,7 @@ def test_a_metric_without_a_better_end_has_no_ranks(tmp_path):
     (metric,) = compare([run_of(tmp_path / "run", values)], draws=500).metrics
     assert [(one.best, one.worst) for one in metric.systems] == [(None, None)] * 2
     assert metric.systems[0].system == "y"
-    assert metric.pairs[0].won == 8
+    assert metric.pairs[0].lost == 8
 
 
 def test_holm_counts_the_metrics(tmp_path):
@@ -131,7 +131,7 @@ def test_degenerate_marks_have_reasons_and_no_figures(tmp_path):
     few = {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.1]}}
     found = compare([run_of(tmp_path / "few", few)], draws=100).metrics[0]
     assert (found.pairs[0].p, found.groups, found.systems[0].best) == (None, (), None)
-    assert "at least 3 rows" in there(found.reason)
+    assert "at least 3 questions" in there(found.reason)
 
 
 def test_equal_means_share_a_rank_and_stay_in_the_order_of_the_runs(tmp_path):
@@ -189,7 +189,7 @@ def test_metrics_and_systems_can_be_chosen(tmp_path):
     run = run_of(tmp_path / "run", values)
     found = compare([run], metrics=["ccrs"], systems=["z", "x"], draws=100)
     assert [metric.metric for metric in found.metrics] == [RELEVANCE]
-    assert found.systems == ("x", "z")
+    assert found.systems == ("z", "x")
     assert found.metrics[0].absent == ()
     with pytest.raises(UnknownName, match="unknown metric: ccr"):
         compare([run], metrics=["ccr"])

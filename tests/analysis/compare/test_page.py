@@ -8,6 +8,7 @@ import pytest
 from tests.analysis.compare.runs import run_of
 from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
+from tests.there import there
 
 from longmark.analysis.compare import compare, document
 from longmark.analysis.compare.page import MOST_PAIRS, bars, brief, differences, rankings
@@ -78,8 +79,8 @@ def test_what_was_not_tested_has_a_reason(tmp_path):
     found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
     page = document(found)
     assert page.sections[0].says == "Nothing was tested."
-    why = "the test needs at least 3 rows with scores of every system; there are 2"
-    assert cells(page.sections[0].tables[0])["conclusion"] == f"not tested: {why}"
+    why = "the test needs at least 3 questions with scores of every system; there are 2"
+    assert cells(page.sections[0].tables[0])["conclusion"] == "not tested: too few questions"
     assert why in str(cells(page.sections[2].tables[0])["reason"])
     assert "not tested" in drawn(differences(found.metrics))
 
@@ -102,11 +103,8 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
         assert "\\midrule" in as_latex(table)
     head = as_csv(tables["differences"]).splitlines()[0]
     assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_adjusted,significant,")
-    for name in ("hypotheses", "means", "differences", "wins"):
-        assert tables[name].note.endswith(
-            "Settings: alpha 0.05; 95 % CI, 200 resamples; 200 permutations per test, small tables enumerated; "
-            f"seed 0; longmark {found.longmark}."
-        )
+    assert "unadjusted" not in tables["overview"].note
+    assert not any("seed" in table.note for table in tables.values())
     means = [column.field for column in tables["means"].columns]
     row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
     assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
@@ -175,13 +173,16 @@ def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     ]
 
 
-def test_the_line_of_two_systems_is_from_the_view_of_the_first(tmp_path):
+def test_the_difference_of_two_systems_is_first_given_minus_second_everywhere(tmp_path):
     found = pair(tmp_path, -0.2)
     first = found.metrics[0].pairs[0]
-    assert (first.first, first.second) == ("y", "x")
+    assert (first.first, first.second) == ("x", "y")
+    assert [system.rank for system in found.metrics[0].systems] == ["1", "2"]
+    turned = compare(found.runs, systems=["y", "x"], draws=999).metrics[0].pairs[0]
+    assert (turned.first, turned.difference.value, turned.p) == ("y", -there(first.difference.value), first.p)
     row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
-    assert row[4] == -first.difference.value == pytest.approx(row[2] - row[3])
-    assert row[5] == Range(-first.difference.high, -first.difference.low)
+    assert row[4] == first.difference.value == pytest.approx(row[2] - row[3])
+    assert row[5] == Range(first.difference.low, first.difference.high)
     assert (row[1], *row[6:]) == ("higher is better", first.p, 40, "y is better")
 
 

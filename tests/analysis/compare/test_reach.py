@@ -82,9 +82,8 @@ def test_five_questions_show_nothing_and_say_so(tmp_path):
     values = {"a": {EASE: [0.9] * 4 + [0.8]}, "b": {EASE: [-0.9] * 5}}
     found = compare([run_of(tmp_path / "run", values)])
     page = document(found)
-    assert page.sections[0].tables[0].rows[0][-1] == (
-        "no difference, however large, can be significant with so few questions (5); at least 6 are needed"
-    )
+    assert page.sections[0].tables[0].rows[0][-1] == "too few questions"
+    assert page.sections[0].note == ""
     table = page.sections[2].tables[0]
     row = dict(zip([column.field for column in table.columns], table.rows[0], strict=True))
     assert (row["detectable"], row["significant"]) == (None, False)
@@ -98,6 +97,8 @@ def test_two_metrics_on_six_questions_show_nothing(tmp_path):
     found = compare([run_of(tmp_path / "run", values)])
     assert [there(metric.pairs[0].p) for metric in found.metrics] == [0.0625, 0.0625]
     assert all("at least 7 are needed" in there(metric.undetectable) for metric in found.metrics)
+    (note,) = [one for one in found.notices if "at least 7" in one]
+    assert note.startswith(f"{RELEVANCE} and {CORRECTNESS}: no difference, however large")
     assert compare([tmp_path / "run"], metrics=[RELEVANCE]).metrics[0].pairs[0].significant
 
 

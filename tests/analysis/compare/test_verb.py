@@ -28,7 +28,7 @@ def test_tables_are_printed_and_written(tmp_path, monkeypatch, capsys):
     run_of(tmp_path / "two", TWO)
     done = compare(tmp_path, "one", "two", "--out", "out", "--draws", "500", "--seed", "3")
     assert (done.code, done.err) == (0, "")
-    assert "1 of 1 comparisons shows a significant difference" in done.out
+    assert "Significant differences: 1 of 1 comparison (alpha 0.05, adjusted)." in done.out
     assert len(done.out.splitlines()) < 20
     assert "Report: out/report.html" in done.out
     with (tmp_path / "out" / "tables" / "differences.csv").open() as file:

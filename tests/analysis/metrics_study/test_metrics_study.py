@@ -156,6 +156,8 @@ def test_every_figure_has_its_section_and_every_section_says_something(found: Me
     names = [table.name for section in page.sections for table in section.tables]
     assert len(set(names)) == len(names)
     assert [table.name for section in brief(page).sections for table in section.tables] == ["metrics"]
+    assert page.title.startswith("Metrics study: ")
+    assert re.search(r" 0\.\d{3} to 0\.\d{3} ", as_text(page.sections[0].tables[0])), "no confidence interval"
 
 
 # By hand -------------------------------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ def test_a_constant_metric(tmp_path: Path):
     here = study(tmp_path, {"m": np.ones((6, 3)), "n": np.random.default_rng(0).random((6, 3))}, "ABC")
     constant = here.metric("m")
     assert constant.power.share == 0
-    assert "in every row all systems have the same score" in str(constant.reason)
+    assert "on every question all systems have the same score" in str(constant.reason)
     (pair,) = here.pairs
     assert {kind: mean.value for kind, mean in pair.by_kind.items()} == dict.fromkeys(pair.by_kind)
     assert tables(here)["correlations_pearson"].rows[0][-1] == "all values of a column are equal"

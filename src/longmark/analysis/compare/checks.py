@@ -7,7 +7,7 @@ it, and it counts for metrics that fill prompts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,15 @@ def _unfinished(scores: Scores) -> Iterator[str]:
         elif rows is not None:
             though = ", although its manifest says that it is finished" if manifest.ended else ""
             yield f"The run {name} has missing rows{though}: {rows.in_words()}. If rows.jsonl was cut off, {_AGAIN}."
+
+
+def by_reason(found: Iterable[tuple[str, str | None]]) -> list[str]:
+    """A notice for each reason, with the metrics that have it. found: metrics, each with its reason or None."""
+    metrics: dict[str, list[str]] = {}
+    for metric, why in found:
+        if why:
+            metrics.setdefault(why, []).append(metric)
+    return [f"{listed(of) if len(of) < 4 else f'{len(of)} metrics'}: {why}." for why, of in metrics.items()]
 
 
 def question_notices(

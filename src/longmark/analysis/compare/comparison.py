@@ -16,6 +16,7 @@ from longmark import __version__
 from longmark.analysis.compare.checks import (
     FEWEST_TESTED,
     advice,
+    by_reason,
     check_scoring,
     check_settings,
     question_notices,
@@ -139,11 +140,11 @@ def compare(
 
 
 def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:
-    """The places of the systems to compare."""
+    """The places of the systems to compare, in the order wanted."""
     for name in wanted:
         if name not in scores.systems:
             raise UnknownName("system", name, scores.systems, f"The systems are {', '.join(scores.systems)}.")
-    places = [i for i, name in enumerate(scores.systems) if not wanted or name in wanted]
+    places = [scores.systems.index(name) for name in dict.fromkeys(wanted or scores.systems)]
     if len(places) < 2:
         empty = [str(scores.manifests[one.run].folder) for one in scores.missing if one.empty]
         none = f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
@@ -205,8 +206,8 @@ def _how(
 
 def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int]) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = [f"{one.metric}: {one.undetectable}." for one in found if one.undetectable]
-    notices += [f"{one.metric}: {one.reason}." for one in found if one.common < FEWEST_TESTED]
+    notices = by_reason((one.metric, one.undetectable) for one in found)
+    notices += by_reason((one.metric, one.reason if one.common < FEWEST_TESTED else None) for one in found)
     few = [one for one in found if FEWEST_TESTED <= one.common < FEWEST_BCA and not one.undetectable]
     if few:
         fewest = min(few, key=lambda one: one.common)

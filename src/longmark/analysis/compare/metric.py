@@ -116,7 +116,8 @@ class MetricComparison:
 
     systems       those with a score, the best first (the highest if neither direction is better)
     absent        systems without any score, and why their rows have none
-    pairs         every pair, the first before the second in the order of `systems`
+    pairs         every pair, the first before the second in the order of `systems`; if two systems are compared, in the
+                  order given
     groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
     questions     with a score of any system; common: with one of every system, which pairs, tests and groups are over
     test          its name; reason: why there is no test, or a remark on it
@@ -163,8 +164,8 @@ class Tested:
     """A metric and its Tukey test, which does not depend on the other metrics.
 
     names: of the systems with scores, the best first; questions: places of those with a score of any system; table:
-    their scores, questions x systems; pairs: places in `names`. The test has the systems in the order of the scores, as
-    in `metrics_study`: a seed gives the same p in both.
+    their scores, questions x systems; pairs: places in `names`, in the order of `MetricComparison.pairs`. The test has
+    the systems in the order of the scores, as in `metrics_study`: a seed gives the same p in both.
     """
 
     metric: str
@@ -192,23 +193,25 @@ class Tested:
 
 
 def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings) -> Tested:
-    """The test of one metric over the systems at these places (two or more) that have a score."""
+    """The test of one metric over the systems at these places (two or more, in the order given) that have a score."""
     sign = -1 if scores.facts[metric].higher_is_better is False else 1
     matrix = scores.matrix(metric)
-    present = [place for place in systems if not np.isnan(matrix[:, place]).all()]
+    present = [place for place in sorted(systems) if not np.isnan(matrix[:, place]).all()]
     table = matrix[:, present]
     test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
     complete, asked = table[~np.isnan(table).any(axis=1)], ~np.isnan(table).all(axis=1)
     means = np.nanmean(complete if len(complete) else table, axis=0)
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
     order = highest_first({i: sign * float(mean) for i, mean in enumerate(means)}, noise)
+    best_first = [present[i] for i in order]
+    given = systems if len(systems) == 2 else best_first
     return Tested(
         metric=metric,
         sign=sign,
-        names=tuple(scores.systems[present[i]] for i in order),
+        names=tuple(scores.systems[place] for place in best_first),
         questions=tuple(np.flatnonzero(asked).tolist()),
         table=table[asked][:, order],
-        pairs=tuple(itertools.combinations(range(len(order)), 2)),
+        pairs=tuple((best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)),
         tukey=test,
     )
 
@@ -225,7 +228,7 @@ def described(
     drawn = effects.resampled(tested.complete, tested.pairs, tested.sign, empty, how.seed)
     significant = [one is not None and one <= how.alpha for one in p]
     none = None if any(significant) else undetectable(len(names), n, how.permutations, factor, how.alpha)
-    differ = [pair for pair, found in zip(tested.pairs, significant, strict=True) if found]
+    differ = [(min(pair), max(pair)) for pair, found in zip(tested.pairs, significant, strict=True) if found]
     together = groups(len(names), differ) if any(one is not None for one in p) else ()
     pairs = _pairs(tested, drawn, p, facts, how, none is None)
     apart, as_far = _apart(scores, tested)
@@ -263,7 +266,7 @@ def _systems(
     together: Sequence[Sequence[int]],
     how: Settings,
 ) -> tuple[SystemOnMetric, ...]:
-    """differ: the pairs that differ significantly; together: the groups of those that do not."""
+    """differ: the pairs that differ significantly, the better first; together: the groups of those that do not."""
     metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
     bounds = (facts.lo, facts.hi)
     ranked = facts.higher_is_better is not None and bool(together)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from longmark.analysis.compare.checks import FEWEST_TESTED
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.metric import SEVERAL_SYSTEMS, TWO_SYSTEMS, MetricComparison, PairOnMetric
 from longmark.analysis.compare.power import FEWEST_NORMAL, unsupportable
@@ -14,7 +15,7 @@ from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, p_value
 from longmark.report.lanes import ForestRow, Stack, forest, groups, stacked
 from longmark.report.summary import reasons_in_words
-from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
+from longmark.report.tables import Column, Mean, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.results import HypothesisResult
 
@@ -56,7 +57,7 @@ def document(found: Comparison) -> Document:
             "Compared by": found.by,
             "Systems": list(found.systems),
             "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
-            "Permutations of a test": found.permutations,
+            "Permutations of a test": f"{found.permutations:,}; small tables are enumerated",
             "Correction": "Tukey HSD over the pairs of a metric, Holm over the metrics",
             "Comparisons in the family": found.comparisons,
             "Alpha": found.alpha,
@@ -77,14 +78,6 @@ def brief(page: Document) -> Document:
 
 def _ci(found: Comparison) -> str:
     return f"{100 * found.level:.4g} % CI"
-
-
-def _made(found: Comparison) -> str:
-    """The settings, for the note of each table."""
-    return (
-        f"Settings: alpha {found.alpha:g}; {_ci(found)}, {found.resamples:,} resamples; {found.permutations:,} "
-        f"permutations per test, small tables enumerated; seed {found.seed}; longmark {found.longmark}."
-    )
 
 
 def _tests(found: Comparison) -> str:
@@ -113,19 +106,20 @@ def _overview(found: Comparison) -> Section:
     for name in found.systems if len(found.systems) <= _NAMED else ():
         columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}"))
     if len(found.systems) == 2:
-        first = found.systems[0]
+        pair = " - ".join(found.systems)
         columns += [
-            Column(" - ".join(found.systems), lambda one: _turned(one, first)[0], places, key="difference"),
-            Column(_ci(found), lambda one: _turned(one, first)[1], places, "range", "interval"),
+            *interval_columns(pair, lambda one: one.pairs[0].difference, places, _ci(found), "difference", "interval"),
             Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p", key="p_adjusted"),
         ]
+        tested = "p (adjusted): paired permutation test, Holm over the metrics"
     else:
         differ = [
             Column("pairs that differ", lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}")
         ]
         columns += differ
+        tested = "pairs that differ: adjusted p at most alpha (Tukey HSD over the pairs, Holm over the metrics)"
     columns += [Column("n", "common"), Column("conclusion", _conclusion)]
-    note = f"Means over the n questions with a score of every system. {_tests(found)} {_made(found)}"
+    note = f"Means over the n questions with a score of every system. {tested}."
     means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
 
     def cell(system: str, metric: str) -> Mean | None:
@@ -133,12 +127,11 @@ def _overview(found: Comparison) -> Section:
         return None if mean is None else Mean(mean.value, mean.low, mean.high)
 
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in found.metrics]
-    paper = f"Means over common questions with {_ci(found)}; the best of a metric in bold. {_made(found)}"
-    significant = sum(pair.significant for one in found.metrics for pair in one.pairs)
-    says = (
-        f"{significant:,} of {found.comparisons:,} comparisons {'shows' if significant == 1 else 'show'} a significant "
-        f"difference (alpha {found.alpha:g}, adjusted)."
-    )
+    paper = f"Means over common questions with {_ci(found)}; the best of a metric in bold."
+    pairs = [pair for one in found.metrics for pair in one.pairs]
+    significant = sum(pair.significant for pair in pairs)
+    of = counted(found.comparisons, "comparison")
+    says = f"Significant differences: {significant:,} of {of} (alpha {found.alpha:g}, adjusted)."
     return Section(
         "Overview",
         says if found.comparisons else "Nothing was tested.",
@@ -146,7 +139,7 @@ def _overview(found: Comparison) -> Section:
             Table("overview", "Results by metric", tuple(columns), found.metrics, note),
             systems_table(found.systems, metrics, cell, paper),
         ),
-        note=_NOT_EQUAL,
+        note=_NOT_EQUAL if any(pair.detectable is not None and not pair.significant for pair in pairs) else "",
     )
 
 
@@ -154,25 +147,17 @@ def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
     return lambda one: next((system.common.value for system in one.systems if system.system == name), None)
 
 
-def _turned(one: MetricComparison, first: str) -> tuple[float | None, Range | None]:
-    """The difference of two systems and its interval, from the view of `first`."""
-    pair, found = one.pairs[0], one.pairs[0].difference
-    sign = 1 if pair.first == first else -1
-    ends = None if found.ends is None else Range(*sorted(sign * end for end in found.ends))
-    return None if found.value is None else sign * found.value, ends
-
-
 def _conclusion(one: MetricComparison) -> str:
     if all(pair.p is None for pair in one.pairs):
-        return f"not tested: {one.reason}"
+        return f"not tested: {'too few questions' if one.common < FEWEST_TESTED else one.reason}"
     if one.undetectable:
-        return one.undetectable
+        return f"too few questions{'' if one.tukey.exact else ' or draws'}"
     significant = [pair for pair in one.pairs if pair.significant]
     if not significant:
         return "no significant difference"
     way = "better" if one.facts.higher_is_better is not None else "higher"
     if len(one.systems) == 2:
-        return f"{significant[0].first} is {way}"
+        return f"{one.systems[0].system} is {way}"
     first = significant[0].first  # pairs are in the order of the systems, the best first
     others = [pair.second for pair in significant if pair.first == first]
     return f"{first} is {way} than {listed(others) if len(others) < 3 else f'{len(others)} others'}"
@@ -181,14 +166,14 @@ def _conclusion(one: MetricComparison) -> str:
 def _hypotheses(found: Comparison) -> tuple[Section, ...]:
     tests = {one.metric: one.tukey for one in found.metrics}
     reasons = unsupportable(found.hypotheses, tests, found.permutations, found.alpha)
-    return hypotheses_section(found.hypotheses, reasons, found.alpha, _made(found))
+    return hypotheses_section(found.hypotheses, reasons, found.alpha)
 
 
 def hypotheses_section(
-    results: Sequence[HypothesisResult], unsupportable: Sequence[str | None], alpha: float, made: str
+    results: Sequence[HypothesisResult], unsupportable: Sequence[str | None], alpha: float
 ) -> tuple[Section, ...]:
     """Which hypotheses are supported; no section if there are none. unsupportable: why each could not have been, or
-    None; made: the settings."""
+    None."""
     if not results:
         return ()
     columns = (
@@ -212,11 +197,11 @@ def hypotheses_section(
     return (
         Section(
             HYPOTHESES,
-            f"{total} of {len(results)} hypotheses {'is' if total == 1 else 'are'} supported at alpha "
-            f"{alpha:g} (Holm over the hypotheses).",
+            f"Supported: {total} of {counted(len(results), 'hypothesis', 'hypotheses')} (alpha {alpha:g}, Holm over "
+            "the hypotheses).",
             (
-                Table("hypotheses", "Hypotheses", columns, claims, made),
-                Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each, made),
+                Table("hypotheses", "Hypotheses", columns, claims),
+                Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each),
             ),
             note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
             "comparison is in the direction of the hypothesis (greater: first above second) and is adjusted for all "
@@ -243,8 +228,7 @@ def _means(found: Comparison) -> Section:
     items = [On(one, system) for one in found.metrics for system in one.systems]
     note = (
         f"Intervals: BCa from {FEWEST_BCA} scores, below that Student's t, as in the table of a run. mean: over every "
-        "scored question. common questions: those with a score of every system; ranks and tests use these. "
-        f"{_made(found)}"
+        "scored question. common questions: those with a score of every system; ranks and tests use these."
     )
     return Section(
         "Means and ranking",
@@ -306,7 +290,7 @@ def _differences(found: Comparison) -> Section:
         Column("n", "of.difference.n"),
         Column("reason", reason),
     )
-    table = Table("differences", "Differences", columns, _on_pairs(found), f"{_tests(found)} {_made(found)}")
+    table = Table("differences", "Differences", columns, _on_pairs(found), _tests(found))
     return Section(
         "Differences",
         f"First minus second in the metric's units, over common questions, with {ci} and adjusted p-values.",
@@ -347,7 +331,7 @@ def _wins(found: Comparison) -> Section:
         f"The interval is BCa; below {FEWEST_BCA} questions, or if every question has the same outcome, Wilson's (a "
         "tie is half a point; ties make it conservative)."
     )
-    table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), f"{note} {_made(found)}")
+    table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), note)
     figures = tuple(
         stacked(
             [

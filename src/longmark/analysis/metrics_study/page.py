@@ -37,13 +37,13 @@ def document(study: MetricsStudy) -> Document:
     )
     return Document(
         kind="metrics study",
-        title=f"{counted(len(study.metrics), 'metric')}, {counted(len(study.systems), 'system')}",
+        title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
         lede="Properties of the metrics: distributions, ties, correlations, discriminative power, cost.",
         sections=(
             *(_summary(study), *_unscored(study), _bounds(study), _ties(study), _population(study)),
             *(_question_means(study), *_distributions(study), _correlations(study)),
             *(_discriminative(study), _asl(study)),
-            *hypotheses_section(study.hypotheses, claims, study.alpha, _draws(study)),
+            *hypotheses_section(study.hypotheses, claims, study.alpha),
             _costs(study),
         ),
         notices=study.notices,
@@ -76,17 +76,18 @@ def _summary(study: MetricsStudy) -> Section:
 
     columns = (
         *(Column("metric"), Column("direction"), Column("scores", "n"), Column("mean", places=3)),
-        *(Column("at lower bound", at("low"), 3, "range"), Column("at upper bound", at("high"), 3, "range")),
-        Column("ties", lambda one: _range([s.ties.probability for s in one.systems]), 3, "range"),
+        Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound"),
+        Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound"),
+        Column("tie probability", lambda one: _range([s.ties.probability for s in one.systems]), 3, "extremes", "ties"),
         Column("closest metric", lambda one: _closest(study, one)[0]),
         Column("r", lambda one: _closest(study, one)[1], 3),
-        Column("power", "power.share", 3),
+        Column("discriminative power", "power.share", 3, key="power"),
         Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
     )
     note = (
-        "mean: of the systems' means. At bounds, ties: share and probability, lowest and highest system. closest "
-        "metric, r: strongest Pearson correlation, mean over systems. power: share of the pairs of systems with "
-        f"p < {study.alpha:g} (Tukey HSD)."
+        "mean: of the systems' means. Shares at bounds, tie probability: lowest to highest system. closest "
+        "metric, r: strongest Pearson correlation, mean over systems. discriminative power: share of "
+        f"the pairs of systems with p < {study.alpha:g} (Tukey HSD)."
     )
     means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]

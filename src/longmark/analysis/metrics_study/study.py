@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from longmark import __version__
-from longmark.analysis.compare.checks import check_scoring, check_settings, question_notices, run_notices
+from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
 from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UserError
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
-from longmark.report.format import decimals, direction, listed
+from longmark.report.format import decimals, direction
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
@@ -210,8 +210,7 @@ def metrics_study(
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
         pairs.append(_pair(a, b, matrices, scores.systems, level))
     notices = run_notices(scores, names, differing)
-    for why in dict.fromkeys(one.undetectable for one in found if one.undetectable):
-        notices.append(f"{listed([one.metric for one in found if one.undetectable == why])}: {why}.")
+    notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += question_notices(scores, names, range(len(scores.systems)), incomplete=as_published)
     for one in found:
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
