@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import time
@@ -291,8 +292,8 @@ def test_fifty_bad_records_are_named_and_the_rest_counted_in_lines_of_any_width(
     done = longmark("run", name, "--metrics", "score.readability", "--out", "out")
     assert done.code == 2
     lines = done.err.splitlines()
-    assert lines[:-1] == [f"{name}:{i + 3}: question: expected text, found {i}" for i in range(50)]
-    assert lines[-1] == "… and 10 more"
+    assert lines[:-2] == [f"{name}:{i + 3}: question: expected text, found {i}" for i in range(50)]
+    assert lines[-2] == "… and 10 more"
 
 
 def test_names_are_checked_before_the_file(longmark: Command):
@@ -520,6 +521,7 @@ def test_a_refused_key_is_said_once_and_never_shown(longmark: Command, monkeypat
         assert server.counts["requests"] <= 5
     assert done.code == 4
     assert "401" in done.out
+    assert re.search(r"0 calls · .* · [1-5] attempts? failed$", done.out, re.MULTILINE)
     assert {row.status for row in rows_of(Path("out"))} == {"model_error"}
     assert longmark("report", "out", "--out", "page.html").code == 0
     assert KEY not in done.out + done.err

@@ -263,6 +263,7 @@ def row_with(more: str) -> str:
             '{"example_id": "a", "metric": "m", "score": null}',
             r"rows\.jsonl:1: score: is empty; a row without a score needs a status",
         ),
+        ('{"metric": "m", "score": 1}', r"rows\.jsonl:1: example_id: is missing$"),
         ("[]", r"rows\.jsonl:1: expected an object, found a list"),
         (row_with('"status": "good"'), 'status: expected one of ok, .*, found "good"'),
         (

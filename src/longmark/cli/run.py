@@ -201,7 +201,8 @@ def _spent(result: RunResult) -> str:
     if counts.unmetered:
         parts.append(f"{counted(counts.unmetered, 'request')} without a usable token count")
     if failed := counts.rate_limited + counts.faults:
-        parts.append(f"{counted(failed, 'attempt')} failed ({counts.rate_limited} refused with 429)")
+        limited = f" ({counts.rate_limited:,} refused with 429)" if counts.rate_limited else ""
+        parts.append(f"{counted(failed, 'attempt')} failed{limited}")
     return " · ".join(parts)
 
 

@@ -125,8 +125,9 @@ class Row:
             raise ValueError(f"expected an object, found {found(data)}")
         if "value" in data and "score" not in data:
             data = {"score" if key == "value" else key: item for key, item in data.items()}
+        question = data["example_id"] if isinstance(data.get("example_id"), str) else ""
         try:
-            row: Row = _rows().validate_python({"question_id": data.get("example_id"), **_DEFAULTS, **data})
+            row: Row = _rows().validate_python({"question_id": question, **_DEFAULTS, **data})
         except ValidationError as error:
             raise ValueError(in_one_line(error)) from None
         return row

@@ -81,7 +81,7 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         name = upright(manifest.folder.name)
         if manifest.data and not manifest.ended:
             found.append(
-                f"The run {name} has not finished: some scores are still missing. Repeat the same command to resume it."
+                f"The run {name} has not finished: some scores are still missing. Repeat its `longmark run` command."
             )
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0

@@ -35,8 +35,9 @@ def source_of(path: Path) -> Path:
 
 
 def sources_of(paths: Sequence[Path]) -> list[Path]:
-    """The sources that paths name. UserError if there is none, or one is given twice or cannot be read."""
-    sources = [source_of(path) for path in paths]
+    """The sources that paths name, each with a name (`.` is resolved). UserError if there is none, or one is given
+    twice or cannot be read."""
+    sources = [path if path.name not in ("", "..") else path.resolve() for path in map(source_of, paths)]
     if not sources:
         raise UserError("give at least one run folder or file of rows")
     resolved = [source.resolve() for source in sources]

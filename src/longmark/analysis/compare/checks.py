@@ -25,7 +25,7 @@ FEWEST_TESTED = 3
 """Common questions that a test needs."""
 _NONE = "none"
 _EXCLUDED = 0.05  # share of questions from which a notice counts them
-_AGAIN = "run the same command again to score what is missing"
+_AGAIN = "repeat its `longmark run` command to score what is missing"
 
 
 def check_settings(alpha: float, level: float, draws: int | None, name: str = "draws") -> None:
