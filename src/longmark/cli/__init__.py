@@ -20,6 +20,7 @@ from longmark.cli.terminal import plain_streams
 _MODULES = ("run", "small", "compare", "metaeval", "questions", "rag", "score_study")  # by --help
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {"--follow": "--variant-context (figure is now own, code is now original)"}
+_RENAMED_VALUES = {("--until", "marks"): "scores"}
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 
 
@@ -71,15 +72,17 @@ def _run(words: Sequence[str] | None) -> int:
 
 
 def _refuse_old_names(words: Sequence[str]) -> None:
-    """UserError, with the new name, for a verb or an option that was renamed."""
+    """UserError, with the new name, for a verb, an option or an option's value that was renamed."""
     from longmark.errors import UserError
 
     if words and words[0] in _RENAMED_VERBS:
         raise UserError(f"the verb {words[0]} is now called {_RENAMED_VERBS[words[0]]}")
-    for word in words:
-        option = word.partition("=")[0]
+    for word, following in zip(words, (*words[1:], ""), strict=False):
+        option, equals, value = word.partition("=")
         if option in _RENAMED_OPTIONS:
             raise UserError(f"the option {option} is now called {_RENAMED_OPTIONS[option]}")
+        if (new := _RENAMED_VALUES.get((option, value if equals else following))) is not None:
+            raise UserError(f"{option} {value or following} is now called {option} {new}")
 
 
 def _can_skip(arguments: argparse.Namespace) -> bool:

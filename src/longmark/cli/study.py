@@ -22,6 +22,7 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     spend = add_calls(one)
     spend.add_argument("--dry-run", action="store_true", help="print what each stage would take, and send nothing")
     spend.add_argument("--until", default="", metavar="|".join(parts), help="the last stage to work on (default: all)")
+    one.add_argument("--verbose", action="store_true", help="print every table (default: the first, and the stages)")
     spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that a model did not answer")
 
 
@@ -58,17 +59,17 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
         print(f"Stopped. Run the same command again to continue {arguments.out}.", file=sys.stderr)
         return INTERRUPTED
-    _publish(outcome)
+    _publish(outcome, verbose=arguments.verbose)
     if outcome.stopped is not None:
         print(f"longmark: {outcome.stopped}", file=sys.stderr)
     return 0 if outcome.stopped is None else NO_VALUE
 
 
-def _publish(outcome: Outcome) -> None:
-    """Prints and writes the tables; while there is nothing to show, prints the stages."""
+def _publish(outcome: Outcome, *, verbose: bool) -> None:
+    """Prints and writes the tables (verbose: prints all of them); while there is nothing to show, prints the stages."""
     from rich.console import Console
 
-    from longmark.analysis.studies.study import stage_table
+    from longmark.analysis.studies.study import brief, stage_table
     from longmark.report.document import publish
     from longmark.report.tables import print_table
 
@@ -76,9 +77,10 @@ def _publish(outcome: Outcome) -> None:
     if outcome.document is None:
         print_table(stage_table(outcome.stages), console)
         return
-    publish(outcome.document, outcome.study.out, console)
-    for page in outcome.study.pages():
-        print(f"Answers: {page}")
+    page = outcome.document
+    publish(page, outcome.study.out, console, printed=page if verbose else brief(page))
+    for path in outcome.study.pages():
+        print(f"Answers: {path}")
 
 
 def _print_expected(study: Study) -> None:
@@ -87,7 +89,7 @@ def _print_expected(study: Study) -> None:
     from longmark.analysis.studies.study import expected
     from longmark.report.tables import Column, Table, print_table
 
-    columns = tuple(map(Column, ("Stage", "Lines to make", "Calls, at most", "")))
+    columns = tuple(map(Column, ("stage", "lines to make", "calls, at most", "")))
     rows = [(name, one.rows, one.calls, one.note) for name, one in expected(study)]
     print_table(Table("expected", "What each stage requires", columns, rows), Console())
     print("Nothing was sent.")

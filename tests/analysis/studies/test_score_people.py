@@ -157,7 +157,7 @@ def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tu
     table = people.table_11(people.among(labels(hazard=by_item), list(WEIGHTS), FAST), results())
     (row,) = table.rows
     one = dict(zip((column.field for column in table.columns), row, strict=True))
-    got = [one[name] for name in ("agree", "disagree", "percent", "percent_interval_method", "kappa", "missing")]
+    got = [one[name] for name in ("agree", "disagree", "percent", "percent_interval_method", "kappa", "reason")]
     assert got == list(shown)
 
 

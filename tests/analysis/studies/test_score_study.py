@@ -15,6 +15,7 @@ from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
+from longmark.analysis.studies.score.page import PARTS
 from longmark.analysis.studies.score.people import answers_of
 from longmark.analysis.studies.score.plan import Member, Plan, member
 from longmark.analysis.studies.score.stages import score_study
@@ -102,7 +103,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
     assert list(pairs) == [("A", "yes"), ("A", "no"), ("B", "yes"), ("B", "no")]
     assert [row["specificity"] for row in pairs.values()] == [1.0, 0.0, 1.0, 0.0]
     assert all(row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values())
-    long = [row for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Perturbation"]
+    long = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Robustness: perturbation"]
     assert [row["scored"] for row in long] == [12] * 4  # three kinds of four questions
     kinds = {
         row["variant"]: row["scored"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
@@ -242,7 +243,7 @@ def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, 
     assert any("questions.jsonl was changed since it was made; it is used as it is." in told for told in heard)
     assert fakes.calls == calls
     assert len(list(Reading(plan.variants_path))) == 10
-    assert [row["scored"] for row in rows(table(outcome, "table1_intervals")) if row["measure"] == "Specificity"] == [
+    assert [row["scored"] for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Specificity"] == [
         2,
         2,
     ]
@@ -377,7 +378,7 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         "annotators": 75.0,
         "annotators_and_yes": 87.5,
         "annotators_and_no": 12.5,
-        "missing": None,
+        "reason": None,
     }
     assert [(row["evaluator"], row["mismatches"], row["contested"]) for row in rows(table(outcome, "mismatches"))] == [
         ("yes", 1, 1),
@@ -432,7 +433,12 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
         # the proxy's server counts tokens anew for every likelihood: that is no call to a model
         asked = Counter((path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize")
         assert sum(asked.values()) - len(asked) == 3  # what hung
-        assert "Table 10: readability" in done.out
+        printed = [line for line in done.out.splitlines() if line in ("Stages", *(part.title for part in PARTS))]
+        assert printed == ["Table 1: generators and evaluators", "Stages"]
+        assert "--verbose prints every table" in done.out
+        every = run(*command, "--verbose", home=tmp_path / "home").out
+        assert "Table 10: readability" in every
+        assert len(every.splitlines()) > 2 * len(done.out.splitlines())
         assert (tmp_path / "s" / "report.html").exists()
         assert (tmp_path / "s" / "tables" / "table1.tex").exists()
 

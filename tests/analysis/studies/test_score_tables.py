@@ -49,9 +49,9 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     assert column(wide, "specificity_sd") == [pytest.approx(math.sqrt(0.13))]
     assert column(wide, "relevance") == [0.5]
     assert column(wide, "paraphrase") == [None]
-    assert column(long, "measure") == ["Specificity", "Relevance"]
+    assert column(long, "metric") == ["Specificity", "Answer relevance: masked"]
     assert (column(long, "scored"), column(long, "total")) == ([3, 4], [4, 4])
-    assert column(long, "missing") == [
+    assert column(long, "reason") == [
         "1 undefined (No claims.)",
         "no interval: all 4 values are equal, and the metric has no bounds",
     ]
@@ -103,7 +103,7 @@ def test_specificity_by_dimension_counts_the_votes_of_claims():
     first = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
     counts = dict(zip([c.field for c in voted.columns], voted.rows[0], strict=True))
     assert (first["dimension"], first["weight"], first["mean"]) == ("hazard", 0.6, 0.375)
-    assert (first["scored"], first["total"], first["missing"]) == (2, 3, "1 undefined (No claims.)")
+    assert (first["scored"], first["total"], first["reason"]) == (2, 3, "1 undefined (No claims.)")
     assert (counts["yes"], counts["no"], counts["na"]) == (3, 3, 12)
 
 
@@ -155,8 +155,10 @@ def test_table_10_puts_every_answer_in_one_band():
     means, bands = tables.table_10(results(once={"g": {EASE: ease, GRADE: grade}}))
     assert column(means, "mean") == [26.0, 17.5]
     counts = {(row_[0], row_[1]): row_[2] for row_ in bands.rows}
-    assert counts["Reading ease", "difficult"] == counts["Reading ease", "very difficult"] == 1
-    assert counts["Grade level", "graduate"] == 2
+    assert (
+        counts["Readability: reading ease", "difficult"] == counts["Readability: reading ease", "very difficult"] == 1
+    )
+    assert counts["Readability: grade level", "graduate"] == 2
     assert sum(counts.values()) == 4  # type: ignore[arg-type]
 
 
@@ -188,7 +190,7 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     assert (first.total, first.missing) == (6, "p: 1 undefined (No claims.)")
     table = utilization.agreement_table([first, second], study)
     assert column(table, "proxies") == ["p and q"] * 2
-    assert column(table, "missing") == ["p: 1 undefined (No claims.)"] * 2
+    assert column(table, "reason") == ["p: 1 undefined (No claims.)"] * 2
 
 
 def test_a_jury_of_three_agrees_by_pairs():
@@ -217,7 +219,7 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
     assert column(table, "agreement") == [None, 0.5]
     assert (column(table, "scored"), column(table, "total")) == ([0, 2], [3, 3])
     assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
-    nothing, some = column(table, "missing")
+    nothing, some = column(table, "reason")
     assert nothing == "4 of 6 verdicts left out by the judges; no claim has two verdicts to compare"
     assert str(some).startswith("1 of 6 verdicts left out by the judges")
     _, voted = tables.dimensions(study)
@@ -296,10 +298,13 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
     (one,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
     table = utilization.consistency_table("table3", "", [one], results())
     assert (column(table, "n"), column(table, "total")) == ([3], [4])
-    assert str(column(table, "missing")[0]).startswith("1 model_error (The server is down.)")
+    perfect = confident([(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.4, 0.4)], [0.1] * 4)
+    (line,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: perfect}}))
+    assert line.missing == "no interval of the correlation: a perfect correlation has no finite z"
+    assert str(column(table, "reason")[0]).startswith("1 model_error (The server is down.)")
     answers, facts = utilization.table_4(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
-    assert column(answers, "missing")[0] == "1 model_error (The server is down.)"
-    assert "1 model_error (The server is down.)" in str(column(facts, "missing")[0])
+    assert column(answers, "reason")[0] == "1 model_error (The server is down.)"
+    assert "1 model_error (The server is down.)" in str(column(facts, "reason")[0])
 
 
 def test_a_study_without_scores_makes_tables_without_rows():

@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -428,6 +428,14 @@ def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[s
     return (*made, Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)]))
 
 
+def brief(page: Document) -> Document:
+    """What is printed without --verbose: the first table, and the stages."""
+    *others, stages = page.sections
+    first = [replace(one, tables=one.tables[:1]) for one in others[:1]]
+    note = "--verbose prints every table; the folders and the report below have all of them, with figures."
+    return replace(page, sections=[*first, replace(stages, note=note)])
+
+
 def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:
     """What was left out of the stages, and why sections are left out."""
     for name, known in stages.items():
@@ -443,9 +451,9 @@ def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[st
 def stage_table(stages: Mapping[str, Any]) -> Table:
     """Seconds, calls and tokens of every stage."""
     columns = (
-        *(Column("Stage", itemgetter("name")), Column("Seconds", itemgetter("seconds"), 1)),
-        Column("Lines", lambda stage: stage.get("lines")),
-        *(Column(name.replace("_", " ").capitalize(), itemgetter(name), key=name) for name in _SUMMED),
+        *(Column("stage", itemgetter("name")), Column("seconds", itemgetter("seconds"), 1)),
+        Column("lines", lambda stage: stage.get("lines")),
+        *(Column(name.replace("_", " "), itemgetter(name), key=name) for name in _SUMMED),
         Column("US dollars", itemgetter("usd"), 4, key="usd"),
     )
     return Table("stages", "Stages", columns, [{"name": name, **known} for name, known in stages.items()])

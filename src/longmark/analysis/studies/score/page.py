@@ -122,8 +122,8 @@ def _scales(results: Results) -> list[Table]:
 PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 1: generators and evaluators",
-        "Mean and standard deviation of each measure over the answers that have a score. Robustness needs no "
-        "evaluator: the rows of a generator share it.",
+        "Mean and standard deviation (sd) of each metric over the answers that have a score. Robustness does not "
+        "depend on the evaluator: it is the same in all rows of a generator.",
         tables.table_1,
         figures=_specificity,
         note="Specificity and relevance are judged by an evaluator; robustness is the cosine of an answer with the "
@@ -161,8 +161,8 @@ PARTS: tuple[Part[Results], ...] = (
         "How much a proxy's confidence in an answer falls, in the mean over the facts of its passages, when a fact is "
         "removed; absolute, and relative to the confidence with all facts.",
         utilization.table_4,
-        note="Least and greatest are over answers; the second table is over single facts: a distracting fact is one "
-        "without which the confidence is higher.",
+        note="CU is the absolute score; CU relative is the relative score in percent. Min and max are over answers. "
+        "The second table is over single facts; a fact is distracting if the confidence is higher without it.",
         absent=_no_proxy,
     ),
     Part(

@@ -330,9 +330,9 @@ def table_5(own: Sequence[Line], rows: Sequence[Line], every: Sequence[str]) -> 
         return percent.get((dimension, who))
 
     columns = (
-        *(Column("Dimension", str), Column("Annotators", partial(agreed, PEOPLE), 1)),
-        *(Column(f"Annotators and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
-        Column("Missing", missing),
+        *(Column("dimension", str), Column("annotators", partial(agreed, PEOPLE), 1)),
+        *(Column(f"annotators and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
+        Column("reason", missing),
     )
     names = list(dict.fromkeys(one.dimension for one in (*own, *rows)))
     return Table("table5", "Agreement in percent (SCORE's table 5)", columns, names)
@@ -345,10 +345,10 @@ def _in_percent(lines: Sequence[Line]) -> list[Line]:
 def table_11(own: Sequence[Line], results: Results) -> Table:
     """People among themselves."""
     columns = (
-        *(DIMENSION, Column("Agree"), Column("Disagree")),
-        *mean_columns(results, "Agree, %", 1, "percent", "percent_interval"),
+        *(DIMENSION, Column("agree"), Column("disagree")),
+        *mean_columns(results, "agree, %", 1, "percent", "percent_interval"),
         *interval_columns("Fleiss's kappa", "kappa", 3, results.intervals.name, "kappa", "kappa_interval"),
-        *(method_column("kappa", "kappa_interval_method"), Column("Items"), Column("Missing")),
+        *(method_column("kappa", "kappa_interval_method"), Column("items"), Column("reason", "missing")),
     )
     return Table("table11", "Agreement of annotators (SCORE's table 11)", columns, _in_percent(own))
 
@@ -356,9 +356,9 @@ def table_11(own: Sequence[Line], results: Results) -> Table:
 def table_12(rows: Sequence[Line], results: Results) -> Table:
     """People against each evaluator, by label."""
     columns = (
-        *(DIMENSION, EVALUATOR, Column("Agree"), Column("Disagree", "mismatches")),
-        *mean_columns(results, "Agree, %", 1, "percent"),
-        *(Column("Labels compared", "compared", key="compared"), Column("Total"), Column("Missing")),
+        *(DIMENSION, EVALUATOR, Column("agree"), Column("disagree", "mismatches")),
+        *mean_columns(results, "agree, %", 1, "percent"),
+        *(Column("labels compared", "compared", key="compared"), Column("total"), Column("reason", "missing")),
     )
     return Table("table12", "Annotators and evaluators (SCORE's table 12)", columns, _in_percent(rows))
 
@@ -366,12 +366,12 @@ def table_12(rows: Sequence[Line], results: Results) -> Table:
 def mismatch_table(rows: Sequence[Line]) -> Table:
     """Whether evaluators differ from people where people differ from each other."""
     columns = (
-        *(DIMENSION, EVALUATOR, Column("Mismatches")),
-        Column("On items with several labels", "shared", key="on_shared_items"),
-        Column("On items where people differ", "contested", key="contested"),
-        Column("Share", lambda row: row.contested / row.shared if row.shared else None, 3),
-        Column("Share of all labels", lambda row: row.base / row.compared if row.compared else None, 3, key="base"),
-        Column("Missing", "no_share"),
+        *(DIMENSION, EVALUATOR, Column("mismatches")),
+        Column("on items with several labels", "shared", key="on_shared_items"),
+        Column("on items where people differ", "contested", key="contested"),
+        Column("share", lambda row: row.contested / row.shared if row.shared else None, 3),
+        Column("share of all labels", lambda row: row.base / row.compared if row.compared else None, 3, key="base"),
+        Column("reason", "no_share"),
     )
     return Table("mismatches", "Mismatches on items where people differ", columns, rows)
 
@@ -379,8 +379,8 @@ def mismatch_table(rows: Sequence[Line]) -> Table:
 def scale_table(rows: Sequence[Line], results: Results) -> Table:
     """Spearman's correlations of section 5.2."""
     columns = (
-        *(Column("Scale"), Column("People and", "other", key="other")),
+        *(Column("scale"), Column("people and", "other", key="other")),
         *interval_columns("Spearman rho", "rho", 3, results.intervals.name, "spearman", "interval"),
-        *(Column("Pairs", "rho.n"), Column("Items"), Column("Missing")),
+        *(Column("pairs", "rho.n"), Column("items"), Column("reason", "missing")),
     )
     return Table("scales", "Rank correlation on the scales", columns, rows)

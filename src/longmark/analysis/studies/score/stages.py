@@ -106,10 +106,10 @@ class _Stages:
         """The stages in their order."""
         plan, n, varied = self._plan, self._n, self._n * len(self.variants)
         questions, variants = {"questions": plan.questions_path}, {"variants": plan.variants_path}
-        paraphrases = Expected(varied, 2 * n if self._writer else 0, "a paraphrase takes a call, or two")
+        paraphrases = Expected(varied, 2 * n if self._writer else 0, "1 or 2 calls per paraphrase")
         yield Stage(QUESTIONS, plan.questions_path, self._make_questions, Expected(n, 0))
         yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions)
-        answers = Expected(n + varied, n + varied, "and one for each new question's vector")
+        answers = Expected(n + varied, n + varied, "plus 1 embedding call per new question")
         for one in plan.generators:
             model = {"model": self._generators[one.label].generator.name}
             make = partial(self._make_answers, one)

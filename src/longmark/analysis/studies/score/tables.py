@@ -45,18 +45,19 @@ from longmark.report.format import HIGHER, LOWER
 from longmark.report.tables import Column, Table, interval_columns, method_column
 from longmark.stats.proportion import share
 
-MEASURES = (
-    ("Specificity", SPECIFICITY, HIGHER),
-    ("Paraphrase", PARAPHRASE, HIGHER),
-    ("Perturbation", PERTURBATION, LOWER),
-    ("Relevance", MASKED, HIGHER),
+METRICS = (
+    ("specificity", "Specificity", SPECIFICITY, HIGHER),
+    ("paraphrase", "Robustness: paraphrase", PARAPHRASE, HIGHER),
+    ("perturbation", "Robustness: perturbation", PERTURBATION, LOWER),
+    ("relevance", "Answer relevance: masked", MASKED, HIGHER),
 )
-_BESIDE = (*MEASURES, ("Relevance, unmasked", PLAIN, HIGHER))
+"""Of table 1: column in CSV, name as in the report of a run, metric, direction."""
+_BESIDE = (*METRICS, ("plain", "Answer relevance: plain", PLAIN, HIGHER))
 _SD = "sd"
 
-GENERATOR, EVALUATOR, DIMENSION = Column("Generator"), Column("Evaluator"), Column("Dimension")
-DIRECTION, MISSING = Column("Direction"), Column("Missing", "mean.why_missing")
-SCORED, TOTAL = Column("Scored", "mean.n", key="scored"), Column("Total", "mean.total")
+GENERATOR, EVALUATOR, DIMENSION = Column("generator"), Column("evaluator"), Column("dimension")
+DIRECTION, REASON = Column("direction"), Column("reason", "mean.why_missing")
+SCORED, TOTAL = Column("scored", "mean.n", key="scored"), Column("total", "mean.total")
 
 
 def mean_columns(
@@ -69,8 +70,8 @@ def mean_columns(
 
 def means(results: Results, places: int) -> tuple[Column, ...]:
     """The columns of a mean: with its standard deviation and the number of rows, and why rows are missing."""
-    mean, *interval = mean_columns(results, "Mean", places)
-    return (mean, Column(_SD, "mean.sd", places), *interval, SCORED, TOTAL, MISSING)
+    mean, *interval = mean_columns(results, "mean", places)
+    return (mean, Column(_SD, "mean.sd", places), *interval, SCORED, TOTAL, REASON)
 
 
 def scaled(mean: Mean, by: float) -> Mean:
@@ -103,7 +104,7 @@ def pooling(results: Results) -> str:
 
 
 def table_1(results: Results) -> list[Table]:
-    """Each pair in a row as in the paper, and each of its measures in a row with its interval."""
+    """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
     known: dict[tuple[str, ...], Mean] = {}  # robustness is that of the generator: its mean is computed once
 
     def mean(generator: str, evaluator: str, metric: str) -> Mean:
@@ -114,23 +115,22 @@ def table_1(results: Results) -> list[Table]:
 
     wide, long = list[Line](), list[Line]()
     for generator, evaluator in product(results.generators, results.evaluators):
-        own = {name: mean(generator, evaluator, metric) for name, metric, _ in _BESIDE}
+        own = {key: mean(generator, evaluator, metric) for key, _, metric, _ in _BESIDE}
         wide.append(Line(generator=generator, evaluator=evaluator, **own))
-        for name, _, direction in _BESIDE:
-            line = Line(generator=generator, evaluator=evaluator, measure=name, direction=direction, mean=own[name])
+        for key, name, _, direction in _BESIDE:
+            line = Line(generator=generator, evaluator=evaluator, metric=name, direction=direction, mean=own[key])
             long += [line] if line.mean.total else []
     columns = [GENERATOR, EVALUATOR]
-    for name, _, direction in MEASURES:
-        key = name.lower()
-        columns.append(Column(f"{name} {'↑' if direction == HIGHER else '↓'}", f"{name}.value", 2, key=key))
-        columns.append(Column(_SD, f"{name}.sd", 2, key=f"{key}_sd"))
-    first = (GENERATOR, EVALUATOR, Column("Measure"), DIRECTION)
+    for key, name, _, direction in METRICS:
+        columns.append(Column(f"{name} {'↑' if direction == HIGHER else '↓'}", f"{key}.value", 2, key=key))
+        columns.append(Column(_SD, f"{key}.sd", 2, key=f"{key}_sd"))
+    first = (GENERATOR, EVALUATOR, Column("metric"), DIRECTION)
     note, title = pooling(results), "Every pair of generator and evaluator (SCORE's table 1)"
     return [
         Table("table1", title, tuple(columns), wide, note),
         Table(
             "table1_intervals",
-            "Measures with their intervals (SCORE's table 1)",
+            "Metrics with their intervals (SCORE's table 1)",
             (*first, *means(results, 3)),
             long,
             note,
@@ -139,7 +139,7 @@ def table_1(results: Results) -> list[Table]:
 
 
 def dimensions(results: Results) -> list[Table]:
-    """Specificity by dimension; and the votes on claims, and the verdicts that judges left out."""
+    """Specificity by dimension; and claims by their majority verdict, with the verdicts that are missing."""
     lines = []
     for ((generator, evaluator), scores), (name, weight) in product(results.judged.items(), results.weights.items()):
         its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
@@ -151,16 +151,16 @@ def dimensions(results: Results) -> list[Table]:
         lines.append(Line(**vars(line), mean=results.mean(metric, its), verdicts=verdicts))
     first = (GENERATOR, EVALUATOR, DIMENSION)
     voted = (
-        Column("Claims: yes", lambda line: line.votes["yes"], key="yes"),
+        Column("claims: yes", lambda line: line.votes["yes"], key="yes"),
         Column("no", lambda line: line.votes["no"]),
         Column("n/a", lambda line: line.votes["n/a"], key="na"),
-        Column("Verdicts requested", lambda line: len(line.verdicts), key="verdicts"),
-        Column("left out", lambda line: line.verdicts.count(None), key="verdicts_left_out"),
+        Column("verdicts requested", lambda line: len(line.verdicts), key="verdicts"),
+        Column("missing", lambda line: line.verdicts.count(None), key="verdicts_left_out"),
     )
-    columns = (*first, Column("Weight", places=2), *means(results, 3))
+    columns = (*first, Column("weight", places=2), *means(results, 3))
     return [
         Table("specificity_dimensions", "Specificity by dimension", columns, lines),
-        Table("specificity_votes", "Votes on claims, and verdicts left out", (*first, *voted), lines),
+        Table("specificity_votes", "Claims by majority verdict, and missing verdicts", (*first, *voted), lines),
     ]
 
 
@@ -175,7 +175,7 @@ def variants(results: Results) -> Table:
             kinds.setdefault(one.variant, []).append(one)
         for kind, its in kinds.items():
             lines.append(Line(generator=generator, variant=kind, direction=direction, mean=results.mean(metric, its)))
-    columns = (GENERATOR, Column("Variant"), DIRECTION, *means(results, 3))
+    columns = (GENERATOR, Column("variant"), DIRECTION, *means(results, 3))
     return Table("robustness_variants", "Robustness by kind of variant", columns, lines)
 
 
@@ -192,31 +192,31 @@ def table_2(results: Results) -> Table:
         lines.append(Line(generator=generator, mean=mean, count=count, changed=changed, missing=missing))
     columns = (
         *(GENERATOR, *means(results, 2)[:-1]),
-        Column("Order changed", "count", key="changed"),
-        Column("Answers with an order", "changed.n", key="with_order"),
-        *interval_columns("Share", "changed", 3, "Wilson CI", "share", "share_interval"),
-        Column("Missing"),
+        Column("order changed", "count", key="changed"),
+        Column("answers with an order", "changed.n", key="with_order"),
+        *interval_columns("share", "changed", 3, results.intervals.name, "share", "share_interval"),
+        Column("reason", "missing"),
     )
     return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, lines)
 
 
 def table_10(results: Results) -> list[Table]:
     """Readability: means, and answers in each band."""
-    measures = (
-        ("Flesch reading ease", EASE, "Reading ease", (*(band for _, band in EASE_BANDS), "very difficult")),
-        ("Flesch-Kincaid grade level", GRADE, "Grade level", (*(band for _, band in GRADE_BANDS), "graduate")),
+    metrics = (
+        ("Readability: reading ease", EASE, (*(band for _, band in EASE_BANDS), "very difficult")),
+        ("Readability: grade level", GRADE, (*(band for _, band in GRADE_BANDS), "graduate")),
     )
     lines, bands = [], []
     for generator, scores in results.once.items():
-        for name, metric, *_ in measures:
+        for name, metric, _ in metrics:
             mean = results.mean(metric, scores.get(metric, []))
-            lines.append(Line(measure=name, generator=generator, mean=mean))
-    for _, metric, short, names in measures:
+            lines.append(Line(metric=name, generator=generator, mean=mean))
+    for name, metric, names in metrics:
         of = {g: Counter(one.evidence.get("band") for one in its.get(metric, [])) for g, its in results.once.items()}
-        bands += [Line(measure=short, band=band, answers={g: of[g][band] for g in of}) for band in names]
-    columns = [Column("Measure"), Column("Band")]
+        bands += [Line(metric=name, band=band, answers={g: of[g][band] for g in of}) for band in names]
+    columns = [Column("metric"), Column("band")]
     columns += [Column(g, partial(_in_band, g), key=f"answers: {g}") for g in results.once]
-    first = (Column("Measure"), GENERATOR)
+    first = (Column("metric"), GENERATOR)
     return [
         Table("table10", "Readability (SCORE's table 10)", (*first, *means(results, 2)), lines),
         Table("table10_bands", "Answers in each band of readability", tuple(columns), bands),
@@ -234,10 +234,10 @@ def jury(results: Results) -> Table:
     one. A verdict that was left out agrees with nothing, and a claim with fewer than two verdicts is not compared.
     """
     columns = (
-        *(GENERATOR, EVALUATOR, DIMENSION, Column("Verdicts a claim", "jurors", key="jurors")),
-        *mean_columns(results, "Agreement", 3, "agreement"),
-        *(Column("Fleiss's kappa", "kappa", 3, key="kappa"), Column("Claims compared", "mean.n", key="scored")),
-        *(TOTAL, Column("Missing")),
+        *(GENERATOR, EVALUATOR, DIMENSION, Column("verdicts per claim", "jurors", key="jurors")),
+        *mean_columns(results, "agreement", 3, "agreement"),
+        *(Column("Fleiss's kappa", "kappa", 3, key="kappa"), Column("claims compared", "mean.n", key="scored")),
+        *(TOTAL, Column("reason", "missing")),
     )
     return Table("jury", "Agreement within the jury", columns, list(_jury(results)))
 

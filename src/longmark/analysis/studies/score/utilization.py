@@ -36,7 +36,7 @@ from longmark.stats.results import Estimate
 from longmark.stats.student import Bounds
 
 GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
-_PROXY = Column("Proxy")
+_PROXY = Column("proxy")
 
 
 def table_4(results: Results) -> list[Table]:
@@ -47,15 +47,15 @@ def table_4(results: Results) -> list[Table]:
             mean = scaled(results.mean(metric, scores.get(metric, [])), by)
             answers.append(Line(generator=generator, proxy=proxy, score=name, mean=mean))
         facts.append(Line(generator=generator, proxy=proxy, **_of_facts(results, scores.get(ABSOLUTE, []))))
-    ends = (Column("Min", "mean.least", 4), Column("Max", "mean.greatest", 4))
+    ends = (Column("min", "mean.least", 4), Column("max", "mean.greatest", 4))
     of_facts = (
-        *(GENERATOR, _PROXY, Column("Facts", "mean.total")),
-        *(Column("Min, %", "least", 2, key="min"), Column("Max, %", "greatest", 2, key="max")),
-        Column("Mean, %", "average", 2, key="mean"),
-        *mean_columns(results, "Distracting", 3, "distracting"),
-        Column("Missing"),
+        *(GENERATOR, _PROXY, Column("facts", "mean.total")),
+        *(Column("min, %", "least", 2, key="min"), Column("max, %", "greatest", 2, key="max")),
+        Column("mean, %", "average", 2, key="mean"),
+        *mean_columns(results, "distracting", 3, "distracting"),
+        Column("reason", "missing"),
     )
-    columns = (GENERATOR, _PROXY, Column("Score"), *ends, *means(results, 4))
+    columns = (GENERATOR, _PROXY, Column("score"), *ends, *means(results, 4))
     return [
         Table("table4", "Context utilization of answers (SCORE's table 4)", columns, answers),
         Table("table4_facts", "Context utilization of single facts", of_facts, facts),
@@ -156,20 +156,20 @@ def pearson_p(r: Estimate, x: Sequence[float], y: Sequence[float]) -> float | No
 def consistency_table(name: str, title: str, rows: Sequence[Line], results: Results) -> Table:
     """Tables 3 and 8."""
     r = interval_columns("Pearson r", "correlation", 3, results.intervals.name, "pearson", "interval")
-    last = (Column("p", kind="p"), Column("n", "correlation.n"), Column("Total"), Column("Missing"))
-    return Table(name, title, (_PROXY, GENERATOR, Column("Confidence", "measure"), *r, *last), rows)
+    last = (Column("p", kind="p"), Column("n", "correlation.n"), Column("total"), Column("reason", "missing"))
+    return Table(name, title, (_PROXY, GENERATOR, Column("confidence", "measure"), *r, *last), rows)
 
 
 def agreement_table(rows: Sequence[Line], results: Results) -> Table:
     """Table 9."""
     head = results.intervals.name
     columns = (
-        *(Column("Proxies"), GENERATOR, Column("Score")),
+        *(Column("proxies"), GENERATOR, Column("score")),
         *interval_columns("Pearson r", "pearson", 3, head, "pearson", "pearson_interval"),
         Column("p", kind="p"),
         *interval_columns("Spearman rho", "spearman", 3, head, "spearman", "spearman_interval"),
-        *mean_columns(results, "Mean difference", 4, "difference", "difference_interval"),
-        *(Column("n", "pearson.n"), Column("Total"), Column("Missing")),
+        *mean_columns(results, "mean difference", 4, "difference", "difference_interval"),
+        *(Column("n", "pearson.n"), Column("total"), Column("reason", "missing")),
     )
     return Table("table9", "Agreement of proxies on context utilization (SCORE's table 9)", columns, rows)
 
@@ -178,4 +178,5 @@ def why_not(one: Estimate) -> str:
     """Why there is no correlation, or no interval of it."""
     if not one.reason:
         return ""
-    return f"no {'correlation' if one.value is None else 'interval of the correlation'}: {one.reason}"
+    what = "correlation" if one.value is None else "interval of the correlation"
+    return f"no {what}: {one.reason.removesuffix(', so no interval')}"
