@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.report.format import counted, decimals, direction, fixed, listed, p_value
+from longmark.report.format import counted, decimals, direction, fixed, listed, metric_titles, p_value
 from longmark.scores.manifest import MetricFacts
 
 
@@ -38,6 +38,12 @@ def test_lists_name_as_many_as_may_be_and_count_the_rest():
     assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
     assert listed([*"abcdefghij"]) == "a, b, c and 7 more"
     assert listed([*"abcde"], 8) == "a, b, c, d and e"
+
+
+def test_a_metric_of_a_users_own_keeps_its_first_word():
+    names = ["ccrs.question_relevance", "score.specificity.location by jury", "my.metric", "acme.tone.polite", "bleu"]
+    titles = ["Question relevance", "Specificity: location (jury)", "My metric", "Acme tone: polite", "Bleu"]
+    assert list(metric_titles(names).values()) == titles
 
 
 def test_counts_agree_with_their_words():

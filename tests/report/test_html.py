@@ -175,9 +175,8 @@ def test_answers_to_one_question_come_together(tmp_path):
         for i in range(30)
         for s, v in (("a", 1), ("b", i / 30))
     ]
-    listed = json.loads(page(tmp_path, write_run(tmp_path / "run", [], rows), most=20, lowest=10).scripts["data"])[
-        "examples"
-    ]
+    found = page(tmp_path, write_run(tmp_path / "run", [], rows, manifest()), most=20, lowest=10)
+    listed = json.loads(found.scripts["data"])["examples"]
     questions = [line["question_id"] for line in listed]
     assert len(questions) == 20
     assert all(questions.count(question) == 2 for question in questions)
@@ -216,15 +215,42 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     found = page(tmp_path, run)
     assert "this example is not in the run’s examples.jsonl" in found.answers[0]
     assert "not recorded" in found.text
-    assert "on 2 metrics without a model" in found.text
+    assert "Scored on 2 metrics. 1 of 2 scores is missing." in found.text
     strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
     (run / "manifest.json").write_bytes(json.dumps(strange).encode())
     assert "The run run has not finished" in page(tmp_path, run).text
 
 
-def test_an_empty_run_has_a_page(tmp_path):
-    found = page(tmp_path, write_run(tmp_path / "run", [], [], manifest()))
-    assert "No answers yet" in found.text
+def test_nothing_is_made_up_about_a_file_of_rows(tmp_path):
+    (tmp_path / "a.csv").write_text("example_id,metric,score\n1,my.metric,0.5\n2,my.metric,0.7\n2,b.harm,1\n")
+    found = page(tmp_path, tmp_path / "a.csv")
+    assert "<title>2 answers from a</title>" in found.source
+    assert "Scored on 2 metrics. No score is missing." in found.text
+    assert "Made by longmark 0.1.0." in found.text
+    for text in (found.text, *found.answers):
+        for words in ("model", "$", "not yet", "no question", "examples.jsonl", "not scored yet", "no direction, "):
+            assert words not in text.replace("models, prompts, parameters", "")
+    assert found.text.count("not recorded") == 1, "the settings"
+
+
+def test_answers_without_a_metric_that_has_a_direction_are_in_the_order_of_the_file(tmp_path):
+    described = manifest(metrics={RELEVANCE: {"bounds": [0, 1], "higher_is_better": None}})
+    run = numbered(tmp_path, 30, [i / 30 for i in range(30, 0, -1)])
+    assert ">Worst answers first</h2>" in page(tmp_path, run).source
+    (run / "manifest.json").write_bytes(json.dumps(described).encode())
+    found = page(tmp_path, run)
+    assert '<h2 id="order">Answers</h2>' in found.source
+    assert "The direction of these metrics is not known, so the answers are in the order of the file." in found.text
+    data = json.loads(found.scripts["data"])
+    assert (data["directed"], {line["rank"] for line in data["examples"]}) == (False, {None})
+    assert "This page holds 20 of 30 answers: a random 20 (seed 0)." in page(tmp_path, run, most=20, lowest=10).text
+
+
+def test_a_report_needs_a_row(tmp_path):
+    (tmp_path / "empty.csv").write_text("example_id,metric,score\n")
+    for source in (tmp_path / "empty.csv", write_run(tmp_path / "run", [], [], manifest())):
+        with pytest.raises(UserError, match=f"no scores: there are no rows in {source}"):
+            page(tmp_path, source)
 
 
 def test_an_example_that_was_scored_again_shows_its_last_score(tmp_path):
@@ -308,13 +334,14 @@ def test_every_score_has_its_system_as_a_label_for_a_narrow_screen(tmp_path):
 def test_bars_differ_where_scores_are_good_and_bad(tmp_path):
     described = manifest()
     described["metrics"] = {**METRICS, "lower": {"bounds": [0, 10], "higher_is_better": False}}
-    scores = {RELEVANCE: 0.9, CORRECTNESS: 0.2, "lower": 5.0, EASE: 50.0}
+    scores = {RELEVANCE: 0.9, CORRECTNESS: 0.2, "lower": 8.0, EASE: 50.0}
     rows = [row(str(i), name, score) for name, score in scores.items() for i in range(2)]
     source = page(tmp_path, write_run(tmp_path / "run", [], rows, described)).source
     drawn = re.findall(r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%" height="12"', source)
     # in the order of the manifest; 9 of 10 where higher is better is good, and the axis of EASE is from 40 to 65
-    assert drawn == [("good", "90.0"), ("poor", "20.0"), ("plain", "40.0"), ("fair", "50.0")]
-    assert "Where lower is better, the thirds are reversed." in source
+    assert drawn == [("good", "90.0"), ("poor", "20.0"), ("plain", "40.0"), ("poor", "80.0")]
+    in_list = re.findall(r'meter" aria-hidden="true"><rect class="(\w+)" width="([\d.]+)%" height="6"', source)
+    assert set(in_list) == {("good", "90.0"), ("poor", "20.0"), ("poor", "80.0")}, "the same bars as in the table"
 
 
 def test_the_answers_have_their_place_from_the_worst(tmp_path):

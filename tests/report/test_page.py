@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.report.browser import needs_chromium, opened, texts
+from tests.report.browser import after, needs_chromium, opened, texts
 from tests.report.runs import CORRECTNESS, EASE, HOSTILE, hostile, made_up
 
 from longmark.report.html import write_report
@@ -60,6 +60,25 @@ def test_a_hostile_run_stays_harmless(tmp_path):
     assert "<img" not in dom
     assert "owned</title>" not in dom
     assert HOSTILE not in dom
+
+
+def test_answers_are_listed_in_the_order_of_the_file_where_no_metric_has_a_direction(tmp_path):
+    (tmp_path / "a.csv").write_text("example_id,metric,score\n" + "".join(f"first-{i},m,{9 - i}\n" for i in range(9)))
+    write_report([tmp_path / "a.csv"], tmp_path / "report.html")
+    dom = opened(tmp_path / "report.html", tmp_path / "profile")
+    assert ids(dom) == [f"first-{i}" for i in range(9)]
+    assert '<h2 id="order">Answers</h2>' in dom
+    assert "worst first" not in dom
+
+
+def test_five_systems_are_a_table_and_nine_scroll(tmp_path):
+    runs = [made_up(tmp_path / f"s{i}", 3, i, f"s{i}") for i in range(9)]
+    measure = """const box = document.querySelector(".scroll"), cells = [...box.querySelectorAll("tr:nth-child(2) td")];
+    const lines = new Set(cells.map((one) => one.offsetTop)).size;
+    document.body.innerHTML = `<p>${lines} line, cut: ${box.scrollWidth > box.clientWidth}`"""
+    for count, cut in ((5, "false"), (9, "true")):
+        write_report(runs[:count], tmp_path / "report.html")
+        assert f"<p>1 line, cut: {cut}" in after(tmp_path / "report.html", tmp_path / "profile", measure)
 
 
 def test_answers_to_one_question_are_grouped(tmp_path):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from longmark.records import Example, Row
-from longmark.report.evidence import View, goodness, kind_of, views_of, worst_of
+from longmark.report.evidence import View, kind_of, place_of, views_of, worst_of
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
 from longmark.report.summary import Summary
 from longmark.scores.files import examples_of, rows_of, system_of
 from longmark.scores.index import ScoreIndex
-from longmark.scores.manifest import MetricFacts
+from longmark.scores.manifest import Manifest, MetricFacts
 
 MOST = 2000
 LOWEST = 1000
@@ -136,12 +136,12 @@ def _is_cut(example: Example) -> bool:
     return isinstance(rag, dict) and rag.get("finish") == "length"
 
 
-def entry(shown: Shown, summary: Summary, titles: dict[str, str], ended: bool) -> dict[str, Any]:
-    """What the template needs of an answer. ended: whether its run has: a metric without a row was then not requested
-    or does not apply to it."""
+def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest) -> dict[str, Any]:
+    """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
+    does not apply to it where the run has ended; of a file of rows nothing is known."""
     example, results = shown.example, shown.results
     question, answer = (example.question or "", example.answer or "") if example else ("", "")
-    due = [name for name in summary.metrics if name in results or not ended]
+    due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
     views = views_of(results, example.contexts if example else ())
     reasons = {name for name, _ in worst}
@@ -152,13 +152,14 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], ended: bool) -
     return {
         "line": shown,
         "example": example,
+        "has_texts": example is not None or manifest.folder.is_dir(),
         "system": summary.systems[shown.system],
         "several": len(summary.systems) > 1,
         "snippet": _start(question or answer),
         "excerpt": _start(answer) if question else "",
         "worst": [(metrics[name], why) for name, why in worst],
         "due": list(metrics.values()),
-        "undue": [titles[name] for name in summary.metrics if name not in metrics],
+        "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
         "views": views,
         "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
         "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},
@@ -169,15 +170,15 @@ def _metric(
     name: str, row: Row | None, summary: Summary, titles: dict[str, str], views: Sequence[View], count: int
 ) -> dict[str, Any]:
     """A score of an answer; its evidence is open where it is short and the answer has few scores."""
-    place = goodness(summary.facts[name], row.score) if row and row.score is not None else None
+    facts, score = summary.facts[name], row.score if row else None
     view = next((view for view in views if name in view.covers), None)
     return {
         "name": name,
         "title": titles[name],
         "row": row,
         "shown": fixed(row.score, summary.decimals(name)) if row else "",
-        "place": place,
-        "kind": kind_of(place),
+        "place": None if score is None else place_of(facts, score),
+        "kind": "plain" if score is None else kind_of(facts, score),
         "view": view,
         "open": row and not view and count <= _FEW and len(as_json(row.evidence)) < _SHORT,
         "usage": _usage(row) if row else "",
@@ -188,7 +189,7 @@ def _usage(row: Row) -> str:
     usage = row.usage
     models = [f"{role} {', '.join(names)}" for role, names in row.signature.models.items()]
     if not usage.calls:
-        return " · ".join(["no model call", *models])
+        return " · ".join(["no model call", *models]) if row.signature.version else ""
     tokens = f"{counted(usage.prompt_tokens, 'prompt token')} ({usage.cached_prompt_tokens:,} reused)"
     parts = [counted(usage.calls, "call"), f"{usage.from_cache} from cache", tokens]
     parts += [counted(usage.completion_tokens, "completion token"), *([f"${usage.usd:.3g}"] if usage.usd else [])]

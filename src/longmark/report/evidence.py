@@ -32,17 +32,21 @@ Shape = TypeVar("Shape", bound=BaseModel)
 # Why a score is low --------------------------------------------------------------------------------------------------
 
 
-def goodness(facts: MetricFacts, score: float) -> float | None:
-    """A score's place between its metric's bounds, 0 (bad) to 1 (good); None without a direction or without bounds."""
+def place_of(facts: MetricFacts, score: float) -> float | None:
+    """A score's place between its metric's bounds, 0 (lowest) to 1 (highest); None without bounds."""
     lo, hi = facts.lo, facts.hi
-    if lo is None or hi is None or hi <= lo or facts.higher_is_better is None:
-        return None
-    place = (score - lo) / (hi - lo)
-    return place if facts.higher_is_better else 1 - place
+    return None if lo is None or hi is None or hi <= lo else (score - lo) / (hi - lo)
 
 
-def kind_of(place: float | None) -> str:
+def goodness(facts: MetricFacts, score: float) -> float | None:
+    """The place, 0 (bad) to 1 (good): reversed if lower is better; None without a direction or without bounds."""
+    place = place_of(facts, score)
+    return None if place is None or facts.higher_is_better is None else place if facts.higher_is_better else 1 - place
+
+
+def kind_of(facts: MetricFacts, score: float) -> str:
     """`good`, `fair`, `poor`, or `plain` for a metric without a direction or bounds."""
+    place = goodness(facts, score)
     return "plain" if place is None else "good" if place >= GOOD else "fair" if place >= FAIR else "poor"
 
 

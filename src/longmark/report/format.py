@@ -13,6 +13,7 @@ HIGHER, LOWER, NEITHER, NOT_KNOWN = "higher is better", "lower is better", "neit
 MOST_DECIMALS = 7
 BY = " by "
 """Stands in the name of a score between the metric and who gave it, where several judges scored the same answers."""
+_OWN = ("ccrs", "score")
 _BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 
@@ -95,12 +96,13 @@ def upright(name: str) -> str:
 
 def metric_titles(names: Iterable[str]) -> dict[str, str]:
     """Metrics' names in words: `ccrs.question_relevance` -> `Question relevance`, `score.specificity.location by jury`
-    -> `Specificity: location (jury)`. The family is added where two would be alike."""
+    -> `Specificity: location (jury)`, `my.metric` -> `My metric`. longmark's own families are left out,
+    unless two names would be alike."""
     titles, families = {}, {}
     for name in names:
         metric, by, whose = name.partition(BY)
         family, _, rest = metric.partition(".")
-        title = (rest or family).replace("_", " ").replace(".", ": ")
+        title = (rest if rest and family in _OWN else f"{family} {rest}".strip()).replace("_", " ").replace(".", ": ")
         titles[name] = title[:1].upper() + title[1:] + (f" ({whose})" if by else "")
         families[name] = family
     alike = list(titles.values())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import longmark
 from longmark.records import STATUSES
 from longmark.report import sections
 from longmark.report.answers import LOWEST, MOST, Loaded, Selection, entry, load, select
@@ -23,8 +24,8 @@ def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int 
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more.
-    Errors: UserError if a path is no source of scores or is given twice, or if `out` cannot be written, does not end in
-    .html or .htm, or is a file that is not an earlier report.
+    Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
+    written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
     refuse_to_destroy(out)
     folders = sources_of(runs)
@@ -32,6 +33,7 @@ def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int 
     with ScoreIndex() as index:
         for run in folders:
             index.add_run(run)
+        index.refuse_empty(runs)
         summary = summary_of(index, manifests)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)
         write_page(out, _page(index, summary, manifests, selection, load(index, folders, selection)))
@@ -42,12 +44,11 @@ def _page(
     index: ScoreIndex, summary: Summary, manifests: Sequence[Manifest], selection: Selection, loaded: Loaded
 ) -> Iterator[bytes]:
     title, what, how = sections.heading(summary, manifests, selection.total)
-    versions = sorted({str(manifest.data["longmark"]) for manifest in manifests if manifest.data.get("longmark")})
     titles = metric_titles(summary.metrics)
     return render(
         "report.html.j2",
         script=asset("answers.js"),
-        made=f"longmark {', '.join(versions)}".strip(),
+        made=f"longmark {longmark.__version__}",
         title=title,
         heading=what,
         lede=how,
@@ -58,17 +59,17 @@ def _page(
         summary=summary,
         titles=titles,
         metrics=sections.score_table(summary, titles),
-        reversed=any(facts.higher_is_better is False for facts in summary.facts.values()),
         selection=selection,
         cards=sections.cards(index, summary),
         cost=sections.cost(index, manifests),
         manifests=[sections.provenance(manifest) for manifest in manifests],
         data=embedded_json(
             {
+                "directed": summary.directed,
                 "metrics": [{"name": name, "title": titles[name]} for name in summary.metrics],
                 "systems": summary.systems,
                 "examples": [shown.line() for shown in loaded.shown],
             }
         ),
-        answers=(entry(shown, summary, titles, manifests[shown.run].ended) for shown in loaded.shown),
+        answers=(entry(shown, summary, titles, manifests[shown.run]) for shown in loaded.shown),
     )

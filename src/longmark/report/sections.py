@@ -9,7 +9,7 @@ from typing import Any
 
 from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
-from longmark.report.evidence import goodness, kind_of
+from longmark.report.evidence import kind_of
 from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
@@ -24,10 +24,8 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     """The title of the window, what was scored, and in one line from which file, by which judge, when, what is missing.
     A model's name ends before its address; the full names are under Provenance."""
     systems = [upright(name) for name in summary.systems]
-    what = f"{counted(total, 'answer')} from {listed(systems, 3)}" if systems else "No answers yet"
+    what = f"{counted(total, 'answer')} from {listed(systems, 3)}"
     metrics = {name.partition(BY)[0] for name in summary.metrics}
-    if not metrics:
-        return what, what, "The run has no rows yet."
     by = _judges(manifests)
     files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
     file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
@@ -36,12 +34,14 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     left = (
         f"{integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
     )
-    how = f"{source} on {counted(len(metrics), 'metric')} {by}{_when(manifests)}. {left} missing."
-    return f"{what}, scored {by}", what, how
+    how = f"{source} on {counted(len(metrics), 'metric')}{by}{_when(manifests)}. {left} missing."
+    return f"{what}, scored{by}" if by else what, what, how
 
 
-def _judges(manifests: Iterable[Manifest]) -> str:
-    """`by m and k (at 2 addresses)`: the judges, else every model."""
+def _judges(manifests: Sequence[Manifest]) -> str:
+    """` by m and k (at 2 addresses)`: the judges, else every model; nothing where a source does not record them."""
+    if not all("models" in manifest.fixed for manifest in manifests):
+        return ""
     roles: dict[str, dict[str, None]] = {}
     for manifest in manifests:
         for role, names in manifest.models.items():
@@ -52,7 +52,7 @@ def _judges(manifests: Iterable[Manifest]) -> str:
         short = upright(name.split("@")[0]) or upright(name)
         counts[short] = counts.get(short, 0) + 1
     shown = [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
-    return f"by {listed(shown)}" if shown else "without a model"
+    return f" by {listed(shown)}" if shown else " without a model"
 
 
 def _when(manifests: Iterable[Manifest]) -> str:
@@ -111,8 +111,7 @@ def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str,
                 at = scale((edges[0], edges[-1]), 0, 100)
                 label = f"{titles[metric]}: mean {shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
                 ends = list(map(at, cell.interval)) if cell.interval else None
-                kind = kind_of(goodness(facts, cell.mean))
-                shown["bar"] = {"kind": kind, "mean": at(cell.mean), "ends": ends, "label": label}
+                shown["bar"] = {"kind": kind_of(facts, cell.mean), "mean": at(cell.mean), "ends": ends, "label": label}
             found[cell.system] = shown
         yield metric, limits(facts), [found.get(system) for system in summary.systems]
 
@@ -125,6 +124,8 @@ def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | Non
 
 def limits(facts: MetricFacts) -> str:
     """`0 to 1, higher is better`."""
+    if facts == MetricFacts():
+        return "bounds and direction not known"
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
     ends = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
     return f"{ends}, {'' if facts.higher_is_better is not None else 'direction: '}{direction(facts)}"
@@ -177,10 +178,15 @@ def _numbers(spreads: Sequence[Distribution], edges: Sequence[str], places: int)
 # Cost and provenance --------------------------------------------------------------------------------------------------
 
 
-def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any]:
+def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any] | None:
     """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a table by
-    metric and system (`columns`, `rows`)."""
-    spent = index.spent()
+    metric and system (`columns`, `rows`). None where nothing is known of them: files of rows that record no call."""
+    known = {
+        label for label, (run, _) in zip(index.systems(), index.runs_and_names(), strict=True) if manifests[run].data
+    }
+    spent = [entry for entry in index.spent() if entry.usage.calls or entry.system in known]
+    if not spent:
+        return None
     sessions = [session for manifest in manifests for session in manifest.sessions]
     recorded = [session for session in sessions if _recorded(session)]
     total = Usage()
@@ -242,6 +248,8 @@ def provenance(manifest: Manifest) -> dict[str, Any]:
     """A run's settings: `name`, `facts`, the `columns` and rows of its `sessions`, `packages`, and the whole manifest
     as indented JSON (`raw`)."""
     data, fixed = manifest.data, manifest.fixed
+    if not data:
+        return {"name": manifest.folder.name, "facts": {"Settings": _UNKNOWN}, "sessions": [], "raw": ""}
     environment = data.get("environment")
     environment = environment if isinstance(environment, dict) else {}
     facts = {

@@ -60,6 +60,11 @@ class Summary:
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
 
     @property
+    def directed(self) -> bool:
+        """It is known of a metric whether higher or lower is better."""
+        return any(facts.higher_is_better is not None for facts in self.facts.values())
+
+    @property
     def interval_name(self) -> str:
         """The head of the column of CIs, which names the method."""
         return interval_name(STUDENT if any(cell.method == STUDENT for cell in self.cells) else "")

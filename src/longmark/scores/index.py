@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from longmark.errors import UserError
 from longmark.records import Row, Signature, Usage
 from longmark.scores.files import rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
@@ -35,7 +36,7 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
 
 # How good a score is, from 0 to 1: its place between the bounds, else the share of the metric's scores below it;
-# reversed if lower is better. Metrics without a direction do not count, unless no metric has one.
+# reversed if lower is better. Metrics without a direction do not count.
 _STANDING = """
 CREATE TEMP TABLE standing AS
 SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS mean FROM (
@@ -104,6 +105,11 @@ class ScoreIndex:
                 last, example = (row.example_id, system), self._example(number, row, system)
             self._add(number, example, row, system)
         self._db.execute("COMMIT")
+
+    def refuse_empty(self, given: Sequence[Path]) -> None:
+        """UserError if the sources have no row. given: their paths, as the user wrote them."""
+        if not self._metrics:
+            raise UserError(f"no scores: there are no rows in {', '.join(map(str, given))}")
 
     def _example(self, run: int, row: Row, system: int) -> int:
         key = (run, row.example_id, system)
@@ -210,14 +216,13 @@ class ScoreIndex:
         return int(self._db.execute("SELECT COUNT(*) FROM examples").fetchone()[0])
 
     def rank(self, facts: dict[str, MetricFacts]) -> None:
-        """Prepares `lowest`: the mean standing of each example's scores, from 0 (bad) to 1 (good), if it has any."""
-        directed = any(facts[name].higher_is_better is not None for name in self._metrics)
+        """Prepares `lowest`: the mean standing of each example's scores, from 0 (bad) to 1 (good). Without
+        a metric that has a direction no example has one."""
         for name, number in self._metrics.items():
             fact = facts[name]
-            counts = fact.higher_is_better is not None or not directed
             self._db.execute(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)",
-                (number, fact.lo, fact.hi, fact.higher_is_better is False, counts),
+                (number, fact.lo, fact.hi, fact.higher_is_better is False, fact.higher_is_better is not None),
             )
         self._db.execute("DROP TABLE IF EXISTS standing")
         self._db.execute(_STANDING)

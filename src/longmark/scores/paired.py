@@ -145,8 +145,7 @@ def read_scores(runs: Sequence[Path], by: str | None = None) -> Scores:
     with ScoreIndex() as index:
         for run in folders:
             index.add_run(run)
-        if not index.metrics:
-            raise UserError(f"no scores: there are no rows in {', '.join(str(run) for run in runs)}")
+        index.refuse_empty(runs)
         return _scores(index, tuple(read_manifest(run) for run in folders), by)
 
 

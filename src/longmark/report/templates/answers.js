@@ -67,7 +67,7 @@ const byId = new Intl.Collator("en", { numeric: true });
 
 function sorted(list) {
   const [key, direction] = state.sort.split(" ");
-  if (key === "file") return list;
+  if (key === "file" || (!key && !data.directed)) return list;
   if (key === "id") return list.sort((a, b) => byId.compare(a.hits[0].id, b.hits[0].id));
   if (key === "missing") {
     const most = (group) => Math.max(...group.hits.map((line) => missingOf(line).length));
@@ -105,7 +105,7 @@ function item(group, number) {
   const results = el("div", "item-results", copy(head, ".reasons"), ...group.lines.map((line) => chips(line, head)));
   if (group.lines.length > 1) {
     heading.querySelector(".id").replaceChildren(counted(group.lines.length, "answer") + " · question ", el("bdi", "", head.question_id));
-    if (several && results.querySelector(".why-line")) results.prepend(el("span", "chip-system", "Worst: ", el("bdi", "", data.systems[head.system])));
+    if (several && results.querySelector(".why-line")) results.prepend(el("span", "chip-system", data.directed ? "Worst: " : "", el("bdi", "", data.systems[head.system])));
   }
   const details = el("details", "item", el("summary", "", el("span", "rank", String(number)), heading, results));
   details.addEventListener("toggle", () => {
@@ -136,7 +136,8 @@ function options(select, pairs) {
 function setUp() {
   const present = new Map();
   for (const line of data.examples) for (const status of new Set(missingOf(line))) present.set(status, (present.get(status) || 0) + 1);
-  const sorts = [["", "worst first"], ["missing", "most missing scores first"], ["file", "order in the file"], ["id", "id"]];
+  const sorts = data.directed ? [["", "worst first"], ["file", "order in the file"]] : [["", "order in the file"]];
+  sorts.push(["missing", "most missing scores first"], ["id", "id"]);
   for (const metric of data.metrics) {
     sorts.push([metric.name + " up", metric.title + ", lowest first"], [metric.name + " down", metric.title + ", highest first"]);
   }
@@ -177,7 +178,7 @@ function draw() {
   state.page = at < 0 ? Math.min(Math.max(1, state.page), pages) : Math.floor(at / PAGE) + 1;
   const from = (state.page - 1) * PAGE;
   by("items").replaceChildren(...list.slice(from, from + PAGE).map((group, i) => item(group, from + i + 1)));
-  by("order").textContent = state.sort ? "Answers" : "Worst answers first";
+  by("order").textContent = state.sort || !data.directed ? "Answers" : "Worst answers first";
   by("group").checked = state.group;
   const what = counted(list.length, state.group ? "question" : "answer");
   by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + PAGE, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
