@@ -124,7 +124,7 @@ def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | Non
 
 def limits(facts: MetricFacts) -> str:
     """`0 to 1, higher is better`."""
-    if facts == MetricFacts():
+    if not facts.declared:
         return "bounds and direction not known"
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
     ends = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
