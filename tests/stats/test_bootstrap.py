@@ -129,11 +129,11 @@ def test_differences_are_of_pairs_and_missing_rows_are_counted():
 @pytest.mark.parametrize(
     ("values", "clusters", "reason"),
     [
-        ([], None, "at least 3 values; there are 0"),
-        ([None, None], None, "at least 3 values; there are 0"),
-        ([0.1, 0.4, None], None, "at least 3 values; there are 2"),
+        ([], None, "at least 3 values; found 0"),
+        ([None, None], None, "at least 3 values; found 0"),
+        ([0.1, 0.4, None], None, "at least 3 values; found 2"),
         ([0.3] * 12, None, "the rows are alike"),
-        ([0.0, 1.0, 0.0, 1.0], ["a", "a", "b", "b"], "at least 3 clusters; there are 2"),
+        ([0.0, 1.0, 0.0, 1.0], ["a", "a", "b", "b"], "at least 3 clusters; found 2"),
         ([0.0, 1.0] * 3, ["a", "a", "b", "b", "c", "c"], "the clusters are alike"),
     ],
 )

@@ -89,7 +89,7 @@ def test_missing_pairs_are_dropped_and_counted():
 
 
 def test_degenerate_columns_have_a_reason():
-    assert correlation([1, 2], [1, 2]).reason == "a correlation needs at least 3 pairs; there are 2"
+    assert correlation([1, 2], [1, 2]).reason == "a correlation needs at least 3 pairs; found 2"
     equal = correlation([0.7, 0.7, 0.7, 0.7], [1, 2, 3, 4])
     assert (equal.value, equal.reason) == (None, "all values of a column are equal")
     perfect = correlation([1, 2, 3, 4, 5], [2, 4, 6, 8, 10])

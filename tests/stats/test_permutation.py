@@ -128,9 +128,9 @@ def test_missing_values_leave_their_pair_out():
 @pytest.mark.parametrize(
     ("a", "b", "clusters", "reason"),
     [
-        ([], [], None, "at least 3 pairs; there are 0"),
-        ([1.0, 2.0, None], [0.0, 0.0, 0.0], None, "at least 3 pairs; there are 2"),
-        ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], ["x", "x", "y"], "at least 3 clusters; there are 2"),
+        ([], [], None, "at least 3 pairs; found 0"),
+        ([1.0, 2.0, None], [0.0, 0.0, 0.0], None, "at least 3 pairs; found 2"),
+        ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], ["x", "x", "y"], "at least 3 clusters; found 2"),
     ],
 )
 def test_too_few_pairs_have_no_p(a, b, clusters, reason: str):

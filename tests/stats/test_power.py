@@ -128,7 +128,7 @@ def test_seed_decides_and_missing_pairs_are_counted():
 
 def test_degenerate_pilots_have_a_reason():
     few = power([1, 2], [2, 1], 0.1)
-    assert (few.power, few.normal, few.reason) == (None, None, "a pilot needs at least 3 pairs; there are 2")
+    assert (few.power, few.normal, few.reason) == (None, None, "a pilot needs at least 3 pairs; found 2")
     flat = power([0.6, 0.7, 0.8], [0.5, 0.6, 0.7], 0.1)
     assert flat.power is None
     assert flat.reason is not None

@@ -65,7 +65,7 @@ def test_rows_without_a_mark_are_counted_and_not_used():
 def test_degenerate_input_has_a_reason():
     few = ppi_mean([1, 0, None], [0.5, 0.5, 0.5])
     assert (few.value, few.low, few.judge) == (None, None, 0.5)
-    assert few.reason == "at least 3 items with a label and a score; there are 2"
+    assert few.reason == "at least 3 items with a label and a score; found 2"
     assert ppi_mean([], []).judge is None
     flat = ppi_mean([1, 1, 1, None], [0.5, 0.5, 0.5, 0.5])
     assert (flat.value, flat.low, flat.weight) == (1, None, 0)
@@ -148,4 +148,4 @@ def test_items_that_belong_together_tell_less():
     assert apart.error == pytest.approx(one.error / 2, rel=0.02)
     few = ppi_mean(labels, marks, clusters=[min(place, 3) for place in range(200)])
     assert few.value is not None
-    assert few.reason == "an interval needs labels of at least 5 clusters; there are 4"
+    assert few.reason == "an interval needs labels of at least 5 clusters; found 4"

@@ -168,7 +168,7 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     what = "rows" if empty.clusters is None else "clusters"
     if units < _FEWEST:
         things = "values" if empty.clusters is None else "clusters"
-        return replace(empty, value=estimate, reason=f"resampling needs at least {_FEWEST} {things}; there are {units}")
+        return replace(empty, value=estimate, reason=f"resampling needs at least {_FEWEST} {things}; found {units}")
     if estimate is None:
         return replace(empty, reason=_UNDEFINED)
     values = resampled[~np.isnan(resampled)]

@@ -246,7 +246,7 @@ def _check(kind: str, method: str, level: float) -> None:
 
 def _no_value(a: Floats, b: Floats) -> str | None:
     if len(a) < _FEWEST:
-        return f"a correlation needs at least {_FEWEST} pairs; there are {len(a)}"
+        return f"a correlation needs at least {_FEWEST} pairs; found {len(a)}"
     if any(np.ptp(column) <= 1e-12 * np.abs(column).max() for column in (a, b)):
         return "all values of a column are equal"
     return None

@@ -67,7 +67,7 @@ def paired_permutation(
     p, reason, looked_at = None, None, 0
     paired, what = (n, "pairs") if count is None else (count, "clusters")
     if paired < _FEWEST:
-        reason = f"the test needs at least {_FEWEST} {what}; there are {paired}"
+        reason = f"the test needs at least {_FEWEST} {what}; found {paired}"
     else:
         if not len(units):
             reason = "all differences are zero, so every pattern of signs gives the same mean"

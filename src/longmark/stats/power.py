@@ -110,7 +110,7 @@ def power(
         seed=number,
     )
     if pilot < _FEWEST or spread is None:
-        return replace(empty, reason=f"a pilot needs at least {_FEWEST} pairs; there are {pilot}")
+        return replace(empty, reason=f"a pilot needs at least {_FEWEST} pairs; found {pilot}")
     if spread <= 1e-12 * max(np.abs(a).max(), np.abs(b).max()):
         return replace(empty, reason="all differences of the pilot are equal, so their spread is unknown")
     shifted = (d - d.mean()) * math.sqrt(pilot / (pilot - 1)) + difference

@@ -96,7 +96,7 @@ def ppi_mean(
         judge=float(scores[scored].mean()) if scored.any() else None,
     )
     if n < _FEWEST:
-        return replace(empty, reason=f"at least {_FEWEST} items with a label and a score; there are {n}")
+        return replace(empty, reason=f"at least {_FEWEST} items with a label and a score; found {n}")
     ddof = 1 if method == "t" else 0
     mean = float(y.mean())
     used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
@@ -108,9 +108,7 @@ def ppi_mean(
         if rest > 1:
             spread += used * used * float(others.var(ddof=ddof)) / rest
     elif units < _FEWEST_CLUSTERS:
-        return replace(
-            empty, reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; there are {units}"
-        )
+        return replace(empty, reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; found {units}")
     else:
         own = _between(numbers[both], (y - mean) / n, units, ddof)
         adds = np.zeros(len(scores))

@@ -74,7 +74,7 @@ def tukey(
         reason = f"only {only[0]} has a score" if only else "no system has a score"
     elif n < _FEWEST:
         whose = "two systems or more" if keep_incomplete else "every system"
-        reason = f"the test needs at least {_FEWEST} questions with scores of {whose}; there are {n}"
+        reason = f"the test needs at least {_FEWEST} questions with scores of {whose}; found {n}"
     else:
         if widest_row <= zero:
             reason = "on every question all systems have the same score, so every order gives the same means"

@@ -79,7 +79,7 @@ def test_what_was_not_tested_has_a_reason(tmp_path):
     found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
     page = document(found)
     assert page.sections[0].says == "Nothing was tested."
-    why = "the test needs at least 3 questions with scores of every system; there are 2"
+    why = "the test needs at least 3 questions with scores of every system; found 2"
     assert cells(page.sections[0].tables[0])["conclusion"] == "not tested: too few questions"
     assert why in str(cells(page.sections[2].tables[0])["reason"])
     assert "not tested" in drawn(differences(found.metrics))

@@ -61,7 +61,7 @@ def test_what_cannot_be_had_has_a_reason():
     assert (found.d_z[0].value, found.d_z[0].low) == (None, None)
     assert "no value on these rows" in there(found.d_z[0].reason)
     few = resample(table[:2], 1, resamples=200, seed=0)
-    assert "there are 2" in there(few.difference[0].reason)
+    assert "found 2" in there(few.difference[0].reason)
     none = resample(table[:0], 1, missing=9, resamples=200, seed=0)
     assert (none.difference[0].low, none.difference[0].n, none.difference[0].missing) == (None, 0, 9)
     assert none.difference[0].value is None

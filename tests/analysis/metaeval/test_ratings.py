@@ -218,7 +218,7 @@ def test_the_mean_over_all_answers_is_that_of_the_statistics():
 def test_a_constant_metric_and_few_answers_have_reasons_and_no_figures():
     part = label(metaeval(rows_of("m", [0.5] * 8) + rows_of("k", [None] * 8), human([1, 0] * 4)))
     reasons = [each.spearman.reason for each in part.metrics if each.spearman is not None]
-    assert reasons == ["all values of a column are equal", "a correlation needs at least 3 pairs; there are 0"]
+    assert reasons == ["all values of a column are equal", "a correlation needs at least 3 pairs; found 0"]
     assert part.metrics[1].calibration is not None
     assert part.metrics[1].calibration.reason == "the metric is not on the scale from 0 to 1"
     assert [m.unscored for m in part.metrics] == [{}, {"unparsable": 8}]

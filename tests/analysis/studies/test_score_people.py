@@ -174,7 +174,7 @@ def test_tables_of_people_say_why_a_cell_is_empty():
         "1 label of answers that the evaluator did not judge"
     ]
     lacks = [row[-1] for row in people.scale_table(people.on_scales(given, study), study).rows]
-    none = "no correlation: a correlation needs at least 3 pairs; there are 0"
+    none = "no correlation: a correlation needs at least 3 pairs; found 0"
     assert lacks == [none, f"1 label of answers without a score; {none}"]
 
 
