@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -132,10 +133,14 @@ def publish(document: Document, out: Path | None, console: Console, *, printed: 
 
 def _print(document: Document, out: Path | None, console: Console) -> None:
     write = console.file.write
+
+    def lines(text: str) -> str:
+        return fill(one_line(text), console.width, break_on_hyphens=False) if console.is_terminal else one_line(text)
+
     for notice in document.notices:
-        write(f"Note: {one_line(notice)}\n")
+        write(f"{lines(f'Note: {notice}')}\n")
     for section in document.sections:
-        write(f"\n{one_line(section.title)}\n{one_line(section.says)}\n")
+        write(f"\n{one_line(section.title)}\n{lines(section.says)}\n")
         for table in section.tables:
             if len(section.tables) > 1 and table.title != section.title:
                 write(f"\n{one_line(table.title)}")
@@ -145,7 +150,7 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
                 where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
                 write(f"… and {more:,} more rows; {where}\n")
         if section.note:
-            write(f"{one_line(section.note)}\n")
+            write(f"{lines(section.note)}\n")
 
 
 def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 _LAST = 24
 """Characters; a last column of text may be folded into lines of this width."""
+_WISHED, _FIRST, _NARROW = 32, 20, 16
+"""Characters, in a narrow terminal: the width of the first column that others make room for, its least width, and the
+width of the last column of text."""
 _SUFFIXES = ("csv", "md", "tex", "json")
 
 
@@ -66,6 +70,7 @@ class Column:
             the least to the greatest), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
             the page) or "p" (a p-value: three decimals, `<0.001` below them)
     key     its name in CSV and JSON; made from the head where it is not given
+    spare   a narrow terminal leaves out the columns with a number here, the greatest first
     """
 
     name: str
@@ -73,6 +78,7 @@ class Column:
     places: int | None = None
     kind: str = ""
     key: str = ""
+    spare: int = 0
 
     @property
     def field(self) -> str:
@@ -327,22 +333,47 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Prints the table: drawn where the console is a terminal that is wide enough, else as `as_text` gives it. No name
-    is cut or wrapped, but a last column of text may be."""
+    """Prints the table: drawn where the console is a terminal, else as `as_text` gives it.
+
+    A last column of text may be folded. In a narrow terminal heads and the first column are folded too, and columns
+    with `spare` are left out; a table that is still too wide is printed as `as_text` gives it.
+    """
     (heads, right), rows = _heads(table), texts(table)
-    widths = [max(len(line[place]) for line in [heads, *rows]) for place in range(len(heads))]
-    last = widths[-1] if right[-1] else min(widths[-1], _LAST)
-    if not console.is_terminal or console.width < sum(widths[:-1]) + last + 2 * len(widths):
+    cells = [max([len(row[place]) for row in rows], default=0) for place in range(len(heads))]
+    widths = [max(pair) for pair in zip(cells, map(len, heads), strict=True)]
+    shown, end = list(range(len(heads))), len(heads) - 1
+
+    def room(last: int) -> int:
+        """What the other columns leave for the first; there are two spaces between columns."""
+        others = sum(widths[place] + 2 for place in shown if place not in (0, end))
+        return console.width - others - (last + 2 if end else 0)
+
+    first, last = widths[0], widths[-1] if right[-1] else min(widths[-1], _LAST)
+    if console.is_terminal and room(last) < first:
+        words = [max(map(len, head.split()), default=0) for head in heads]
+        widths = [max(pair) for pair in zip(cells, words, strict=True)]
+        last = widths[-1] if right[-1] else min(widths[-1], max(_NARROW, words[-1]))
+        while room(last) < min(widths[0], _WISHED) and (
+            spare := [i for i in shown if 0 < i < end and table.columns[i].spare]
+        ):
+            shown.remove(max(spare, key=lambda place: table.columns[place].spare))
+        first = min(widths[0], max(_FIRST, room(last)))
+    if not console.is_terminal or room(last) < first:
         console.file.write(as_text(table))
         return
     from rich import box
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for place, head in enumerate(heads):
-        folded = last < widths[-1] and place == len(heads) - 1
-        drawn.add_column(Text(head), justify="right" if right[place] else "left", no_wrap=not folded, overflow="fold")
+    if end:
+        widths[0], widths[end] = first, min(widths[end], last + room(last) - first)
+    drawn = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="bold")
+    for place in shown:
+        side: Any = "right" if right[place] else "left"
+        drawn.add_column(Text(heads[place]), justify=side, overflow="fold", width=widths[place])
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(row[place]) for place in shown))
     console.print(drawn)
+    if len(shown) < len(heads):
+        missing = ", ".join(head for place, head in enumerate(heads) if place not in shown)
+        console.file.write(fill(f"Left out for lack of room: {missing}", console.width) + "\n")

@@ -1,10 +1,12 @@
 """The tables and figures of a comparison."""
 
 import dataclasses
+import io
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from tests.analysis.compare.runs import run_of
 from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
@@ -12,7 +14,9 @@ from tests.there import there
 
 from longmark.analysis.compare import compare, document
 from longmark.analysis.compare.page import MOST_PAIRS, bars, brief, differences, rankings
-from longmark.report.document import write_document
+from longmark.analysis.metrics_study import document as metrics_document
+from longmark.analysis.metrics_study import metrics_study
+from longmark.report.document import publish, write_document
 from longmark.report.tables import Range, as_csv, as_latex, as_text
 from longmark.stats.hypotheses import Hypothesis
 
@@ -171,6 +175,19 @@ def test_a_terminal_shows_a_line_for_each_metric(tmp_path):
     assert [column.name for column in table.columns] == [
         *("metric", "direction", "x", "y", "z", "pairs that differ", "n", "conclusion"),
     ]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_nothing_is_wider_than_the_terminal(tmp_path, width):
+    names = ("score.segment_attribution.order_changed", "score.answer_relevance.unmasked", RELEVANCE, EASE)
+    values = {s: {m: [0.1 * i + 0.05 * j for j in range(12)] for m in names} for i, s in enumerate(("alpha", "beta"))}
+    run = run_of(tmp_path / "run", values)
+    for page in (document(compare([run], draws=200)), metrics_document(metrics_study([run], permutations=200))):
+        out = io.StringIO()
+        publish(brief(page), None, Console(file=out, width=width, force_terminal=True, color_system=None))
+        assert max(map(len, out.getvalue().splitlines())) <= width
+        assert "Left out for lack of room: " in out.getvalue()
+        assert all(name[:20] in out.getvalue() for name in names)
 
 
 def test_the_difference_of_two_systems_is_first_given_minus_second_everywhere(tmp_path):

@@ -102,9 +102,9 @@ def _reasons(*reasons: str | None) -> str | None:
 def _overview(found: Comparison) -> Section:
     """A line per metric. Of two systems: means, difference, p; of more: the means and how many pairs differ."""
     places = found.places
-    columns: list[Column] = [Column("metric"), Column("direction")]
+    columns: list[Column] = [Column("metric"), Column("direction", spare=3)]
     for name in found.systems if len(found.systems) <= _NAMED else ():
-        columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}"))
+        columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}", spare=1))
     if len(found.systems) == 2:
         pair = " - ".join(found.systems)
         columns += [
@@ -118,7 +118,7 @@ def _overview(found: Comparison) -> Section:
         ]
         columns += differ
         tested = "pairs that differ: adjusted p at most alpha (Tukey HSD over the pairs, Holm over the metrics)"
-    columns += [Column("n", "common"), Column("conclusion", _conclusion)]
+    columns += [Column("n", "common", spare=2), Column("conclusion", _conclusion)]
     note = f"Means over the n questions with a score of every system. {tested}."
     means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
 

@@ -75,12 +75,12 @@ def _summary(study: MetricsStudy) -> Section:
         return shares
 
     columns = (
-        *(Column("metric"), Column("direction"), Column("scores", "n"), Column("mean", places=3)),
-        Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound"),
-        Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound"),
+        *(Column("metric"), Column("direction", spare=3), Column("scores", "n", spare=2), Column("mean", places=3)),
+        Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound", 1),
+        Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
         Column("tie probability", lambda one: _range([s.ties.probability for s in one.systems]), 3, "extremes", "ties"),
-        Column("closest metric", lambda one: _closest(study, one)[0]),
-        Column("r", lambda one: _closest(study, one)[1], 3),
+        Column("closest metric", lambda one: _closest(study, one)[0], spare=5),
+        Column("r", lambda one: _closest(study, one)[1], 3, spare=4),
         Column("discriminative power", "power.share", 3, key="power"),
         Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
     )
