@@ -432,7 +432,7 @@ def brief(page: Document) -> Document:
     """What is printed without --verbose: the first table, and the stages."""
     *others, stages = page.sections
     first = [replace(one, tables=one.tables[:1]) for one in others[:1]]
-    note = "--verbose prints every table; the folders and the report below have all of them, with figures."
+    note = "--verbose prints every table. The files below contain all tables and figures."
     return replace(page, sections=[*first, replace(stages, note=note)])
 
 

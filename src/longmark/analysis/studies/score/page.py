@@ -132,10 +132,10 @@ PARTS: tuple[Part[Results], ...] = (
     Part(
         "Specificity by dimension",
         "The mean share of an answer's claims that state a detail which the passages support, among the claims that "
-        "state one; and how all claims were voted.",
+        "state one; and the majority verdicts on all claims.",
         lambda results: [*tables.dimensions(results), tables.jury(results)],
-        note="A verdict that a judge left out counts as n/a in the vote and not at all in the agreement: claims with "
-        "two verdicts or more are compared.",
+        note="A missing verdict counts as n/a in the majority verdict. The agreement excludes it and compares claims "
+        "with two verdicts or more.",
     ),
     Part(
         "Answers",
@@ -161,8 +161,9 @@ PARTS: tuple[Part[Results], ...] = (
         "How much a proxy's confidence in an answer falls, in the mean over the facts of its passages, when a fact is "
         "removed; absolute, and relative to the confidence with all facts.",
         utilization.table_4,
-        note="CU is the absolute score; CU relative is the relative score in percent. Min and max are over answers. "
-        "The second table is over single facts; a fact is distracting if the confidence is higher without it.",
+        note="CU: context utilization, absolute. CU relative: in percent of the confidence with all facts. Min and max "
+        "are over answers. The second table is over single facts; a fact is distracting if the confidence is higher "
+        "without it.",
         absent=_no_proxy,
     ),
     Part(
