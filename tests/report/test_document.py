@@ -238,3 +238,16 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     assert phone == "390: 0 0 false,false"
     assert re.fullmatch(r"1280: 0 [1-9]\d* (true|false),true", desktop), desktop
     assert label == '"p"'
+
+
+@needs_chromium
+def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_off(tmp_path):
+    names = [f"family_{i}.metric_{i}" for i in range(30)]
+    tables = [Table(f"t{n}", f"T{n}", tuple(map(Column, names[:n])), (tuple(names[:n]),)) for n in (8, 30)]
+    page(tmp_path, Section("S", "", tables))
+    measure = """const boxes = [...document.querySelectorAll(".scroll")];
+    const cues = boxes.map((box) => getComputedStyle(box).backgroundAttachment.includes("local"));
+    const cut = boxes.map((box) => box.scrollWidth > box.clientWidth);
+    document.body.innerHTML = `<p>broad: ${boxes[0].clientWidth > 1100}, cut: ${cut}, cues: ${cues}`;"""
+    found = after(tmp_path / "page.html", tmp_path / "profile", measure)
+    assert "<p>broad: true, cut: false,true, cues: true,true" in found
