@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.program import environment
 from tests.report.browser import after, needs_chromium
+from tests.report.drawn import drawn
 from tests.report.runs import HOSTILE
 
 from longmark.errors import MissingExtra, UserError
@@ -35,6 +36,7 @@ from longmark.report.figures import (
     HUES,
     INK,
     PAPER,
+    WIDTH,
     Figure,
     Sheet,
     fitted,
@@ -153,6 +155,13 @@ def test_a_value_that_is_missing_is_a_gap_that_says_so(count):
     assert "nothing counted" in texts(svg(found["stacked"]))
     (dots,) = [line for line in drawing(found["curves"]).axes[0].lines if line.get_label() == "_child4"]
     assert np.isnan(dots.get_ydata()).sum() == 1, "the line is broken"
+
+
+def test_the_names_of_a_pair_have_the_room_they_need():
+    name = "ccrs.question_relevance - ccrs.answer_correctness"
+    figure = forest([ForestRow(name, -0.044, -0.117, 0.019, "p = 0.012")], "pairs")
+    assert figure.width > WIDTH
+    assert name in drawn([figure])
 
 
 def test_a_shortened_name_is_whole_in_its_tooltip():

@@ -22,11 +22,27 @@ from longmark.report.charts import (
     key_rows,
     known,
 )
-from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, Figure, Sheet, fitted, text_width
+from longmark.report.figures import (
+    HUE,
+    HUES,
+    INK,
+    LINE,
+    PALE,
+    PAPER,
+    SMALL,
+    SOFT,
+    WIDTH,
+    Figure,
+    Sheet,
+    fitted,
+    text_width,
+)
 from longmark.report.format import fixed, integer
 
 _PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
 """From a lane to the next; the room of the axis; where in its row a lane is."""
+_BROADEST = 1.5 * WIDTH
+"""Intervals whose names need it are drawn as broad as this; longer names are shortened."""
 
 
 class ForestRow(NamedTuple):
@@ -98,9 +114,11 @@ def _intervals(
     columns = _columns(bars)
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
+    texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
+    needed = max(text_width(name) + text_width(text, SMALL) for name, text in zip(names, texts, strict=True))
+    width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
 
     def draw(sheet: Sheet) -> None:
-        texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
         axes = _lanes(sheet, names, texts, ends, side=side)
         for i, row in enumerate(rows):
             if reference is not None and finite(row.estimate) is not None:
@@ -113,7 +131,7 @@ def _intervals(
             for (top, bottom), column in zip(bars, columns, strict=True):
                 beside.vlines((column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3)
 
-    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS)
+    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS, width)
 
 
 def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None) -> Figure:
@@ -201,7 +219,9 @@ def _lanes(
     right = sheet.width - side
     axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6)
     axes.set_ylim(len(names), 0)
-    axes.grid(axis="x")
+    for tick in axes.get_xticks():  # below the names, not through them
+        starts = [place + 0.46 for place in range(len(names))]
+        axes.vlines([tick] * len(names), starts, [start + 0.5 for start in starts], color=LINE, linewidth=0.6, zorder=0)
     axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
     axes.spines["bottom"].set_visible(not top)
     rooms = [right - text_width(number, SMALL) - 2 * PAD for number in numbers]

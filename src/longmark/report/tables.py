@@ -353,10 +353,9 @@ def print_table(table: Table, console: Console) -> None:
         words = [max(map(len, head.split()), default=0) for head in heads]
         widths = [max(pair) for pair in zip(cells, words, strict=True)]
         last = widths[-1] if right[-1] else min(widths[-1], max(_NARROW, words[-1]))
-        while room(last) < min(widths[0], _WISHED) and (
-            spare := [i for i in shown if 0 < i < end and table.columns[i].spare]
-        ):
-            shown.remove(max(spare, key=lambda place: table.columns[place].spare))
+        spare = sorted((i for i in range(1, end) if table.columns[i].spare), key=lambda i: table.columns[i].spare)
+        while spare and room(last) < min(widths[0], _WISHED):
+            shown.remove(spare.pop())
         first = min(widths[0], max(_FIRST, room(last)))
     if not console.is_terminal or room(last) < first:
         console.file.write(as_text(table))
