@@ -106,7 +106,7 @@ def test_a_metric_without_any_value_ends_with_4(longmark: Command):
     with serve(reply="good") as server:
         done = longmark(*judged(server, metrics=f"{QR},score.readability"))
         assert done.code == 4
-        assert f"every example is unscored by {QR}" in done.err
+        assert f"{QR}: scored no example" in done.err
         assert server.counts["requests"] == 10  # each was asked once more, with the error
         again = longmark(*judged(server, metrics=f"{QR},score.readability"))
         assert again.code == 4
@@ -129,10 +129,10 @@ def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_f
         family = marked("score.readability,score.robustness", "family")
         assert family.code == 0
         (line,) = family.err.splitlines()
-        assert line.startswith(f"longmark: no example is of the kind that {both} scores (")
+        assert line.startswith(f"longmark: {both}: applies to no example of the file (")
         named = marked(f"score.readability,{robust}", "named")
         assert (named.code, len(rows_of(Path("named")))) == (4, 10)
-        assert named.err.startswith(f"longmark: no example is of the kind that {robust} scores (")
+        assert named.err.startswith(f"longmark: {robust}: applies to no example of the file (")
         nothing = marked("score.robustness", "nothing")
         assert nothing.code == 4  # no row at all
         assert both in nothing.err
@@ -191,7 +191,7 @@ def test_one_value_shows_next_to_nothing(longmark: Command):
     with serve(reply="100") as server:
         done = longmark(*judged(server, "--limit", "1", "--fail-under", f"{QR}>=0.1"))
     assert done.code == 3
-    assert "1 score cannot show 0.1 even if all are 1.00: 2 would be needed" in done.out
+    assert "1 score cannot show 0.1 even if all are 1.00: at least 2 are needed" in done.out
 
 
 @pytest.mark.parametrize("condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", ""])
@@ -211,7 +211,7 @@ def test_expected_scoring_is_fixed_for_a_folder(longmark: Command):
         assert row.signature.params["scoring"] == "expected"
         assert set(row.signature.prompts) == {"system", f"{QR}.expected"}
         assert set(row.evidence["judges"][0]["distribution"]) == {"yes", "no"}
-        refused(longmark(*judged(server)), "other settings", "scoring: expected there, text now")
+        refused(longmark(*judged(server)), "other settings", "scoring: was expected, now text")
 
 
 def test_parameters_reach_the_metric_and_its_signature(longmark: Command):
@@ -246,7 +246,7 @@ def test_prompts_from_a_folder_are_sent_and_named(longmark: Command):
         refused(longmark(*judged(server)), "other settings", f"prompts.{QR}")
         Path("own", "ccrs.question_relevanc.txt").write_text("x")
         refused(longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance")
-        refused(longmark(*judged(server, "--prompts", "nowhere")), "no such folder")
+        refused(longmark(*judged(server, "--prompts", "nowhere")), "the folder does not exist")
 
 
 def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):

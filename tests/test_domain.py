@@ -167,7 +167,7 @@ MISTAKES = {
     "a parent that is none": (
         _with("mildew: [courgettes]", "mould: [courgettes]"),
         _line("mildew: [courgettes]"),
-        "slots[1].values.mould: is no value of pest",
+        "slots[1].values.mould: is not a value of pest",
     ),
     "a list where a table must be": (
         _with(
@@ -179,17 +179,17 @@ MISTAKES = {
     "a slot given before it is there": (
         _with("given: pest", "given: season"),
         _line("given: pest"),
-        "slots[1].given: season is no slot before crop",
+        "slots[1].given: season is not a slot before crop",
     ),
     "a value twice": (
         _with("[slug, aphid, mildew]", "[slug, aphid, Slug]"),
         _line("[slug, aphid"),
-        "slots[0].values[2]: Slug is there twice",
+        "slots[0].values[2]: Slug appears twice",
     ),
     "a key twice": (
         _with("title: Pests in gardens", "title: Pests in gardens\nname: other"),
         _line("title: Pests") + 1,
-        "name: is there twice",
+        "name: appears twice",
     ),
     "a misspelt key": (
         _with("plural: s", "plurals: s"),
@@ -215,7 +215,7 @@ MISTAKES = {
     "a pool that nobody draws": (
         _with("  facts:", "  fact:"),
         _line("  facts:"),
-        "templates.fact: is no value of concern",
+        "templates.fact: is not a value of concern",
     ),
     "a pool that is missing": (
         _with("  facts:", "  fact:"),
@@ -240,7 +240,7 @@ MISTAKES = {
     "a variant that is always there": (
         _with("name: pest+crop", "name: paraphrase"),
         _line("name: pest+crop"),
-        "variants[1].name: paraphrase is there for every domain and changes no slot",
+        "variants[1].name: paraphrase exists in every domain and changes no slot",
     ),
     "nothing to change to": (
         _with("[allotment holder, school gardener]", "[allotment holder]"),
@@ -315,7 +315,7 @@ def test_what_is_no_domain_is_refused(tmp_path: Path, content: bytes, message: s
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
-    with pytest.raises(UserError, match=r"there is no file .*none\.yaml"):
+    with pytest.raises(UserError, match=r"none\.yaml does not exist"):
         load(tmp_path / "none.yaml")
 
 

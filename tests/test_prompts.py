@@ -118,5 +118,5 @@ def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path):
-    with pytest.raises(UserError, match="no such folder"):
+    with pytest.raises(UserError, match="the folder does not exist"):
         from_folder(tmp_path / "none", [])

@@ -246,13 +246,13 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
     yield from _of_templates(domain, known)
     for part in ("dimensions", "masks", "variants"):
         names = [one.slot if isinstance(one, Mask) else one.name for one in getattr(domain, part)]
-        yield from (((part, i), f"{names[i]} is there twice") for i in repeats(names))
+        yield from (((part, i), f"{names[i]} appears twice") for i in repeats(names))
     for i, mask in enumerate(domain.masks):
         if mask.slot not in known:
             yield ("masks", i, "slot"), _unknown(mask.slot, known)
     for i, variant in enumerate(domain.variants):
         if variant.name == PARAPHRASE:
-            yield ("variants", i, "name"), f"{PARAPHRASE} is there for every domain and changes no slot"
+            yield ("variants", i, "name"), f"{PARAPHRASE} exists in every domain and changes no slot"
         for j, name in enumerate(variant.change):
             if name not in known:
                 yield ("variants", i, "change", j), _unknown(name, known)
@@ -264,11 +264,11 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
 
 def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any, ...], str]]:
     if slot.name in before:
-        yield ("name",), f"{slot.name} is there twice"
+        yield ("name",), f"{slot.name} appears twice"
     if slot.given is None and set(slot.values) != {_FREE}:
         yield ("values",), "is a table, so `given` must name the slot whose values its keys are"
     elif slot.given is not None and slot.given not in before:
-        yield ("given",), f"{slot.given} is no slot before {slot.name}"
+        yield ("given",), f"{slot.given} is not a slot before {slot.name}"
     elif slot.given is not None:
         keys = dict.fromkeys(before[slot.given].all_values)
         for key in keys:
@@ -276,16 +276,16 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
                 yield ("values",), f"has no values for the {slot.given} {key}"
         for key in slot.values:
             if key not in keys:
-                yield ("values", key), f"is no value of {slot.given}" if key else f"expected a table by {slot.given}"
+                yield ("values", key), f"is not a value of {slot.given}" if key else f"expected a table by {slot.given}"
     for key, values in slot.values.items():
         if not values:
             yield ("values", key), "is empty"
         for i in repeats([_folded(value) for value in values]):
-            yield ("values", key, i), f"{values[i]} is there twice"
+            yield ("values", key, i), f"{values[i]} appears twice"
     known = set(slot.all_values)
     for i, value in enumerate(slot.uncountable):
         if value not in known:
-            yield ("uncountable", i), f"{value} is no value of {slot.name}"
+            yield ("uncountable", i), f"{value} is not a value of {slot.name}"
 
 
 def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any, ...], str]]:
@@ -299,7 +299,7 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
     seen: set[str] = set()
     for value, templates in domain.templates.items():
         if value not in pools:
-            yield ("templates", value), f"is no value of {domain.template_slot}"
+            yield ("templates", value), f"is not a value of {domain.template_slot}"
         for i, template in enumerate(templates):
             where = ("templates", value, i)
             if "{" in (bare := _PLACE.sub("", template)) or "}" in bare:
@@ -308,7 +308,7 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
                 if name not in known:
                     yield where, _unknown(name, known)
             if (folded := _folded(template)) in seen:
-                yield where, "is there twice"
+                yield where, "appears twice"
             seen.add(folded)
 
 

@@ -71,7 +71,7 @@ class ModelNotInstalled(UserError):
     """An embedded model is not installed."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"the embedded model `{name}` is not installed; bring it with: longmark models install {name}")
+        super().__init__(f"the embedded model `{name}` is not installed; run: longmark models install {name}")
 
 
 class SettingsChanged(UserError):

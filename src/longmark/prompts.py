@@ -96,7 +96,7 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     empty, not UTF-8 or larger than `LARGEST`, fields other than those of the prompt it replaces.
     """
     if not folder.is_dir():
-        raise UserError(f"--prompts {folder}: there is no such folder")
+        raise UserError(f"--prompts {folder}: the folder does not exist")
     ours = {prompt.id: prompt for prompt in (SYSTEM, *known)}
     replaced: dict[str, Prompt] = {}
     wrong: list[str] = []

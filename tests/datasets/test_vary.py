@@ -198,7 +198,7 @@ def test_a_budget_that_is_spent_leaves_the_rest_out_and_makes_what_costs_nothing
 
 
 def test_paraphrases_without_a_generator_are_refused_before_anything_is_done():
-    with pytest.raises(UserError, match="add --generator MODEL, or name the --variants without them"):
+    with pytest.raises(UserError, match="add --generator MODEL, or select other --variants"):
         asyncio.run(vary([EXAMPLE], None, HAZARDS))
 
 

@@ -122,7 +122,7 @@ def test_a_budget_in_dollars_stops_at_the_first_reply_without_a_price(
         result = marked(tmp_path, server.base_url, max_usd=100.0, concurrency=1)
     assert server.counts["requests"] == 1
     assert result.stopped == "budget"
-    assert "--max-usd cannot be kept" in result.budget
+    assert "--max-usd cannot be enforced" in result.budget
     assert Counter(row.status for row in rows_of(tmp_path / "r")) == {"ok": 1, "over_budget": N - 1}
 
 

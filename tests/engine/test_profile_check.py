@@ -30,9 +30,9 @@ def test_what_does_not_fit():
     drug = {"drug": "aspirin", "profession": "Nurse"}
     said = message([FITS, drug, {**drug, "hazard": "stroke", "ward": "3"}, {"hazard": "fall"}, None, {}])
     assert said == (
-        "3 of 4 profiles do not fit the domain hazards, which score.specificity and score.answer_relevance go by: it "
-        "has no slot drug (2), ward (1); it does not know the profession of 2 (Nurse); it does not know the hazard of "
-        "2 (stroke; fall). Is it the right one? --domain FILE.yaml names another."
+        "3 of 4 profiles do not fit the domain hazards: it has no slot drug (2), ward (1); it has no such profession "
+        "(2: Nurse); it has no such hazard (2: stroke; fall). score.specificity and score.answer_relevance use the "
+        "domain. If it is the wrong one, add --domain FILE.yaml."
     )
 
 
@@ -74,5 +74,5 @@ def test_a_study_says_it_once_and_before_anything_is_paid(tmp_path: Path):
     carry(plan, CallCache(tmp_path / "c.sqlite"), allow_gaps=True, tell=lambda one: said.append((one, fakes.calls)))
     told = [(one, calls) for one, calls in said if "do not fit" in one]
     assert len(told) == 1
-    assert told[0][0].startswith("2 of 2 profiles do not fit the domain hazards, which score.specificity")
+    assert told[0][0].startswith("2 of 2 profiles do not fit the domain hazards: ")
     assert told[0][1] == 0 < fakes.calls

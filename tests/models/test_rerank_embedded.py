@@ -84,7 +84,7 @@ def test_names_of_models_that_cannot_play_a_role(tmp_path: Path) -> None:
         ("judge", "hf:some/model", "hf:NAME can be lm, and not judge"),
         ("lm", "hf:", "expected hf:NAME"),
         ("reranker", "st:", "expected st:NAME"),
-        ("reranker", f"gguf:{tmp_path}/none.gguf", "there is no such file"),
+        ("reranker", f"gguf:{tmp_path}/none.gguf", "the file does not exist"),
     ):
         with pytest.raises(UserError, match=said):
             Registry().open(role, name)

@@ -41,7 +41,7 @@ def test_from_documents_to_examples(tmp_path: Path):
         assert (stopped.code, stopped.err) == (2, "bad.txt: is empty\n")
         assert not (tmp_path / "idx").exists()
         made = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--skip-bad", "--quiet", home=home)
-        assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document left out.\n")
+        assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document skipped.\n")
         assert made.out.startswith("30 documents, 30 passages: ")
         out = tmp_path / "examples.jsonl"
         answer: list[str | Path] = [
@@ -63,7 +63,7 @@ def test_from_documents_to_examples(tmp_path: Path):
         assert other.code == 2
         assert "vectors of two models cannot be compared" in other.err
     wrongs: list[tuple[list[str | Path], str]] = [
-        (["--out", "x.pdf"], "the suffix tells the format"),
+        (["--out", "x.pdf"], "the suffix must be one of"),
         (["--out", out, "--k", "0"], "a whole number from 1"),
         (["--out", out, "--temperature", "9"], "from 0 to 2"),
         (["--out", out, "--retriever", "best"], "unknown retriever: best"),

@@ -77,7 +77,7 @@ def test_a_folder_with_all_that_can_be_in_it(tmp_path: Path, caplog):
     assert logging.getLogger("pypdf").level != logging.CRITICAL + 1
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == "1 file of other kinds left out: 1 .docx."
+    assert source.left_out() == "1 file of other kinds ignored: 1 .docx."
 
 
 def test_records(tmp_path: Path):
@@ -147,7 +147,7 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     }
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == "1 file of other kinds left out: 1 .docx."
+    assert source.left_out() == "1 file of other kinds ignored: 1 .docx."
 
 
 def test_a_link_to_a_file_outside_is_not_followed(tmp_path: Path):
@@ -193,5 +193,5 @@ def test_nothing_to_read(tmp_path: Path):
     (tmp_path / "a.docx").write_bytes(b"x")
     with pytest.raises(UserError, match=r"has no documents \(it has 1 \.docx\)"):
         list(Documents(tmp_path))
-    with pytest.raises(UserError, match="there is no folder or file"):
+    with pytest.raises(UserError, match="does not exist"):
         list(Documents(tmp_path / "no"))

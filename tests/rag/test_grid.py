@@ -205,7 +205,7 @@ def test_the_command_killed_and_run_again(tmp_path: Path):
         assert [(out / name).read_bytes() for name in names] == before
         assert again.err == ""
         table = [" ".join(line.split()[:-1]) for line in again.out.splitlines()]
-        assert table[0] == "system answers left out cut off no passages"
+        assert table[0] == "system answers omitted cut off no passages"
         assert table[1:] == [f"{way} + {who} 20 0 0 0" for way in ("bm25", "dense") for who in ("m", "Llama 8B")]
         (line, *_) = examples(out / "bm25__Llama-8B.jsonl")
         assert (line.system, line.references) == ("bm25 + Llama 8B", ("0",))
@@ -214,7 +214,7 @@ def test_the_command_killed_and_run_again(tmp_path: Path):
             *command, "--max-calls", "3", "--cache", tmp_path / "new.sqlite", "--out", tmp_path / "b", home=home
         )
         assert limited.code == 4
-        assert "not begun" in limited.out
+        assert "not started" in limited.out
 
 
 def test_mistakes_are_said_with_their_mend(
@@ -266,9 +266,9 @@ def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_
     before = examples(tmp_path / "grid" / "bm25__m.jsonl")
     written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
     assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
-    with pytest.raises(SettingsChanged, match=r"other settings.*\n  variant_context: own there, original now"):
+    with pytest.raises(SettingsChanged, match=r"other settings.*\n  variant_context: was own, now original"):
         written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), variant_context="original")
-    with pytest.raises(SettingsChanged, match="reader o: third there, fake now"):
+    with pytest.raises(SettingsChanged, match="reader o: was third, now fake"):
         written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))
     assert examples(tmp_path / "grid" / "bm25__m.jsonl") == before
     (tmp_path / "grid" / grid.SETTINGS).write_text("{")

@@ -111,7 +111,7 @@ def test_a_changed_file_is_noticed(tmp_path: Path, name: str):
     raw = bytearray(file.read_bytes())
     raw[-2] ^= 1  # a single bit
     file.write_bytes(raw)
-    with pytest.raises(UserError, match=f"{name} is not as it was when the index was made"):
+    with pytest.raises(UserError, match=f"{name} was changed after the index was made"):
         index.load(tmp_path / "idx")
     file.unlink()
     with pytest.raises(UserError, match="index the documents again"):
@@ -153,7 +153,7 @@ def test_a_manifest_with_a_wrong_part_is_damaged(tmp_path: Path, change):
     found = orjson.loads(manifest.read_bytes())
     files = {**found["files"], **change["files"]} if change.get("files") else change.get("files", found["files"])
     manifest.write_bytes(orjson.dumps(found | change | {"files": files}))
-    with pytest.raises(UserError, match=r"index\.json is damaged \((files|embedder)|is not as it was when the index"):
+    with pytest.raises(UserError, match=r"index\.json is damaged \((files|embedder)|was changed after the index"):
         index.load(tmp_path / "idx")
 
 
@@ -187,7 +187,7 @@ def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):
 def test_another_folder_is_left_alone(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("dear")
-    with pytest.raises(UserError, match="there is something else; name a new folder"):
+    with pytest.raises(UserError, match="the path holds other files; name a new folder"):
         build([Document("a", "b")], tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "dear"
     (tmp_path / "empty").mkdir()

@@ -111,23 +111,21 @@ def test_messages_say_what_was_expected() -> None:
     )
     assert problem([1]) == "expected an object with named fields, found a list"
     assert problem({}) == "the record is empty"
-    assert problem({"text": "t"}) == (
-        "no column that longmark knows (found text); name them with --map question=COLUMN"
-    )
+    assert problem({"text": "t"}) == ("no known column (found text); name columns with --map question=COLUMN")
 
 
 def test_characters_that_cannot_be_kept() -> None:
-    assert problem({"question": "a\x00b"}) == "question: holds a NUL character; remove it"
+    assert problem({"question": "a\x00b"}) == "question: contains a NUL character; remove it"
     assert "lone surrogate U+D800" in problem({"question": "a\ud800"})
     assert "not UTF-8 (byte 0xE9)" in problem({"answer": "caf\udce9"})
-    assert problem({"question": "q", "note": "\ud800"}).startswith("meta: cannot be kept as JSON")
+    assert problem({"question": "q", "note": "\ud800"}).startswith("meta: cannot be stored as JSON")
 
 
 def test_two_columns_for_one_field() -> None:
     assert read({"answer": "a", "response": "a"}).answer == "a"
     assert read({"answer": None, "response": "a"}).answer == "a"
     assert problem({"answer": "a", "response": "b"}) == (
-        "answer: the columns answer and response both hold it and differ; choose one with --map answer=COLUMN"
+        "answer: the columns answer and response differ; choose one with --map answer=COLUMN"
     )
     chosen = read({"answer": "gold", "response": "b"}, answer="response", references="answer")
     assert (chosen.answer, chosen.references) == ("b", ("gold",))
@@ -187,4 +185,4 @@ def test_lists_in_cells(cell: str, texts: list[str]) -> None:
 
 @pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['a', b]", "[{'text': 'a'} {'text': 'b'}]"])
 def test_lists_without_commas_are_refused(cell: str) -> None:
-    assert "looks like a list but is none" in problem({"question": "q", "contexts": cell}, cells=True)
+    assert "looks like a list but is not valid" in problem({"question": "q", "contexts": cell}, cells=True)

@@ -52,7 +52,7 @@ def test_jsonl_that_is_broken_in_places(tmp_path: Path) -> None:
     found = lines(written(tmp_path, "a.jsonl", content))
     assert found[0] == (1, "is not UTF-8 (byte 0xE9); save the file as UTF-8")
     assert found[1] == (2, "a")
-    assert found[2][1].startswith("question: holds half a character")
+    assert found[2][1].startswith("question: contains half a character")
     assert found[3][1].startswith("is not JSON: ")
     assert found[4] == (5, "big")
     assert found[5][0] == 6
@@ -66,7 +66,7 @@ def test_csv(tmp_path: Path) -> None:
     )
     items = list(Reading(written(tmp_path, "a.csv", content)).records())
     assert [line for line, _ in items] == [2, 3, 5, 7]
-    assert items[2] == (5, "2 cells for 4 columns; they are separated by commas, as the names in the first line are")
+    assert items[2] == (5, "2 cells for 4 columns; they are separated by commas, like the names in the first line")
     good = [item for _, item in items if isinstance(item, Example)]
     assert [example.id for example in good] == ["1", "2", "4"]
     assert [example.answer for example in good] == [None, "=A1", ""]
@@ -118,7 +118,7 @@ def test_the_first_line_may_be_excels_hint(tmp_path: Path, mark: str, hint: str)
 
 def test_cells_separated_otherwise_than_the_names(tmp_path: Path) -> None:
     assert lines(written(tmp_path, "a.csv", "question;answer\na,b\na;b;c\nd;e\n")) == [
-        (2, "1 cell for 2 columns; they are separated by semicolons, as the names in the first line are"),
+        (2, "1 cell for 2 columns; they are separated by semicolons, like the names in the first line"),
         (3, "3 cells for 2 columns; quote cells that hold semicolons"),
         (4, "d"),
     ]
@@ -159,14 +159,14 @@ def test_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.txt", b"x", "the suffix tells the format"),
+        ("a.txt", b"x", "the suffix must be one of"),
         ("a.jsonl.gz", b"x", "unpack it first"),
         ("a.jsonl", b"", "is empty"),
         ("a.jsonl", b"\n\n", "has no records"),
         ("a.json", b"[]", "has no records"),
         ("a.csv", b"question,answer\n", "has no records"),
-        ("a.jsonl", b'{\n"question": "a"\n}', "name it .json"),
-        ("a.json", b'{"question": "a"}\n{"question": "b"}\n', "name it .jsonl"),
+        ("a.jsonl", b'{\n"question": "a"\n}', "rename it to .json"),
+        ("a.json", b'{"question": "a"}\n{"question": "b"}\n', "rename it to .jsonl"),
         ("a.json", b'{"question": "a"}', "under `results`; found question"),
         ("a.json", b'[{"question": ', "is not JSON"),
         ("a.json", b"3", "expected a list of records"),
@@ -175,11 +175,11 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.jsonl", '{"question": "日本語の質問"}'.encode("utf-16-le"), "looks like UTF-16; save it as UTF-8"),
         ("a.csv", "Übung,question\na,b\n".encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
         ("a.json", '[{"question": "a"}]'.encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
-        ("a.jsonl", b'{"question": "a"}\n' + b"\x00" * 4096, "is full of NUL bytes"),
+        ("a.jsonl", b'{"question": "a"}\n' + b"\x00" * 4096, "contains many NUL bytes"),
         ("a.csv", b"question;answer,contexts\na;b,c\n", "has commas and semicolons between the names"),
-        ("a.csv", b"sep=;\nanswer;answer\na;b\n", "the column answer is there twice"),
+        ("a.csv", b"sep=;\nanswer;answer\na;b\n", "the column answer appears twice"),
         ("a.csv", b"sep=;\n", "must name the columns"),
-        ("a.csv", b"answer,answer\na,b\n", "the column answer is there twice"),
+        ("a.csv", b"answer,answer\na,b\n", "the column answer appears twice"),
         ("a.csv", b"\na,b\n", "must name the columns"),
         ("a.parquet", b"PAR1 not really", "cannot be read as Parquet"),
     ],
@@ -190,7 +190,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, me
 
 
 def test_no_file_and_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no file"):
+    with pytest.raises(UserError, match="does not exist"):
         Reading(tmp_path / "none.jsonl")
     with pytest.raises(UserError, match="is a folder"):
         Reading(tmp_path)
@@ -233,7 +233,7 @@ def test_equal_records_without_ids(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '{"question": "x"}\n{"question": "y"}\n{"question": "x", "id": ""}\n')
     with pytest.raises(BadInput) as caught:
         list(Reading(path))
-    assert str(caught.value) == f"{path}:3: the same record as line 1; give them ids if both are meant"
+    assert str(caught.value) == f"{path}:3: the same record as line 1; add ids to keep both"
 
 
 def test_only_the_first_fifty_are_named(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_skip_bad_where_no_record_is_good(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         list(Reading(path, skip_bad=True))
     first, *_, last = str(caught.value).splitlines()
-    assert first == f"{path}: no record is left without the bad ones (60 of 60 bad)"
+    assert first == f"{path}: all records are bad (60 of 60)"
     assert last == "… and 10 more"
     assert caught.value.lines[1:] == tuple(f"{path}:{n}: question: expected text, found 5" for n in range(1, 51))
 
@@ -383,7 +383,7 @@ def test_a_parquet_column_twice_is_refused(tmp_path: Path) -> None:
 
     table = pyarrow.table([["q"], ["a"], ["b"]], names=["question", "answer", "answer"])
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(UserError, match="the column answer is there twice"):
+    with pytest.raises(UserError, match="the column answer appears twice"):
         lines(tmp_path / "a.parquet")
 
 

@@ -318,7 +318,7 @@ def test_a_file_can_be_rewritten_from_itself(tmp_path: Path) -> None:
 
 
 def test_suffixes_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="the suffix tells the format"):
+    with pytest.raises(UserError, match="the suffix must be one of"):
         write_rows([], tmp_path / "rows.xlsx")
     with pytest.raises(UserError, match="cannot be written"):
         write_rows([], tmp_path / "no" / "rows.csv")

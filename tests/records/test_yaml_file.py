@@ -36,9 +36,9 @@ HOSTILE = {
     "deep blocks": ("- " * 3000 + "x", r"f\.yaml:1: is nested more than 32 levels"),
     "too many values": ("- x\n" * 25_000, r"f\.yaml:\d+: has more than 10,000 values"),
     "too many bytes": ("#" * (yaml_file.LARGEST + 1), r"f\.yaml is larger than the limit of 512 KiB"),
-    "no boolean": ("a: 1\nb: !!bool maybe", r"f\.yaml:2: maybe is no bool; put it in quotes"),
-    "no date": ("a: 2024-13-45", r"f\.yaml:1: 2024-13-45 is no timestamp; put it in quotes"),
-    "no number": ("a: !!int x", r"f\.yaml:1: x is no int"),
+    "no boolean": ("a: 1\nb: !!bool maybe", r"f\.yaml:2: maybe is not a valid bool; put it in quotes"),
+    "no date": ("a: 2024-13-45", r"f\.yaml:1: 2024-13-45 is not a valid timestamp; put it in quotes"),
+    "no number": ("a: !!int x", r"f\.yaml:1: x is not a valid int"),
     "a tag of Python": (
         "a: !!python/object:os.system x",
         r"f\.yaml:1: the tag !!python/object:os\.system is not known",

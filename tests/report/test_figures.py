@@ -187,11 +187,11 @@ def test_nothing_to_draw_is_said(tmp_path):
         stacked([Stack("a", [("win", 0)])], "E"),
     ]
     assert all(rendered(figure) == {} for figure in empty + missing)
-    assert all(figure.reading == "There is nothing to draw." for figure in empty)
+    assert all(figure.reading == "There are no data to draw." for figure in empty)
     assert all(re.fullmatch(r"(No|Nothing) .*\.", figure.reading) for figure in missing)
     write_document(Document("test", "T", "", [Section("S", "", figures=empty[:1])]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert '<p class="none"><bdi>There is nothing to draw.</bdi></p>' in page
+    assert '<p class="none"><bdi>There are no data to draw.</bdi></p>' in page
     assert not (tmp_path / "figures").exists()
 
 
@@ -419,13 +419,13 @@ def test_round_ends_hold_the_values():
 
 def test_thousands_of_points_and_systems_stay_bounded_and_that_is_said():
     dots = scatter([(i % 97 / 97, i % 89 / 89) for i in range(20_000)], "S", "x", "y")
-    assert "area of a dot is the number of points" in dots.reading
+    assert "area of a dot is proportional to the number of points" in dots.reading
     assert "area" not in scatter([(0, 0), (1, 1)], "S", "x", "y").reading
     assert len(svg(dots)) < 300_000
     wave = [(float(i), float(i % 1000 if i != 5000 else 7777)) for i in range(100_000)]
     assert len(svg(curves([Curve("c", wave)], "C", "x", "y"))) < 300_000
     rows = forest([ForestRow(f"s{i}", i, None, None) for i in range(5000)], "F")
-    assert f"Drawn: the first {MOST} of 5,000 rows; the table has all." in rows.reading
+    assert f"Drawn: the first {MOST} of 5,000 rows; the table has all of them." in rows.reading
     assert texts(svg(rows))[-2:] == [f"s{MOST - 1}", f"{MOST - 1}.0"]
 
 

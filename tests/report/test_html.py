@@ -360,14 +360,14 @@ def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
     described["sessions"].append(killed())
     (run / "manifest.json").write_bytes(json.dumps(described).encode())
     text = page(tmp_path, run).text
-    assert "1 session did not record an end" in text
+    assert "1 session without a recorded end" in text
     assert "4 min 00 s" in text, "180.4 + 60 seconds"
     assert text.count("in 2 of 3 sessions") == 2, "time and cost"
     assert "$0.0146" in text
     assert "–" * 8 + "no end recorded" in text, "a line without figures: six counts, cost and time"
     (run / "manifest.json").write_bytes(json.dumps(manifest(sessions=[killed()])).encode())
     alone = page(tmp_path, run).text
-    assert "The figures above are those of the rows. They leave out the requests, cost and time of a session" in alone
+    assert "The figures above are from the rows, without the requests, cost and time of such a session" in alone
     assert "0.0 s" not in alone
 
 

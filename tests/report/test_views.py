@@ -115,7 +115,7 @@ def test_votes_and_reasons_of_every_judge_on_demand(ice: str, all_of_ice: str):
     assert "So the second judge" not in texts(ice)
     shown = view(all_of_ice, VERDICTS)
     assert "|timeline|✗|no|first|✓|yes|So the first judge reads the timeline <b>here</b>.|second|✗|no|" in shown
-    assert "|third|left out, counts as n/a|" in shown
+    assert "|third|missing, counts as n/a|" in shown
 
 
 def test_points_have_a_signed_delta_and_both_places(ice: str, all_of_ice: str):
@@ -134,7 +134,7 @@ def test_points_have_a_signed_delta_and_both_places(ice: str, all_of_ice: str):
 def test_points_that_were_not_left_out_have_none(panels: dict[str, str]):
     shown = view(panels["one"], POINTS)
     assert "|point 1|Patience.|" in shown
-    assert "No point was left out, so none has a delta." in shown
+    assert "No delta was computed." in shown
     assert "The answer has one point, so its points have no order." in shown
     assert "delta|+" not in shown
 
@@ -146,7 +146,7 @@ def test_passages_show_the_facts_that_are_known_to_be_theirs(ice: str, all_of_ic
     assert "Buried lines are out of reach of ice.|▲|most needed|delta|+0.0" in second
     assert "Sand is spread on roads in winter.|▼|most distracting|delta|−0.0" in third
     # the fake's own wording of a sentence of passage 1, read together with the others
-    assert together.startswith("1 to 3 together|The judge read these passages at once")
+    assert together.startswith("1 to 3 together|The judge read these passages together")
     assert "The weight of ice breaks lines." in together
     assert "most needed|Buried lines are out of reach of ice.|" in shown
     assert PASSAGES[0] not in texts(ice), "a passage is shown on demand"
@@ -219,7 +219,7 @@ def test_dimensions_without_the_score_show_what_they_have(run: Path, tmp_path: P
     write_report([rewritten(run, tmp_path / "some", dimensions)], tmp_path / "some.html")
     shown = view(opened(tmp_path / "some.html", tmp_path / "profile", "#open=ice"), VERDICTS)
     assert f"|{CLAIM}|votes and reasons|hazard|✓|yes|location|✓|yes|timeline|✗|no|2 of 3|intensity|✓|yes|" in shown
-    assert "Claims on which no judge found a detail are not on record here" in shown
+    assert "Claims without a detail are not recorded here" in shown
 
 
 def test_an_answer_of_thirty_thousand_words_and_three_hundred_claims(tmp_path: Path):

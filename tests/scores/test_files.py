@@ -50,7 +50,7 @@ def test_rows_made_elsewhere_need_three_columns(capsys: pytest.CaptureFixture[st
         Path(f"{name}.csv").write_text("\n".join(["example_id,metric,score", *lines]))
     assert main(["compare", "a.csv", "b.csv", "--draws", "100"]) == 0
     assert main(["report", "a.csv", "--out", "page.html"]) == 0
-    assert "there is no file none.csv" in (main(["compare", "a.csv", "none.csv"]), capsys.readouterr().err)[1]
+    assert "none.csv does not exist" in (main(["compare", "a.csv", "none.csv"]), capsys.readouterr().err)[1]
 
 
 @pytest.mark.parametrize("verb", range(4))
@@ -79,7 +79,7 @@ def test_an_unfinished_last_line_is_left_out_of_a_run_and_reported(
     command = verbs("run")[verb]
     assert main(command) == 0
     said = "".join(capsys.readouterr()) + (Path("page.html").read_text() if verb == 0 else "")
-    assert "(17) is unfinished and was left out; repeat its `longmark run` command" in " ".join(said.split())
+    assert "(17) is unfinished and was ignored; repeat its `longmark run` command" in " ".join(said.split())
     assert main(verbs("r.jsonl")[verb]) == 2
     assert "r.jsonl:17: is not JSON" in capsys.readouterr().err
 

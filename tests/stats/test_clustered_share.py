@@ -36,7 +36,7 @@ def test_all_or_none_counts_questions():
 def test_where_no_cluster_holds_two_it_is_the_plain_share():
     assert clustered_share([1, 0, 1, None], ["a", "b", "c", "a"]) == share(2, 3)
     assert clustered_share([1, 0, 1], None) == share(2, 3)
-    assert clustered_share([], []).reason == "there is nothing to take a share of"
+    assert clustered_share([], []).reason == "there are no items"
 
 
 def test_one_question_tells_nothing_of_others():
@@ -69,6 +69,6 @@ def test_wilsons_interval_by_hand():
     assert share(0, 10).low == 0
     assert share(10, 10).high == 1
     none = share(0, 0)
-    assert (none.value, none.low, none.reason) == (None, None, "there is nothing to take a share of")
+    assert (none.value, none.low, none.reason) == (None, None, "there are no items")
     with pytest.raises(UserError, match="5 of 4"):
         share(5, 4)

@@ -158,15 +158,15 @@ def test_a_wrong_file_is_told_line_by_line(tmp_path: Path):
         f"{path}:6: [0].metric: unknown key: metric. Did you mean metrics? "
         "The keys are name, combine, metrics, pairs, direction.",
         f"{path}:7: [1].name: is missing",
-        f"{path}:8: [1].combine: is there twice",
+        f"{path}:8: [1].combine: appears twice",
         f'{path}:9: [1].metrics: expected a list, found "quality"',
         f'{path}:10: [1].pairs: expected a list, found "A"',
         f'{path}:11: [2]: expected an object, found "just text"',
         f"{path}:12: [3].combine: is missing",
         f"{path}:12: [3].name: is missing",
         f"{path}:12: [3].pairs: is missing",
-        f"{path}:15: [4].metrics: quality is there twice",
-        f"{path}:17: [5].name: twice is there twice",
+        f"{path}:15: [4].metrics: quality appears twice",
+        f"{path}:17: [5].name: twice appears twice",
     ]
 
 
@@ -192,7 +192,7 @@ def test_what_is_no_list_of_hypotheses(tmp_path: Path, text: str, message: str):
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path):
-    with pytest.raises(UserError, match=r"there is no file .*none\.yaml"):
+    with pytest.raises(UserError, match=r"none\.yaml does not exist"):
         load_hypotheses(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"- name: caf\xe9")
     with pytest.raises(UserError, match=r"latin.yaml:1: is not UTF-8 \(byte 0xE9\)"):

@@ -66,7 +66,7 @@ def _run(words: Sequence[str] | None) -> int:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if type(error).__module__ == "sqlite3":  # of a temporary index; the disk is full, say
-            return _mistake(f"a temporary file cannot be written ({error}); TMPDIR names another place")
+            return _mistake(f"a temporary file cannot be written ({error}); set TMPDIR to another folder")
         traceback.print_exc()
     return BUG
 

@@ -85,7 +85,7 @@ def add_input(one: argparse.ArgumentParser) -> None:
         metavar="FIELD=COLUMN",
         help="read a field from this column of the file; repeatable",
     )
-    data.add_argument("--skip-bad", action="store_true", help="skip unreadable records instead of stopping")
+    data.add_argument("--skip-bad", action="store_true", help="skip bad records instead of stopping")
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -96,15 +96,15 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         type=from_one,
         default=16,
         metavar="N",
-        help="concurrent calls to one model, at most (default: 16)",
+        help="maximum number of parallel calls to one model (default: 16)",
     )
     spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="timeout of one attempt (default: 120)")
-    spend.add_argument("--max-reply-bytes", type=from_one, metavar="N", help="largest reply accepted (default: 32 MiB)")
-    spend.add_argument("--max-calls", type=from_one, metavar="N", help="stop after N requests, retries included")
     spend.add_argument(
-        "--max-tokens", type=from_one, metavar="N", help="stop after N tokens, prompts and replies together"
+        "--max-reply-bytes", type=from_one, metavar="N", help="maximum size of a reply (default: 32 MiB)"
     )
-    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS", help="stop before this cost is exceeded")
+    spend.add_argument("--max-calls", type=from_one, metavar="N", help="stop after N requests, including retries")
+    spend.add_argument("--max-tokens", type=from_one, metavar="N", help="stop after N prompt and completion tokens")
+    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS", help="stop before the cost exceeds this")
     spend.add_argument(
         "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
     )

@@ -13,16 +13,16 @@ def add_to(verbs: Any) -> None:
     """Adds the verbs to the command line's verbs."""
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
     one, how = _add(verbs, "compare", text, compare)
-    by = "what is compared (default: runs if several are given, else the systems of the one)"
+    by = "compare runs or systems (default: run if several runs are given, else system)"
     one.add_argument("--by", choices=("run", "system"), help=by)
     names = "the systems (or runs) to compare (default: all)"
     one.add_argument("--systems", action="append", default=[], metavar="NAME,…", help=names)
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     how.add_argument("--draws", type=from_one, metavar="N", help=draws)
 
-    text = "Study the metrics of runs: bounds, ties, distributions, correlations, discriminative power, cost."
+    text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
     one, how = _add(verbs, "metrics-study", text, metrics_study)
-    by = "what counts as a system (default: system)"
+    by = "systems are the examples' systems, or the runs (default: system)"
     one.add_argument("--by", choices=("system", "run"), default="system", help=by)
     number = "permutations of each test (default: 10,000)"
     how.add_argument("--permutations", type=from_one, default=10_000, metavar="N", help=number)
@@ -41,13 +41,13 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help=metrics)
     out = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
     one.add_argument("--out", type=Path, metavar="DIR", help=out)
-    one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
-    differing = "accept scores of different judges, prompts, parameters or versions, with a notice"
+    one.add_argument("--verbose", action="store_true", help="print every table (default: one line per metric)")
+    differing = "accept scores of different judges, prompts, parameters or versions"
     one.add_argument("--allow-different-judges", action="store_true", help=differing)
     hypotheses = "test the hypotheses of this file, each over several comparisons"
     one.add_argument("--hypotheses", type=Path, metavar="FILE.yaml", help=hypotheses)
     how = one.add_argument_group("statistics")
-    alpha = "error rate over all comparisons (metrics-study: of each metric; default: 0.05)"
+    alpha = f"significance level, {'over all comparisons' if name == 'compare' else 'for each metric'} (default: 0.05)"
     how.add_argument("--alpha", type=float, default=0.05, metavar="SHARE", help=alpha)
     level = "confidence level of each interval (default: 0.95)"
     how.add_argument("--level", type=float, default=0.95, metavar="SHARE", help=level)

@@ -28,12 +28,12 @@ def add_to(verbs: Any) -> None:
         ("lower", "NAME,…", "metrics where lower is better, if no run declares it"),
     ):
         one.add_argument(f"--{option}", action="append", default=[], metavar=metavar, help=text)
-    decimals = "decimals to round the scores of two answers to before comparing them (default: 2)"
+    decimals = "round scores to N decimals before comparing two answers (default: 2)"
     one.add_argument("--round", type=whole, default=2, metavar="N", help=decimals)
-    help = "error rate of tests and intervals (default: 0.05)"
+    help = "significance level of tests and intervals (default: 0.05)"
     one.add_argument("--alpha", type=float, default=0.05, metavar="P", help=help)
     one.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of the resampling (default: 0)")
-    one.add_argument("--verbose", action="store_true", help="print every table (default: a line per metric)")
+    one.add_argument("--verbose", action="store_true", help="print every table (default: one line per metric)")
     help = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
     one.add_argument("--out", type=Path, metavar="DIR", help=help)
 

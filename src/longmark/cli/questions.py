@@ -23,7 +23,7 @@ def add_to(verbs: Any) -> None:
     one.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)")
     one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
 
-    text = "Make variants of questions: paraphrases by a model, perturbations by the domain's tables."
+    text = "Make variants of questions: paraphrases by a model, perturbations from the domain's tables."
     one = verbs.add_parser("vary", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=vary)
     one.add_argument("questions", type=Path, metavar="QUESTIONS", help="the examples to vary, with their profiles")
@@ -35,7 +35,7 @@ def add_to(verbs: Any) -> None:
     help = "seed of the values in perturbations (default: 0)"
     one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
     one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
     add_input(one)
     add_calls(one)
 
@@ -71,7 +71,7 @@ def vary(arguments: argparse.Namespace) -> int:
     if varied.examples:
         write_examples(varied.examples, arguments.out)
     if varied.left_out:
-        print(f"{counted(len(varied.left_out), 'variant')} left out:", file=sys.stderr)
+        print(f"{counted(len(varied.left_out), 'variant')} omitted:", file=sys.stderr)
         for one in varied.left_out:
             print(f"  {one}", file=sys.stderr)
     if varied.examples:

@@ -32,7 +32,7 @@ Done = TypeVar("Done")
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "Index documents, and answer questions from them: examples to score."
+    text = "Index documents, and answer questions from them. Writes examples to score."
     rag = verbs.add_parser("rag", help=text, description=text, allow_abbrev=False)
     actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
 
@@ -100,7 +100,7 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
     help = "seed of the answers: another one draws other samples (default: 0)"
     one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
     one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)")
+    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
     add_input(one)
     add_calls(one)
 
@@ -128,10 +128,10 @@ def index(arguments: argparse.Namespace) -> int:
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
         print(line, file=sys.stderr)
     if built.bad:
-        print(f"{counted(built.bad, 'document')} left out.", file=sys.stderr)
+        print(f"{counted(built.bad, 'document')} skipped.", file=sys.stderr)
     if built.cut:
         longer = f"{built.cut:,} of {counted(built.passages, 'passage')} are longer than the embedder reads"
-        print(f"{longer}: their vectors hold only their beginning; use a smaller --chunk", file=sys.stderr)
+        print(f"{longer}: their vectors cover only the beginning; use a smaller --chunk", file=sys.stderr)
     print(f"{counted(built.documents, 'document')}, {counted(built.passages, 'passage')}: {built.folder}")
     return 0
 
@@ -247,7 +247,7 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
     reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
     questions = list(reading)
     if reading.bad:
-        print(f"{counted(reading.bad, 'bad record')} left out.", file=sys.stderr)
+        print(f"{counted(reading.bad, 'bad record')} skipped.", file=sys.stderr)
     return questions
 
 
@@ -295,12 +295,12 @@ def _with_readers(registry: Registry, models: Models, readers: Sequence[Reader])
 def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None:
     """Which questions have no answer, and what is missing in answers, on standard error."""
     for left_out in answered.left_out:
-        print(f"{whose}left out: {left_out}", file=sys.stderr)
+        print(f"{whose}omitted: {left_out}", file=sys.stderr)
     if note := answered.cut_note(max_answer):
         print(f"{whose}{note}; use a larger --max-answer", file=sys.stderr)
     for count, what in (
         (answered.bare, "without passages: the retriever found none"),
-        (answered.no_base, "to variants whose original has no answer here: their robustness is unscored"),
+        (answered.no_base, "of variants without an answered original: their robustness will be unscored"),
     ):
         if count:
             print(f"{whose}{counted(count, 'answer')} {what}", file=sys.stderr)
@@ -309,11 +309,11 @@ def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None
 def _print_grid(systems: Sequence[System]) -> None:
     from longmark.report.tables import Column, Table, as_text
 
-    heads = ("system", "answers", "left out", "cut off", "no passages", "file")
+    heads = ("system", "answers", "omitted", "cut off", "no passages", "file")
     rows = []
     for system in systems:
         it = system.answered
         counts = (len(it.examples), len(it.left_out), it.cut, it.bare) if it is not None else (None,) * 4
-        what = str(system.file) if it is not None and it.examples else "not begun" if it is None else "none written"
+        what = str(system.file) if it is not None and it.examples else "not started" if it is None else "none written"
         rows.append((system.name, *counts, what))
     print(as_text(Table("grid", "Systems", tuple(map(Column, heads)), tuple(rows))), end="")

@@ -39,11 +39,9 @@ def add_to(verbs: Any) -> None:
         action="append",
         required=True,
         metavar="NAME,…",
-        help="metrics or families of metrics; longmark metrics lists them",
+        help="metrics or families; longmark metrics lists them",
     )
-    one.add_argument(
-        "--out", type=Path, metavar="RUN", help="the run folder; repeat the same command to resume the run"
-    )
+    one.add_argument("--out", type=Path, metavar="RUN", help="the run folder; repeat the command to resume")
     model = one.add_argument_group("models", model_names())
     model.add_argument(
         "--judge", action="append", default=[], metavar="MODEL", help="the model that judges; repeatable"
@@ -55,7 +53,7 @@ def add_to(verbs: Any) -> None:
         ("lm", "the model that gives log-probabilities of a text"),
     ):
         model.add_argument(f"--{role}", metavar="MODEL", help=use)
-    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must have the same values")
+    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     fixed.add_argument(
         "--param",
         action="append",
@@ -68,20 +66,18 @@ def add_to(verbs: Any) -> None:
     )
     fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
     fixed.add_argument(
-        "--domain", type=Path, metavar="FILE.yaml", help="what the questions are about (default: hazards)"
+        "--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)"
     )
     fixed.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling (default: 0)")
     add_input(one)
     spend = add_calls(one)
-    spend.add_argument(
-        "--dry-run", action="store_true", help="print the expected calls, tokens and cost, and send nothing"
-    )
+    spend.add_argument("--dry-run", action="store_true", help="print the expected calls, tokens and cost; send nothing")
     spend.add_argument(
         "--retry",
         action="append",
         default=[],
         metavar="STATUS,…",
-        help="also request (and pay for) rows of these statuses again: unparsable, refused, too_long",
+        help="compute rows with these statuses again (paid): unparsable, refused, too_long",
     )
     end = one.add_argument_group("exit code")
     end.add_argument(
@@ -96,7 +92,7 @@ def add_to(verbs: Any) -> None:
         type=share,
         default=0.05,
         metavar="SHARE",
-        help="the largest share of unscored rows that --fail-under accepts (default: 0.05)",
+        help="maximum share of unscored rows for --fail-under (default: 0.05)",
     )
 
 
@@ -181,9 +177,9 @@ def _unscored_metrics(result: RunResult, names: list[str]) -> bool:
     by its own name, not with its family, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
-        print(f"longmark: no example is of the kind that {idle} scores (see: longmark metrics NAME)", file=sys.stderr)
+        print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
     if result.unscored:
-        print(f"longmark: every example is unscored by {', '.join(result.unscored)}", file=sys.stderr)
+        print(f"longmark: {', '.join(result.unscored)}: scored no example", file=sys.stderr)
     nothing = next(result.rows(), None) is None
     return bool(result.unscored) or nothing or any(value in names for value in result.inapplicable)
 

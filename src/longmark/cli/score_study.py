@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "SCORE's experiment: generators x evaluators on questions of a domain, and the paper's tables."
+    text = "Run the experiment of the SCORE paper: generators x evaluators, with the paper's tables."
     one = verbs.add_parser("score-study", help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=score_study)
     help = "the questions: examples with profiles (or give --n)"
@@ -26,7 +26,7 @@ def add_to(verbs: Any) -> None:
     help = "sample N questions of the domain; with QUESTIONS: read its first N"
     one.add_argument("--n", type=from_one, metavar="N", help=help)
     one.add_argument("--labels", type=Path, metavar="FILE", help="the raters' labels of the answers")
-    model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL names one in the tables.")
+    model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL sets its name in tables.")
     several: dict[str, Any] = {"action": "append", "required": True}
     model.add_argument("--generator", **several, metavar="MODEL", help="a model that writes answers; repeatable")
     jury = "a model that judges answers; repeatable; models joined by commas are a jury"
@@ -42,7 +42,7 @@ def add_to(verbs: Any) -> None:
     model.add_argument("--extractor", metavar="MODEL", help=help)
     fixed = one.add_argument_group("fixed for a study's folder")
     fixed.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling (default: 0)")
-    help = "what the questions are about (default: hazards)"
+    help = "the domain of the questions (default: hazards)"
     fixed.add_argument("--domain", type=Path, metavar="FILE.yaml", help=help)
     help = "the variants to make (default: all of the domain)"
     fixed.add_argument("--variants", action="append", default=[], metavar="NAME,…", help=help)

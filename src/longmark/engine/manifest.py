@@ -89,7 +89,7 @@ def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) 
     """SettingsChanged, with each difference on a line, where a folder was made with other settings."""
     found = list(differences("", earlier["fixed"], settings.fixed()))
     if found:
-        first = f"{folder} holds a run with other settings; name another --out, or give the same settings:"
+        first = f"{folder} contains a run with other settings; name another --out, or use the same settings:"
         raise SettingsChanged("\n".join((first, *found)))
 
 
@@ -101,13 +101,13 @@ def differences(path: str, before: Any, after: Any) -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list):
         gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
         if gone and added:
-            yield f"  {path}: {_shown(gone)} there, {_shown(added)} now"
+            yield f"  {path}: was {_shown(gone)}, now {_shown(added)}"
         elif gone or added:
-            yield f"  {path}: {'there and not now' if gone else 'now and not there'}: {_shown(gone or added)}"
+            yield f"  {path}: {'removed' if gone else 'added'}: {_shown(gone or added)}"
         elif before != after:
-            yield f"  {path}: the same in another order"
+            yield f"  {path}: in another order"
     elif before != after:
-        yield f"  {path}: {_shown(before)} there, {_shown(after)} now"
+        yield f"  {path}: was {_shown(before)}, now {_shown(after)}"
 
 
 def _shown(value: Any) -> str:

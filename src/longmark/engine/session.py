@@ -149,7 +149,7 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 def tell_unsupported(settings: Settings, options: Options) -> None:
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
-            options.tell(f"{chosen.name} will be unscored wherever it makes a call: {why}")
+            options.tell(f"{chosen.name} will be unscored for every example that needs a call: {why}")
 
 
 def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
@@ -256,10 +256,11 @@ class ProfileCheck:
         if self._slots:
             what.append("it has no slot " + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common()))
         for name, seen in self._values.items():
-            what.append(f"it does not know the {name} of {seen.total():,} ({'; '.join(seen)})")
+            what.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
         return (
-            f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}, which "
-            f"{' and '.join(minding)} go by: {'; '.join(what)}. Is it the right one? --domain FILE.yaml names another."
+            f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}: "
+            f"{'; '.join(what)}. {' and '.join(minding)} use the domain. If it is the wrong one, add --domain "
+            "FILE.yaml."
         )
 
 

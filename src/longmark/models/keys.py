@@ -115,12 +115,12 @@ def check_base_url(base_url: str) -> str:
     parts = _split(base_url)
     if "@" in base_url:
         raise UserError(
-            f"the base URL at {_tail(base_url)} holds a user name or a password before `@`: leave it out and set "
+            f"the base URL at {_tail(base_url)} contains a user name or a password before `@`: remove it and set "
             "LONGMARK_API_KEY_<HOST> to the key"
         )
     if parts.query or parts.fragment:
         raise UserError(
-            f"the base URL at {parts.scheme}://{parts.netloc} goes on after `?` or `#`: leave that out, and set "
+            f"the base URL at {parts.scheme}://{parts.netloc} has a part after `?` or `#`: remove it, and set "
             f"{variables_for(base_url)[0]} if it held a key"
         )
     base_url = base_url.rstrip("/")

@@ -136,7 +136,7 @@ class LlamaCpp:
             entry = reply["completion_probabilities"][0]
             if entry["id"] != token:
                 raise errors.RequestRefused(
-                    f"llama.cpp did not take token {token}: it has no probability in this model"
+                    f"llama.cpp did not accept token {token}: it has no probability in this model"
                 )
             logprobs.append(float(entry["logprob"]))
             counted = _tokens(reply)
@@ -206,7 +206,7 @@ class LlamaCpp:
         try:
             reply = orjson.loads(content)
         except orjson.JSONDecodeError as error:
-            raise errors.ServerFault(f"{self.name}: llama.cpp's reply is no JSON: {error}", status) from error
+            raise errors.ServerFault(f"{self.name}: llama.cpp's reply is not JSON: {error}", status) from error
         if status >= 400:
             try:
                 said = str(reply["error"]["message"])
@@ -225,7 +225,7 @@ class LlamaCpp:
         if count >= self._window:
             raise errors.TooLong(
                 f"the prompt has {count:,} tokens, and {self.name} reads at most {self._window - 1:,}; shorten the "
-                "texts, or take a model with a longer context window"
+                "texts, or use a model with a larger context window"
             )
 
     def _check_held(self, text: str, *, whole: bool) -> None:
@@ -238,8 +238,8 @@ class LlamaCpp:
             held = False
         if not held:
             raise errors.RequestRefused(
-                f"{self.name}: llama.cpp did not hold the reply to the JSON schema; is the schema valid, without "
-                "references that lead nowhere?"
+                f"{self.name}: llama.cpp did not apply the JSON schema to the reply; is the schema valid, without "
+                "broken references?"
             )
 
     async def _tokenize(self, text: str, *, start: bool = False, special: bool = False) -> list[tuple[int, str]]:
@@ -271,7 +271,7 @@ class LlamaCpp:
         for role, mark in zip(roles, marks, strict=True):
             before, found, rest = rest.partition(mark)
             if not found or mark in rest:
-                raise errors.RequestRefused(f"the chat template of {self.name} has no place for a {role} message")
+                raise errors.RequestRefused(f"the chat template of {self.name} does not support {role} messages")
             pieces.append(before)
         pieces.append(rest)
         tokens = [await self._tokenize(piece, start=i == 0, special=True) for i, piece in enumerate(pieces)]

@@ -21,7 +21,7 @@ from longmark.models.protocols import Backend
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
-NO_SCHEME = "the base URL behind the @ begins with http:// or https://"
+NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
 
 Name = str | Backend  # Python code may pass a backend of its own (a fake, for example) instead of a name
 
@@ -71,7 +71,7 @@ class Registry:
         names = [judge.name for judge in judges]
         for name in names:
             if names.count(name) > 1:
-                raise UserError(f"--judge {name} was given twice: a jury is of different judges")
+                raise UserError(f"--judge {name} was given twice: the judges of a jury must differ")
         return Backends(
             judges=judges,
             generator=one("generator", given.generator),
@@ -96,7 +96,7 @@ class Registry:
         prefix, _, rest = name.partition(":")
         if (scheme := SCHEMES.get(prefix)) is not None:
             if role not in scheme.roles:
-                raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, and not {role}")
+                raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}")
             if not rest and not scheme.form.startswith("embedded"):
                 raise UserError(f"--{role} {name}: expected {scheme.form}")
         if role == "reranker" and prefix in ("embedded", "gguf"):
@@ -173,7 +173,7 @@ def _gguf(role: str, path: str) -> Any:
     from longmark.models.llama import LlamaCpp
 
     if not Path(path).expanduser().is_file():
-        raise UserError(f"--{role} gguf:{path}: there is no such file")
+        raise UserError(f"--{role} gguf:{path}: the file does not exist")
     return LlamaCpp.gguf(Path(path).expanduser())
 
 

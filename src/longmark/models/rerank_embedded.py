@@ -70,6 +70,6 @@ class LogOddsReranker:
             if word in mass:
                 mass[word] += math.exp(logprob)
         if sum(mass.values()) < _LEAST_MASS:
-            raise RequestRefused(f"{self.name} answered neither yes nor no, so there is no relevance to read")
+            raise RequestRefused(f"{self.name} answered neither yes nor no, so there is no score")
         least = math.exp(min(logprob for _, logprob in candidates))
         return math.log(mass["yes"] or least) - math.log(mass["no"] or least)

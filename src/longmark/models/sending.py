@@ -177,7 +177,7 @@ class Sender:
                 faults += 1
                 last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
             if wait > LONGEST_WAIT:
-                told = f"{failure} (it asks to wait {wait:,.0f} s; a call waits {LONGEST_WAIT:.0f} s at most)"
+                told = f"{failure} (it requests a wait of {wait:,.0f} s; the limit is {LONGEST_WAIT:.0f} s)"
                 failure = type(failure)(told, failure.http_status, failure.retry_after)
             if not failure.retryable or last or limiter.down:
                 self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
@@ -194,7 +194,7 @@ class Sender:
         except asyncio.CancelledError:
             if not self.stopped or _we_are_cancelled():
                 raise
-            raise Stopped("The run was stopped while this call was under way.") from None
+            raise Stopped("The run was stopped during this call.") from None
         finally:
             self._here.discard(call)
 

@@ -103,7 +103,7 @@ class SentenceTransformerEmbedder(_SentenceTransformer):
     def _load(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        remedy = "a folder that holds the model, or a hub name that can be reached"
+        remedy = "a folder with the model, or the name of a reachable hub repository"
         return load_by("sentence-transformers", self._source, remedy, lambda: SentenceTransformer(self._source))
 
     def _embed(self, texts: list[str]) -> EmbedReply:
@@ -133,7 +133,7 @@ class CrossEncoderReranker(_SentenceTransformer):
     def _load(self) -> Any:
         from sentence_transformers import CrossEncoder
 
-        remedy = "a folder that holds one, or a hub name that can be reached"
+        remedy = "a folder with one, or the name of a reachable hub repository"
         what = f"the cross-encoder {self._source}"
         return load_by("sentence-transformers", what, remedy, lambda: CrossEncoder(self._source))
 
@@ -157,5 +157,5 @@ class CrossEncoderReranker(_SentenceTransformer):
             )
         scores = tuple(float(row) for row in rows)
         if not all(map(math.isfinite, scores)):
-            raise errors.RequestRefused(f"{self.name} gave a score that is no number")
+            raise errors.RequestRefused(f"{self.name} gave a score that is not a number")
         return RerankReply(scores, Tokens(prompt=sum(map(len, read["input_ids"]))))

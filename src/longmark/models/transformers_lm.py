@@ -102,8 +102,8 @@ class TransformersLM(LazyModel):
                 return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
         remedy = (
-            "a folder that holds a causal language model, a GGUF file (needs the packages gguf and accelerate), or a "
-            "hub name that can be reached"
+            "a folder with a causal language model, a GGUF file (needs the packages gguf and accelerate), or the name "
+            "of a reachable hub repository"
         )
         return load_by("transformers", self.name, remedy, load)
 
@@ -116,7 +116,7 @@ class TransformersLM(LazyModel):
         if window is not None and len(prompt) + len(text) - 1 > window:
             raise errors.TooLong(
                 f"prompt and text have {len(prompt) + len(text):,} tokens, and {self.name} reads at most {window:,}; "
-                "shorten the texts, or take a model with a longer context window"
+                "shorten the texts, or use a model with a larger context window"
             )
         return _Sequence(prompt, text)
 
@@ -125,7 +125,7 @@ class TransformersLM(LazyModel):
         if not tokenizer.chat_template:
             raise errors.RequestRefused(
                 f"{self.name} has no chat template: give its prompts as plain text (--param "
-                "score.context_utilization.chat=false), or take a model that was trained to chat"
+                "score.context_utilization.chat=false), or use a model that was trained for chat"
             )
         mark = f"MESSAGE{secrets.token_hex(8)}"
         message = [{"role": "user", "content": mark}]

@@ -75,7 +75,7 @@ async def answer(
     """
     check_variant_context(variant_context)
     if models.backends.generator is None:
-        raise UserError("answers are written by a model: add --generator MODEL")
+        raise UserError("a model must write the answers: add --generator MODEL")
     work = _Work(models, retriever, how or Generation(), k, variant_context, on_answer)
     lines = list(questions)
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]

@@ -41,7 +41,7 @@ class Chunking:
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
-            raise UserError(f"--unit {self.unit}: passages are measured in {' or '.join(UNITS)}")
+            raise UserError(f"--unit {self.unit}: the unit is {' or '.join(UNITS)}")
         if self.size < 0 or self.overlap < 0:
             raise UserError("--chunk and --overlap are whole numbers from 0")
         if self.size and self.overlap > self.size // 2:

@@ -85,7 +85,7 @@ class Documents:
         if not self.other:
             return None
         count = sum(self.other.values())
-        return f"{count:,} file{'s' if count > 1 else ''} of other kinds left out: {_counted(self.other)}."
+        return f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
 
     def _name(self, file: Path) -> str:
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
@@ -106,7 +106,7 @@ class Documents:
             yield self.path
             return
         if not self.path.is_dir():
-            raise UserError(f"there is no folder or file {self.path}")
+            raise UserError(f"{self.path} does not exist")
         closed: list[OSError] = []
         for folder, folders, names in os.walk(self.path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))

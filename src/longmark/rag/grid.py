@@ -172,16 +172,16 @@ def _keep(path: Path, settings: dict[str, Any]) -> None:
         remedy = "give another --out, or delete the folder's files and make them again"
         before = answers.with_new_names(read_object(path, remedy))
     changed = [key for key in settings if key != "readers" and key in before and before[key] != settings[key]]
-    lines = [f"  {key}: {before[key]} there, {settings[key]} now" for key in changed]
+    lines = [f"  {key}: was {before[key]}, now {settings[key]}" for key in changed]
     known = before.get("readers", {})
     if not isinstance(known, dict):
-        raise UserError(f"{path} is damaged (readers is no object); give another --out")
+        raise UserError(f"{path} is damaged (readers is not an object); give another --out")
     for label, model in settings["readers"].items():
         if known.get(label, model) != model:
-            lines.append(f"  reader {label}: {known[label]} there, {model} now")
+            lines.append(f"  reader {label}: was {known[label]}, now {model}")
     if lines:
-        remedy = "give another --out, or the settings there:"
-        raise SettingsChanged("\n".join((f"{path.parent} holds a grid with other settings; {remedy}", *lines)))
+        remedy = "name another --out, or use the same settings:"
+        raise SettingsChanged("\n".join((f"{path.parent} contains a grid with other settings; {remedy}", *lines)))
     settings["readers"] = {**known, **settings["readers"]}
     with replacing(path) as file:
         file.write(orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

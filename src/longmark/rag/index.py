@@ -196,7 +196,7 @@ async def build(
     chunker = Chunker(chunking)
     embedder = models.backends.embedder if models is not None else None
     if approximate and embedder is None:
-        raise UserError("--approximate is about vectors: add --embedder MODEL")
+        raise UserError("--approximate needs vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
     with _new_folder(out) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
@@ -236,7 +236,7 @@ class _Manifest(BaseModel):
     def _inside(cls, files: dict[str, _File]) -> dict[str, _File]:
         for name in files:
             if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
-                raise ValueError(f"{name} is no file of an index")
+                raise ValueError(f"{name} is not a file of an index")
         return files
 
 
@@ -261,7 +261,7 @@ def load(path: str | Path) -> Index:
         except OSError as error:
             raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
         if not same:
-            raise UserError(f"{file} is not as it was when the index was made; {_AGAIN}")
+            raise UserError(f"{file} was changed after the index was made; {_AGAIN}")
     try:
         vectors = dense.load_vectors(path / dense.VECTORS) if manifest.embedder else None
         approximate = None
@@ -289,7 +289,7 @@ def load(path: str | Path) -> Index:
 def _new_folder(out: Path) -> Iterator[Path]:
     """A folder to write the index into, which takes the place of `out` when the block ends well, and vanishes else."""
     if out.exists() and not (out / MANIFEST).is_file() and not (out.is_dir() and not any(out.iterdir())):
-        raise UserError(f"--out {out}: there is something else; name a new folder")
+        raise UserError(f"--out {out}: the path holds other files; name a new folder")
     new, old = (out.with_name(f".{out.name}.{kind}") for kind in ("new", "old"))
     try:
         new.mkdir(parents=True, exist_ok=True)
@@ -299,7 +299,7 @@ def _new_folder(out: Path) -> Iterator[Path]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise FolderInUse(f"{out} is being made by another process; wait for it or name another --out") from None
+        raise FolderInUse(f"{out} is in use by another process; wait for it or name another --out") from None
     try:
         for left in new.iterdir():  # of a process that was killed
             if left.name != ".lock":

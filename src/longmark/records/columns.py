@@ -84,7 +84,7 @@ class Columns:
             if value is None or value == ():
                 continue
             if field in fields and fields[field] != value:
-                columns = f"the columns {source[field]} and {column} both hold it and differ"
+                columns = f"the columns {source[field]} and {column} differ"
                 wrong.append(f"{field}: {columns}; choose one with --map {field}=COLUMN")
             else:
                 fields[field] = value
@@ -197,7 +197,7 @@ def _json_object(field: str, raw: Any) -> Any:
 
 def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
     if twice := [column for column in rest if column in meta and meta[column] != rest[column]]:
-        raise Problem(f"meta: {', '.join(twice)} is also a column of its own, and differs")
+        raise Problem(f"meta: {', '.join(twice)} is also a column, with another value")
     return {**meta, **rest}
 
 
@@ -211,11 +211,11 @@ def _check_json(fields: dict[str, Any]) -> None:
         try:
             orjson.dumps(fields[field])
         except orjson.JSONEncodeError as error:
-            raise Problem(f"{field}: cannot be kept as JSON ({error})") from None
+            raise Problem(f"{field}: cannot be stored as JSON ({error})") from None
 
 
 def _nothing_known(record: dict[str, Any]) -> str:
     if not record:
         return "the record is empty"
     shown = ", ".join(str(column) for column in list(record)[:8]) + (", …" if len(record) > 8 else "")
-    return f"no column that longmark knows (found {shown}); name them with --map question=COLUMN"
+    return f"no known column (found {shown}); name columns with --map question=COLUMN"

@@ -74,7 +74,7 @@ def check_regular(path: Path, called: str = "") -> None:
         if path.is_dir():
             raise UserError(f"{called} is a folder; name a file")
         if not path.exists():
-            raise UserError(f"there is no file {path}")
+            raise UserError(f"{path} does not exist")
         if not path.is_file():
             raise UserError(f"{called} is a pipe or a device; save its content in a file first")
     except OSError as error:
@@ -234,7 +234,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
 
 
 def _constant(name: str) -> Flaw | None:
-    return None if name == "NaN" else Flaw(f"holds {name}, which is no JSON number; write null or a finite number")
+    return None if name == "NaN" else Flaw(f"holds {name}, which is not valid JSON; write null or a finite number")
 
 
 def _int(digits: str) -> int | float | Flaw:

@@ -122,7 +122,7 @@ def read_labels(
     else:
         name, records = "human", list(enumerate(given, 1))
     if not records:
-        raise UserError(f"{name} has no records; write one rating a line")
+        raise UserError(f"{name} has no records; write one rating per line")
     columns = _Columns(name, records, mapping or {}, by, needed)
     wrong, empty = BadLines(), 0
     read: dict[tuple[Any, ...], Label | Choice] = {}

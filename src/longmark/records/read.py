@@ -66,8 +66,8 @@ class Reading:
             yield line, record if isinstance(record, Example) else self._example(record)
         if not line:
             if self._kind:
-                raise UserError(f"{self.name} has no records; write one example a line, or one a row")
-            raise UserError("there are no examples: what was given is empty (a generator can be read only once)")
+                raise UserError(f"{self.name} has no records; write one example per line or row")
+            raise UserError("there are no examples: the input is empty (a generator can be read only once)")
 
     def __iter__(self) -> Iterator[Example]:
         self.good, self._wrong = 0, BadLines()
@@ -88,7 +88,7 @@ class Reading:
             names = ", ".join(sorted(self._columns.never_seen))
             raise UserError(f"--map: no record of {self.name} has the column {names}; check the names in the file")
         if self.bad and self._skip_bad and not self.good:
-            left = f"{self.name}: no record is left without the bad ones ({self.bad:,} of {self.bad:,} bad)"
+            left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             raise BadInput([left, *self.bad_lines], self.bad + 1)
         if not self._skip_bad:
             self._wrong.check()
@@ -113,7 +113,7 @@ class Reading:
 def _repeated(example: Example, first: object) -> str:
     if "id" in example.model_fields_set:
         return f'id: "{example.id}" was already used in line {first}'
-    return f"the same record as line {first}; give them ids if both are meant"
+    return f"the same record as line {first}; add ids to keep both"
 
 
 @contextmanager

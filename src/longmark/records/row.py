@@ -14,14 +14,14 @@ from longmark.records.values import found, in_one_line
 
 STATUSES = {
     "ok": "the example has a score",
-    "missing_input": "the example has no value in a field that the metric needs",
-    "undefined": "the metric is undefined for this example (no claims, say)",
-    "unparsable": "the judge's reply could not be read, twice",
+    "missing_input": "a field that the metric needs is missing",
+    "undefined": "the score is not defined for this example (no claims, for instance)",
+    "unparsable": "two replies of the judge could not be read",
     "refused": "the judge declined to answer",
-    "too_long": "a text is longer than the model reads",
+    "too_long": "a text exceeds the model's context window",
     "model_error": "the model gave no reply; run again to retry",
-    "unsupported": "the model does not have a capability that the metric needs",
-    "over_budget": "the budget was spent; run again to continue",
+    "unsupported": "the model does not support a request that the metric needs",
+    "over_budget": "the budget was exhausted; run again to continue",
 }
 
 # Beyond 2^53, SQLite and readers of JSON do not keep every whole number.

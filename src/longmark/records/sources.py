@@ -49,7 +49,7 @@ def kind_of(path: Path) -> str:
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
-        raise UserError(f"{path}: the suffix tells the format, one of {', '.join(KINDS)}; {unpack}, or rename it")
+        raise UserError(f"{path}: the suffix must be one of {', '.join(KINDS)}; {unpack}, or rename it")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
     return kind
@@ -79,13 +79,13 @@ def _check_encoding(path: Path) -> None:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise UserError(f"{path} is UTF-16; save it as UTF-8")
     if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
-        raise UserError(f"{path} is full of NUL bytes and looks like UTF-16; save it as UTF-8")
+        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8")
 
 
 def _check_names(path: Path, names: list[str]) -> None:
     """UserError if two columns have one name: a record could keep only one of them."""
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise UserError(f"{path}: the column {', '.join(twice[:8])} is there twice; rename one")
+        raise UserError(f"{path}: the column {', '.join(twice[:8])} appears twice; rename one")
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _jsonl(path: Path) -> Records:
             yield number, parse_json(line)
         except ValueError as error:
             if line.strip() in (b"[", b"{"):
-                raise UserError(f"{path} is one JSON document, not one record a line; name it .json") from None
+                raise UserError(f"{path} is one JSON document, not one record per line; rename it to .json") from None
             yield number, Unreadable(str(error))
 
 
@@ -113,7 +113,7 @@ def _json(path: Path) -> Records:
     except ValueError as error:
         first = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
         if len(first) == 2 and all(_is_object(line) for line in first):
-            raise UserError(f"{path} holds one record a line; name it .jsonl") from None
+            raise UserError(f"{path} has one record per line; rename it to .jsonl") from None
         raise UserError(f"{path} {error}") from None
     del raw
     if isinstance(document, dict):
@@ -205,7 +205,7 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
     counts = f"{cells} cell{'' if cells == 1 else 's'} for {names} column{'' if names == 1 else 's'}"
     if cells > names:
         return f"{counts}; quote cells that hold {separators}"
-    return f"{counts}; they are separated by {separators}, as the names in the first line are"
+    return f"{counts}; they are separated by {separators}, like the names in the first line"
 
 
 # Parquet --------------------------------------------------------------------------------------------------------------

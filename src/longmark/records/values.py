@@ -96,7 +96,7 @@ def text(field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise Problem(f"{field}: expected text, found {found(value)}")
     if "\x00" in value:
-        raise Problem(f"{field}: holds a NUL character; remove it")
+        raise Problem(f"{field}: contains a NUL character; remove it")
     if not value.isascii():
         try:
             value.encode()
@@ -104,7 +104,7 @@ def text(field: str, value: Any) -> str:
             code = ord(value[error.start])
             if 0xDC80 <= code <= 0xDCFF:  # what `surrogateescape` makes of a byte that is not UTF-8
                 raise Problem(f"{field}: is not UTF-8 (byte 0x{code - 0xDC00:02X}); save the file as UTF-8") from None
-            raise Problem(f"{field}: holds half a character (the lone surrogate U+{code:04X}); remove it") from None
+            raise Problem(f"{field}: contains half a character (the lone surrogate U+{code:04X}); remove it") from None
     return value
 
 
@@ -144,5 +144,5 @@ def as_list_cell(field: str, cell: Any) -> Any:
         value, tokens = None, []
     side_by_side = isinstance(value, list) and all(isinstance(item, str) for item in value)
     if not isinstance(value, list) or (side_by_side and tokens.count(tokenize.STRING) != len(value)):
-        raise Problem(f'{field}: looks like a list but is none; write it as JSON: ["first", "second"]')
+        raise Problem(f'{field}: looks like a list but is not valid; write it as JSON: ["first", "second"]')
     return value

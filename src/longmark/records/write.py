@@ -44,7 +44,7 @@ def format_of(path: Path, option: str = "") -> str:
     """The format to write by a file's suffix. UserError for another suffix. option: that named the file."""
     kind = WRITTEN.get(path.suffix.lower())
     if kind is None:
-        raise UserError(f"{option}{path}: the suffix tells the format, one of {', '.join(WRITTEN)}")
+        raise UserError(f"{option}{path}: the suffix must be one of {', '.join(WRITTEN)}")
     return kind
 
 
@@ -71,7 +71,7 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None)
         return iter(())
     kind = sources.kind_of(path)
     if kind == "json":
-        raise UserError(f"{path}: rows are kept as one of {', '.join(WRITTEN)}")
+        raise UserError(f"{path}: the suffix for rows must be one of {', '.join(WRITTEN)}")
     rows = _jsonl_rows(path, unfinished) if kind == "jsonl" else _table_rows(path, kind)
     return _unique(path, rows) if unfinished is None else (row for _, row in rows)
 

@@ -41,7 +41,7 @@ class YamlFile:
     def check(self, wrong: Iterable[tuple[Where, str]]) -> None:
         """BadInput, a line `file:line: place: what` each, if something is wrong or a key is repeated."""
         found = {(self._line(where), f"{_shown(where)}: {what}") for where, what in wrong}
-        found |= {(line, f"{_shown(where)}: is there twice") for where, line in self.repeated}
+        found |= {(line, f"{_shown(where)}: appears twice") for where, line in self.repeated}
         lines = BadLines()
         for line, message in sorted(found):
             lines.add(f"{self.path}:{line}: {message}")
@@ -179,7 +179,9 @@ class _Loader(yaml.SafeLoader):
         try:
             return make(self, node)
         except (ValueError, OverflowError, LookupError, AttributeError):  # `!!bool maybe`, 2024-13-45
-            raise _Refused(node.start_mark, f"{given[:_LONGEST_NUMBER]} is no {kind}; put it in quotes") from None
+            raise _Refused(
+                node.start_mark, f"{given[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes"
+            ) from None
 
 
 def _too_deep(mark: Any) -> _Refused:

@@ -20,7 +20,7 @@ MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""
 STRONGEST = 0.75
 """Opacity of the strongest shade of a heat map: the number in the cell stays readable (a test holds the contrast)."""
-NOTHING = "There is nothing to draw."
+NOTHING = "There are no data to draw."
 REFERENCE = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 PAD, KEY = 6, 15
 FINEST, _LARGEST = 1e-9, 1e12
@@ -84,7 +84,7 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
             axes.set_ylim(0, tallest)
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
-    reading = f"Bars count values; all panels have the same axes.{more}"
+    reading = f"Bars are counts; all panels have the same axes.{more}"
     return Figure(label, reading, draw, math.ceil(len(shown) / columns) * height)
 
 
@@ -141,7 +141,7 @@ def scatter(
     if len(counts) > _CROWD:
         counts = Counter((_cell(a, across), _cell(b, up)) for a, b in dots)
     most, missing = max(counts.values()), len(points) - len(dots)
-    reading = "The area of a dot is the number of points there." if most > 1 else ""
+    reading = "The area of a dot is proportional to the number of points." if most > 1 else ""
     reading += f" {counted(missing, 'point')} without a value for both." if missing else ""
 
     def draw(sheet: Sheet) -> None:
@@ -233,7 +233,7 @@ def heat_map(
                 sheet.text(at, base, words, ha="center", fontsize=SMALL)
 
     missing = any(finite(value) is None for line in values for value in line)
-    reading = "The stronger the shade, the further from 0." if lo < 0 < hi else "A stronger shade is a greater value."
+    reading = "Darker shades are further from 0." if lo < 0 < hi else "Darker shades are higher values."
     reading += (" Hatched: no value." if missing else "") + more + wider
     return Figure(label, reading, draw, top + high * len(sides), width, says)
 
@@ -263,7 +263,7 @@ def first(items: Sequence[Item], what: str, most: int = MOST) -> tuple[list[Item
     """As many as are drawn, and what the caption says of the rest."""
     if len(items) <= most:
         return list(items), ""
-    return list(items[:most]), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all."
+    return list(items[:most]), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all of them."
 
 
 def framed(axes: Any, ends: Ends, most: int) -> Any:

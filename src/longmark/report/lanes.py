@@ -92,8 +92,8 @@ def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: st
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
     shown, more = first(rows, "system")
     names = [f"{row.note or i}. {row.label}" for i, row in enumerate(shown, start=1)]
-    joined = " Systems beside the same upright bar have no significant difference." if bars else ""
-    reading = f"Dot: the mean; bar through it: its interval.{joined}{more}"
+    joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
+    reading = f"Dot: the mean; bar: its interval.{joined}{more}"
     drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
     return _intervals(label, reading, shown, names, [""] * len(shown), None, drawn)
 
@@ -161,7 +161,7 @@ def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: flo
                 look = {"color": INK, "markerfacecolor": PAPER, "markersize": 4.5, "clip_on": False}
                 axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
 
-    reading = "Line: least to greatest; box: the middle half; stroke and number: the median; diamond: the mean."
+    reading = "Line: minimum to maximum; box: the middle half; stroke and number: the median; diamond: the mean."
     return Figure(label, reading + more, draw, _PITCH * len(shown) + _AXIS)
 
 
@@ -179,7 +179,7 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
     counts = [[count for _, count in bar.parts] for bar in bars]
     totals = list(map(sum, counts))
     if not any(totals):
-        return Figure(label, "Nothing was counted.")
+        return Figure(label, "No items were counted.")
     top = key_rows(names) * KEY + 4
 
     def draw(sheet: Sheet) -> None:

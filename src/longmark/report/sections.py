@@ -86,7 +86,7 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
         if skipped:
-            found.append(f"The run {name} left out {upright(str(skipped))} bad records of its file (--skip-bad).")
+            found.append(f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad).")
     keys = {key for manifest in manifests for key in manifest.fixed}
     differing = [key for key in sorted(keys) if any(m.fixed.get(key) != manifests[0].fixed.get(key) for m in manifests)]
     if differing:
@@ -193,9 +193,9 @@ def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any] | N
     for entry in spent:
         total.add(entry.usage)
     notice = (
-        f"{counted(len(sessions) - len(recorded), 'session')} did not record an end: its process was killed or still "
-        f"runs. The figures above are those of the {'other sessions' if recorded else 'rows'}. They leave out the "
-        "requests, cost and time of a session without an end."
+        f"{counted(len(sessions) - len(recorded), 'session')} without a recorded end: the process was killed or is "
+        f"still running. The figures above are from the {'other sessions' if recorded else 'rows'}, without the "
+        "requests, cost and time of such a session."
     )
     heads = ("Calls", "From cache", "Prompt tokens", "Reused", "Completion tokens", "Cost")
     return {

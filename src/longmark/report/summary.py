@@ -206,7 +206,7 @@ def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[C
         if not match:
             raise UserError(
                 f"--fail-under {expression!r}: expected METRIC>=NUMBER or METRIC<=NUMBER, "
-                "as in 'ccrs.question_relevance>=0.8' (in quotes, for > redirects)"
+                "as in 'ccrs.question_relevance>=0.8' (in quotes, because > redirects)"
             )
         condition = Condition(match[1], match[2], float(match[3]), alone=match[1] in names)
         if not any(condition.selects(name) for name in names):
@@ -252,7 +252,7 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
         if cell.interval is None:
             return False, f"no CI: {cell.reason}"
         end = cell.interval[0 if above else 1]
-        name = f"end of the {interval_name(cell.method)}, since the metric has no bounds,"
+        name = f"end of the {interval_name(cell.method)} (the metric has no bounds)"
     elif scores.outside:
         facts = summary.facts[cell.metric]
         return False, (
@@ -280,7 +280,7 @@ def _too_few(condition: Condition, scores: BoundedScores) -> str:
         return f"; no number of scores can show {condition.limit:g}, {perfect}"
     if needed > scores.n:
         these = f"{scores.n} score{'s' * (scores.n != 1)}"
-        return f"; {these} cannot show {condition.limit:g} {perfect}: {needed:,} would be needed"
+        return f"; {these} cannot show {condition.limit:g} {perfect}: at least {needed:,} are needed"
     return ""
 
 

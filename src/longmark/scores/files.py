@@ -30,7 +30,7 @@ def source_of(path: Path) -> Path:
             "rows"
         )
     if not path.exists():
-        raise UserError(f"there is no file {path}")
+        raise UserError(f"{path} does not exist")
     return path
 
 
@@ -57,9 +57,7 @@ def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
 
     def unfinished(line: int) -> None:
         if notices is not None:
-            notices.append(
-                f"The last line of {path} ({line:,}) is unfinished and was left out; {AGAIN} to complete it."
-            )
+            notices.append(f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it.")
 
     return read_rows(path, unfinished)
 

@@ -48,7 +48,7 @@ def _named(value: Any) -> str:
 
 def _each_once(values: list[Any]) -> list[Any]:
     if twice := [values[i] for i in repeats(values)]:
-        raise ValueError(f"{_named(twice[0])} is there twice")
+        raise ValueError(f"{_named(twice[0])} appears twice")
     return values
 
 
@@ -86,7 +86,7 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     names = [item.get("name") if isinstance(item, dict) else None for item in content]
     for i in repeats([name if isinstance(name, str) else None for name in names]):
         if isinstance(names[i], str):
-            wrong.append(((i, "name"), f"{names[i]} is there twice"))
+            wrong.append(((i, "name"), f"{names[i]} appears twice"))
     written: list[_Written] = []
     try:
         written = TypeAdapter(list[_Written]).validate_python(content)

@@ -31,7 +31,7 @@ def share(count: int, n: int, level: float = 0.95) -> Estimate:
     if not 0 <= count <= n:
         raise UserError(f"a share is a count of n: {count} of {n} is impossible")
     if not n:
-        return Estimate(None, None, None, 0, level, WILSON, "there is nothing to take a share of")
+        return Estimate(None, None, None, 0, level, WILSON, "there are no items")
     return Estimate(count / n, *wilson(count / n, n, NormalDist().inv_cdf((1 + level) / 2)), n, level, WILSON)
 
 

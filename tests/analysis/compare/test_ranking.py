@@ -1,4 +1,4 @@
-"""Groups of systems that cannot be told apart."""
+"""Groups of systems without a significant difference."""
 
 import itertools
 

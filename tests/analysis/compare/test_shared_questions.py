@@ -20,8 +20,8 @@ def test_a_system_apart_from_all_others_is_named_with_the_way_out(tmp_path):
     with pytest.raises(UserError) as refused:
         compare([run])
     assert str(refused.value).endswith(
-        f"{RELEVANCE}: no question has a score of every system; z shares no question with any other; without z there "
-        "would be 4: give --systems x,y"
+        f"{RELEVANCE}: no question has a score of every system; z shares no question with any other; 4 without z: use "
+        "--systems x,y"
     )
     assert compare([run], systems=["x", "y"], draws=100).metrics[0].common == 4
 
@@ -32,7 +32,7 @@ def test_where_another_metric_can_be_tested_it_is_said_of_this_one(tmp_path):
     found = compare([run_of(tmp_path / "run", values)], draws=100)
     metric = found.metric(RELEVANCE)
     assert metric.common == 0
-    assert "z shares no question with any other; without z there would be 4" in there(metric.reason)
+    assert "z shares no question with any other; 4 without z" in there(metric.reason)
     assert f"{RELEVANCE}: {metric.reason}." in found.notices
     assert found.metric(EASE).common == 4
 
@@ -42,7 +42,7 @@ def test_the_one_without_whom_most_is_common_is_left_out():
     there_is[2:, 1] = False
     there_is[:3, 3] = False
     assert without_the_sparse(there_is) == [0, 2, 3]
-    assert advice("abcd", there_is).endswith("without b there would be 7: give --systems a,c,d")
+    assert advice("abcd", there_is).endswith("7 without b: use --systems a,c,d")
     assert advice("ab", np.eye(2, dtype=bool)) == (
         "no question has a score of every system; a, b share no question with any other"
     )

@@ -78,7 +78,7 @@ def test_the_refusal_names_what_differs_and_the_way_out_and_the_notice_stands_fi
     assert "--allow-different-judges" in text
     found = compare([one, two], allow_different_judges=True)
     assert len(found.differing) == 1
-    assert found.notices[0].startswith("The scores were not all made in the same way")
+    assert found.notices[0].startswith("The scores were made in different ways")
     assert "gpt in two" in found.notices[0]
     assert "The run two is not finished" in found.notices[1]
 

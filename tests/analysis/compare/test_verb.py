@@ -50,20 +50,20 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
     run_of(tmp_path / "three", ONE)
     (tmp_path / "bad.yaml").write_text("- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n")
     for words, message in (
-        (("none",), "there is no file none"),
+        (("none",), "none does not exist"),
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
         (("one", "--alpha", "2"), "alpha must be between 0 and 1"),
         (("one", "--hypotheses", "bad.yaml"), "bad.yaml:2: [0].combine: expected 'all' or 'any', found"),
-        (("one", "--hypotheses", "none.yaml"), "there is no file none.yaml"),
+        (("one", "--hypotheses", "none.yaml"), "none.yaml does not exist"),
         (("one", "--out", "one/rows.jsonl"), "is a file"),
         (("three", "two"), "judge model: embedded:judge in three; gpt in two"),
     ):
         assert main(["compare", *words, "--draws", "100"]) == 2, words
         assert message in capsys.readouterr().err
     assert main(["compare", "three", "two", "--allow-different-judges", "--draws", "100"]) == 0
-    assert capsys.readouterr().out.startswith("Note: The scores were not all made in the same way")
+    assert capsys.readouterr().out.startswith("Note: The scores were made in different ways")
 
 
 def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsys):

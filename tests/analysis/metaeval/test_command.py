@@ -143,8 +143,8 @@ def test_python_gives_what_the_command_gives(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "nowhere.csv"], "longmark: there is no file nowhere.csv"),
-        (["nowhere", "ratings.csv"], "there is no file nowhere"),
+        (["run", "nowhere.csv"], "longmark: nowhere.csv does not exist"),
+        (["nowhere", "ratings.csv"], "nowhere does not exist"),
         (["run", "ratings.csv", "--label", "qualty"], "unknown label: qualty. Did you mean quality?"),
         (["run", "ratings.csv", "--metrics", "nearr"], "Did you mean near or far?"),
         (["run", "ratings.csv", "--by", "field"], "unknown column in --by: field"),

@@ -90,7 +90,7 @@ def test_rows_of_a_file_and_names_of_metrics(tmp_path: Path):
     assert read_answers(rows, ["f.b"], ["f"]).metrics["f.b"].higher_is_better is False
     with pytest.raises(UnknownName, match=r"Did you mean f\.a"):
         read_answers(rows, ["f.aa"])
-    with pytest.raises(UserError, match="there is no file"):
+    with pytest.raises(UserError, match="does not exist"):
         read_answers(tmp_path / "none.jsonl")
 
 

@@ -241,4 +241,4 @@ def test_one_rater_has_no_ceiling():
     found = agreement(RatedItems([[Vote("x", "a", None)]] * 5), {}, {}, Options())
     assert (found.reason, found.ceilings, found.coefficients) == ("there is one rater only", (), ())
     apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, Options())
-    assert apart.reason == "no answer was rated by two people"
+    assert apart.reason == "no answer has ratings of two raters"

@@ -146,7 +146,7 @@ def test_answers_to_one_question_count_as_one_among_people():
             [("yes",) * 3, ("yes",) * 3, ("yes", "no", "no"), ("yes", "no")],
             (
                 *(2, 2, pytest.approx(175 / 3), "Student's t", pytest.approx(10 / 28)),
-                "kappa leaves out 1 answer with fewer than 3 labels; "
+                "kappa excludes 1 answer with fewer than 3 labels; "
                 "no interval of kappa: it needs 15 questions, and there are 3",
             ),
         ),
@@ -167,7 +167,7 @@ def test_tables_of_people_say_why_a_cell_is_empty():
     study = results(judged={("g", "e"): other})
     rows = people.by_label(given, study)
     assert [row[-1] for row in people.table_5([], rows, ["e"]).rows] == [
-        "no answer was labelled by two people; e judged no answer that was labelled"
+        "no answer has labels of two raters; e judged no labelled answer"
     ]
     assert [row[-1] for row in people.mismatch_table(rows).rows] == ["no labelled answer was judged"]
     assert [row[-1] for row in people.table_12(rows, results()).rows] == [
@@ -199,7 +199,7 @@ def test_correlations_on_the_scales():
     study = results(judged={("g", "e"): {MASKED: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
     given = labels(answer_relevance=scores, context_utilization=scores)
     mutual, judge, utilization = people.on_scales(given, study)
-    assert (mutual.other, mutual.items) == ("people", 3)
+    assert (mutual.other, mutual.items) == ("raters", 3)
     assert mutual.rho.value == pytest.approx(0.5)
     # rows: people 1 2 2 1 3 3 against .1 .1 .1 .1 .9 .9: ranks centred -2 0 0 -2 2 2 and -1 -1 -1 -1 2 2; products
     # 2 0 0 2 4 4 = 12; squares 16 and 12: rho = 12/sqrt(192) = .86603
@@ -207,7 +207,7 @@ def test_correlations_on_the_scales():
     assert judge.rho.value == pytest.approx(0.75**0.5)
     assert utilization.scale == "context_utilization"
     by_proxy = results(proxied={("g", "p"): {ABSOLUTE: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
-    assert [one.other for one in people.on_scales(given, by_proxy)] == ["people", "people", "p"]
+    assert [one.other for one in people.on_scales(given, by_proxy)] == ["raters", "raters", "p"]
     table = people.scale_table([mutual, judge], results())
     assert [row[2] for row in table.rows] == [pytest.approx(0.5), pytest.approx(0.75**0.5)]
 

@@ -90,8 +90,8 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
         *("table4", "table4_facts", "table3", "table8", "table9", "table10", "table10_bands", "stages"),
     }
     told = " ".join(shown(outcome).notices)
-    assert "4 questions are few" in told
-    assert "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)." in told
+    assert "4 questions are too few" in told
+    assert "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)." in told
 
 
 def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, CallCache]):
@@ -109,7 +109,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
         row["variant"]: row["scored"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
     }
     assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
-    assert "profession, which may leave the question's words unchanged" in table(outcome, "table1").note
+    assert "profession, which may leave the question unchanged" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_votes"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
     assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
@@ -159,7 +159,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
     assert set(after - before) == {"judge-b"}
     assert [row["specificity"] for row in rows(table(outcome, "table1"))] == [1.0, 0.0]
     told = " ".join(shown(outcome).notices)
-    assert "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)." in told
+    assert "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)." in told
     assert "There is one generator" in told
     assert set(made_of(outcome)) & {"table3", "table4", "table9"} == set()
 
@@ -167,9 +167,9 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"k": 3}, "k: 5 there, 3 now"),
-        ({"variants": ["paraphrase"]}, "variants: there and not now: .*hazard"),
-        ({"seed": 9}, "questions.seed: 3 there, 9 now"),
+        ({"k": 3}, "k: was 5, now 3"),
+        ({"variants": ["paraphrase"]}, "variants: removed: .*hazard"),
+        ({"seed": 9}, "questions.seed: was 3, now 9"),
         ({"n": 5}, "questions.n: 4 there"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_study_of_version_0_1_is_resumed_or_refused(tmp_path: Path, idx: Path,
     carry(plan, cache)
     assert (fakes.calls, _files(plan.out), list(state(plan)["stages"])) == (calls, files, list(known["stages"]))
     path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "code"}}), encoding="utf-8")
-    with pytest.raises(SettingsChanged, match="variant_context: original there, own now"):
+    with pytest.raises(SettingsChanged, match="variant_context: was original, now own"):
         carry(plan, cache)
 
 
@@ -203,7 +203,7 @@ def test_a_label_cannot_come_to_mean_another_model(whole: tuple[Fakes, Plan, Out
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
     swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
-    with pytest.raises(SettingsChanged, match=f"{role}.{first.label}: .* there, .* now"):
+    with pytest.raises(SettingsChanged, match=f"{role}.{first.label}: was .*, now .*"):
         carry(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
 
 
@@ -240,7 +240,7 @@ def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, 
     lines = plan.questions_path.read_bytes().splitlines(keepends=True)
     plan.questions_path.write_bytes(b"".join(lines[:-1]))
     outcome = carry(plan, cache, tell=heard.append)
-    assert any("questions.jsonl was changed since it was made; it is used as it is." in told for told in heard)
+    assert any("questions.jsonl was edited after it was made; the edited file is used." in told for told in heard)
     assert fakes.calls == calls
     assert len(list(Reading(plan.variants_path))) == 10
     assert [row["scored"] for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Specificity"] == [
@@ -301,7 +301,7 @@ def test_gaps_that_are_allowed_are_told(tmp_path: Path, idx: Path, cache: CallCa
     )
     outcome = carry(plan, cache)
     assert outcome.stopped is None
-    assert any("answers: A: 2 left out" in told for told in shown(outcome).notices)
+    assert any("answers: A: 2 omitted" in told for told in shown(outcome).notices)
 
 
 def test_the_budget_ends_a_stage_and_a_larger_one_goes_on(tmp_path: Path, idx: Path, cache: CallCache):
@@ -343,8 +343,8 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
     refused("unknown parameter: score.specificity.sample", UnknownName, params={"score.specificity.sample": 1})
     refused("unknown variant: vehicle", UnknownName, variants=["vehicle"])
     refused("which questions", n=None)
-    refused("there is no such file", questions=tmp_path / "none.jsonl")
-    refused("two have this name", evaluators=[Member("x", (fakes.judges[0],)), Member("x", (fakes.judges[1],))])
+    refused("does not exist", questions=tmp_path / "none.jsonl")
+    refused("the name is used twice", evaluators=[Member("x", (fakes.judges[0],)), Member("x", (fakes.judges[1],))])
     refused("has no vectors", retriever="dense")
     refused("unknown embedded model: nothing", UnknownName, proxies=[member("embedded:nothing")])
     stray = tmp_path / "stray"
@@ -384,7 +384,7 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, C
         ("yes", 1, 1),
         ("no", 7, 1),
     ]
-    assert [row["other"] for row in rows(table(outcome, "scales"))] == ["people", "yes", "no"]
+    assert [row["other"] for row in rows(table(outcome, "scales"))] == ["raters", "yes", "no"]
     assert not any("Tables 5, 11 and 12" in told for told in shown(outcome).notices)
 
 
@@ -461,7 +461,7 @@ def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: P
     refused = run(*command, home=tmp_path / "home")
     assert (refused.code, refused.err) == (
         2,
-        "longmark: which questions? Give a file of them, or --n N to draw N of the domain\n",
+        "longmark: no questions: give a file, or --n N to sample N of the domain\n",
     )
     renamed = run(*command, "--n", "3", "--follow", "code", home=tmp_path / "home")
     assert (renamed.code, renamed.err) == (

@@ -220,8 +220,8 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
     assert (column(table, "scored"), column(table, "total")) == ([0, 2], [3, 3])
     assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
     nothing, some = column(table, "reason")
-    assert nothing == "4 of 6 verdicts left out by the judges; no claim has two verdicts to compare"
-    assert str(some).startswith("1 of 6 verdicts left out by the judges")
+    assert nothing == "4 of 6 verdicts are missing; no claim has two verdicts to compare"
+    assert str(some).startswith("1 of 6 verdicts are missing")
     _, voted = tables.dimensions(study)
     assert column(voted, "verdicts") == [6, 6, 0, 0]
     assert column(voted, "verdicts_left_out") == [4, 1, 0, 0]

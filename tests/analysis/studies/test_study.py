@@ -91,7 +91,7 @@ def test_a_stage_is_made_again_when_what_it_was_made_of_has_changed(tmp_path: Pa
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
     carry_out(small.study(tell=heard.append))
     assert small.made == ["questions", "answers", "answers"]
-    assert heard == [f"{path} was changed since it was made; it is used as it is."]
+    assert heard == [f"{path} was edited after it was made; the edited file is used."]
     assert len(list(Reading(small.out / "answers" / "A.jsonl"))) == 2
     path.unlink()
     carry_out(small.study())
@@ -105,7 +105,7 @@ def test_a_stage_without_replies_is_not_finished_unless_gaps_are_allowed(tmp_pat
     assert stopped is not None
     assert str(stopped) == (
         "answers: A: the model gave no reply for 1 line, the first: 1: the server is down\n"
-        "The same command asks again; --allow-gaps continues without them"
+        "Repeat the command to request them again, or add --allow-gaps to continue without them"
     )
     assert not (small.out / "answers" / "A.jsonl").exists()
     assert carry_out(small.study(allow_gaps=True)).stopped is None
@@ -125,7 +125,7 @@ def test_a_stage_whose_output_cannot_be_written_is_not_finished(tmp_path: Path):
 def test_a_folder_of_another_study_or_in_use_is_refused(tmp_path: Path):
     small = Small(tmp_path)
     carry_out(small.study())
-    with pytest.raises(UserError, match=r"is of a study of another kind \(small\); name another --out"):
+    with pytest.raises(UserError, match=r"belongs to another kind of study \(small\); name another --out"):
         carry_out(small.study("other"))
     with opened(small.study()), pytest.raises(FolderInUse, match="in use by another process"):
         carry_out(small.study())

@@ -43,8 +43,8 @@ def check_scoring(scores: Scores, metrics: Sequence[str], allowed: bool, consequ
     if differing and not allowed:
         lines = "\n".join(f"  {line}" for line in differing)
         raise UserError(
-            f"the scores were not all made in the same way, so {consequence}:\n{lines}\n"
-            "Score them again in one way, or give --allow-different-judges to accept them with a notice."
+            f"the scores were made in different ways, so {consequence}:\n{lines}\n"
+            "Score them again with the same settings, or use --allow-different-judges to compare them anyway."
         )
     return differing
 
@@ -92,7 +92,7 @@ def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]
     found = []
     if differing:
         found.append(
-            "The scores were not all made in the same way, so differences below may come from the scoring and not from "
+            "The scores were made in different ways, so the differences below may come from the scoring and not from "
             "the systems. " + " · ".join(differing)
         )
     found += [*scores.notices, *_unfinished(scores)]
@@ -166,7 +166,7 @@ def advice(names: Sequence[str], there: NDArray[np.bool_]) -> str:
     more = int(there[:, kept].all(axis=1).sum())
     if more > count:
         dropped = ", ".join(name for i, name in enumerate(names) if i not in kept)
-        text += f"; without {dropped} there would be {more:,}: give --systems {','.join(names[i] for i in kept)}"
+        text += f"; {more:,} without {dropped}: use --systems {','.join(names[i] for i in kept)}"
     return text
 
 

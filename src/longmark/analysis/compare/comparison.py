@@ -178,7 +178,7 @@ def _comparable(
             apart = apart or f"{metric}: {advice(names, there[:, present])}"
     if not chosen:
         raise UserError(
-            "there is nothing to compare: no metric has scores of two systems that can be averaged. "
+            "there is nothing to compare: no metric has scores of two systems. "
             + "; ".join(f"{metric}: {why}" for metric, why in left_out)
         )
     if not shared:

@@ -25,7 +25,7 @@ _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
 HYPOTHESES = "Hypotheses"
-_NOT_EQUAL = "No significant difference does not mean equal: see the detectable differences."
+_NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 
 
 class On(NamedTuple):
@@ -423,7 +423,7 @@ def _missing(found: Comparison) -> Section:
     rows += [(metric, *[None] * 5, why) for metric, why in found.left_out]
     heads = ("metric", "system", "questions", "compared", "missing", "missing only here", "reason")
     excluded = sum(one.questions - one.common for one in found.metrics)
-    says = f"{excluded:,} questions of a metric are not compared: a system has no score. None counts as 0."
+    says = f"Questions not compared because a system has no score: {excluded:,} over all metrics."
     return Section(
         "Missing scores",
         says if excluded else "Every scored question is compared.",

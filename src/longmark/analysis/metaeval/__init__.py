@@ -105,7 +105,7 @@ def metaeval(
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
     if given.empty:
-        notices.append(f"{given.empty:,} lines of {given.name} have no value and are left out.")
+        notices.append(f"{given.empty:,} lines of {given.name} have no value and are ignored.")
     notices += [f"No results by the column {column}: {reason}." for column, reason in given.unused]
     return Metaeval(
         sources=scores.sources,

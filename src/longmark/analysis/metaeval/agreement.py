@@ -112,7 +112,7 @@ def agreement(
     several = [place for place, item in enumerate(items) if len(item) >= 2]
     by_rater = _raters(rated)
     if not several:
-        reason = "there is one rater only" if len(raters) == 1 else "no answer was rated by two people"
+        reason = "there is one rater only" if len(raters) == 1 else "no answer has ratings of two raters"
         return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
     most = _MOST_OF_MANY if len({vote.name for item in items for vote in item}) > _MANY else _MOST
 

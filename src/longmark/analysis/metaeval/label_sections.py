@@ -119,7 +119,7 @@ def _correlation(part: RatingLabel, ci: Interval) -> Section:
             Column("reason", "spearman.reason"),
         ),
         part.metrics,
-        "Above 0: the metric agrees with people; the sign is reversed where lower is better. Kendall: tau-b. "
+        "Above 0: the metric agrees with the raters (reversed where lower is better). Kendall: tau-b. "
         f"Intervals: {how}, Fisher's scale. missing: rated answers without a score.",
     )
     rhos = [lane(each.metric, each.spearman) for each in part.metrics if each.spearman is not None]
@@ -364,8 +364,8 @@ def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
         ),
         part.metrics,
         f"Scores are rounded to {part.places} decimals; equal scores are a tie; the lower score wins where lower is "
-        "better. without human ties: over pairs on which the raters chose a or b; a tie of the metric is wrong. both "
-        "decide: over pairs on which the metric is not tied either. "
+        "better. without human ties: pairs on which the raters chose a or b; a tie of the metric is wrong. both "
+        "decide: pairs on which the metric is not tied either. "
         "Chance is 1/3 with three choices, 1/2 with two. missing: pairs with an unscored answer. "
         f"Intervals: {methods}.",
     )

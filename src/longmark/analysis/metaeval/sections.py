@@ -220,7 +220,7 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
         (
             Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
             *ci("value", lambda a: a),
-            *(Column(f"{what}s", "n", key="items"), Column("left out", "missing")),
+            *(Column(f"{what}s", "n", key="items"), Column("excluded", "missing", key="left_out")),
             Column("reason", lambda a: a.reason if a.value is None else None),
         ),
         found.coefficients,

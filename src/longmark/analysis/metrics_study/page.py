@@ -153,7 +153,7 @@ def _bounds(study: MetricsStudy) -> Section:
         Column("outside", "of.bounds.outside"),
     )
     items = [on for on in _on_systems(study) if on.of.bounds is not None]
-    note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are left out."
+    note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
     says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
     return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
 
@@ -236,11 +236,11 @@ def _question_means(study: MetricsStudy) -> Section:
 
     columns = (
         *(Column("metric"), Column("systems", "question_means.systems"), Column("questions", "question_means.n")),
-        *(Column("left out", "question_means.left_out"), quantile("min", 0.0, "minimum")),
+        *(Column("excluded", "question_means.left_out", key="left_out"), quantile("min", 0.0, "minimum")),
         *(quantile("10 %", 0.1, "p10"), quantile("25 %", 0.25, "p25"), quantile("median", 0.5)),
         *(quantile("75 %", 0.75, "p75"), quantile("90 %", 0.9, "p90"), quantile("max", 1.0, "maximum")),
     )
-    note = "Left out: questions without a score of some system."
+    note = "excluded: questions without a score of some system."
     if study.as_published:
         note = "Means are over the systems with a score, as published."
     bins = [
@@ -390,7 +390,7 @@ def _discriminative(study: MetricsStudy) -> Section:
         *(Column("metric"), Column("significant pairs", "power.significant"), Column("pairs", "power.pairs")),
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
         Column("questions", lambda one: one.test and one.test.n),
-        Column("left out", lambda one: one.test and one.test.missing),
+        Column("excluded", lambda one: one.test and one.test.missing, key="left_out"),
         Column("reason"),
     )
     pairs = (

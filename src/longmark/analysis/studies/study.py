@@ -52,7 +52,7 @@ _REMEDY = "name another --out (the call cache still has the replies)"
 
 
 class StudyStopped(LongmarkError):
-    """A stage is not finished; the same command continues it. why: `budget`, `gaps` (a model gave no reply) or
+    """A stage is not finished. Repeat the same command to resume. why: `budget`, `gaps` (a model gave no reply) or
     `interrupt`."""
 
     def __init__(self, why: str, message: str) -> None:
@@ -303,7 +303,7 @@ class _Folder:
         known = self._state["stages"].setdefault(stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0})
         if self.is_done(stage):
             if (output := digest(stage.out)) != known["output"]:
-                self._study.session.tell(f"{stage.out} was changed since it was made; it is used as it is.")
+                self._study.session.tell(f"{stage.out} was edited after it was made; the edited file is used.")
                 known |= {"output": output, "changed_by_hand": True}
                 self._write()
             return
@@ -339,13 +339,16 @@ class _Folder:
         """Why a stage is not finished; None: it is."""
         session = self._study.session
         if made.interrupted:
-            return StudyStopped(INTERRUPT, f"{name}: interrupted; the same command continues")
+            return StudyStopped(INTERRUPT, f"{name}: interrupted; repeat the same command to resume")
         if session.budget.stopped:
-            resume = "The same command with a larger budget resumes the study."
+            resume = "Repeat the command with a larger budget to resume the study."
             return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")
         if made.no_reply and not session.allow_gaps:
-            lines, resume = counted(len(made.no_reply), "line"), "The same command asks again; --allow-gaps continues"
-            first = f"the model gave no reply for {lines}, the first: {made.no_reply[0]}"
+            lines, resume = (
+                counted(len(made.no_reply), "line"),
+                "Repeat the command to request them again, or add --allow-gaps to continue",
+            )
+            first = f"no reply for {lines}, the first: {made.no_reply[0]}"
             return StudyStopped(GAPS, f"{name}: {first}\n{resume} without them")
         return StudyStopped(GAPS, made.failed) if made.failed else None
 
@@ -369,7 +372,7 @@ class _Folder:
         state = read_object(path, _REMEDY)
         kind, stages = state.get("kind"), state.get("stages")
         if kind != self._study.kind:
-            raise UserError(f"{path} is of a study of another kind ({kind}); {_REMEDY}")
+            raise UserError(f"{path} belongs to another kind of study ({kind}); {_REMEDY}")
         if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
             raise UserError(f"{path} is damaged (stages is missing or of another type); {_REMEDY}")
         state = self._study.upgrade(state)
@@ -380,7 +383,7 @@ class _Folder:
     def _same(self, before: Any, after: Any, what: str) -> None:
         """SettingsChanged, with the differences, unless both are equal."""
         if lines := list(differences("", before, after)):
-            head = f"{self.path} holds a study with {what}; name another --out, or give the same:"
+            head = f"{self.path} contains a study with {what}; name another --out, or use the same:"
             raise SettingsChanged("\n".join((head, *lines)))
 
     def _write(self) -> None:
@@ -440,11 +443,11 @@ def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[st
     """What was left out of the stages, and why sections are left out."""
     for name, known in stages.items():
         if known.get("left_out"):
-            yield f"{name}: {len(known['left_out'])} left out, the first: {known['left_out'][0]}"
+            yield f"{name}: {len(known['left_out'])} omitted, the first: {known['left_out'][0]}"
         for note in known.get("notes", ()):
             yield f"{name}: {note}."
         if not known.get("finished"):
-            yield f"{name} is not finished; the same command continues it."
+            yield f"{name} is not finished. Repeat the same command to resume."
     yield from filter(None, (part.absent(results) for part in parts))
 
 

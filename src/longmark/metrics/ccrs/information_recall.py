@@ -1,7 +1,7 @@
 """Information recall (CCRS, section 2.3.2, IR): how much of the reference answer does the answer contain?
 
 IR(r, g, C) = judge(r, g, C) / 100. Range [0, 1], higher is better. The judge sees passages, answer and reference, not
-the question (appendix B). An empty answer scores 0. With several references the greatest score counts, and the evidence
+the question (appendix B). An empty answer scores 0. With several references the highest score counts, and the evidence
 names its reference. Cost: 1 call for each judge and reference.
 With `--scoring expected` the score is the expected digit from 0 to 9, divided by 9. Do not pool scores of the two
 prompts.

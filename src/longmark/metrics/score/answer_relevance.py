@@ -17,7 +17,7 @@ masking could not be checked.
 Cost: 1 call for masking, 2 for questions, 2 batches of the embedder. An answer of more than 4,000 bytes is masked in
 pieces. For one of more than 12,000 bytes the questions are written in pieces too, and the mean is over all of them.
 
-Parameters: questions: n.
+Parameters: questions: n, the number of generated questions.
 Deviations: the prompts are ours. In the paper the model rewrites the answer with placeholders, which is not checked
 (section 3.3, appendix E.3). Here it names phrases and code replaces them: nothing else can change, the reply is short,
 and a small judge can do it (design/small-judges.md).

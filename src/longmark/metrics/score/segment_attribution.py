@@ -13,7 +13,7 @@ reads (bge-reranker-base at 512 tokens), and later points have none.
 Unscored (`undefined`): an empty answer; the order of an answer of one point, or of more than `max_points`.
 Cost: 1 reranker call with n + 1 documents for n points.
 
-Parameters: max_points, the most points that are left out one by one.
+Parameters: max_points: the maximum number of points.
 Deviations: the published counts of changed orders (1,393 and 1,397 of 1,412) also count the closing part, which the
 authors' code drops from the rewritten answer, and count an answer of one point as unchanged. Ours compares points only.
 """

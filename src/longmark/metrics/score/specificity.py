@@ -21,8 +21,8 @@ Several judges are asked once each, at temperature 0. A single judge is asked `s
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists of
 claims are processed in pieces of that size.
 
-Parameters: samples, temperature: of a single judge. all_na: `zero` scores 0 if all dimensions of all claims are n/a, as
-the authors do (63 of their 1,412 answers); the dimensions stay unscored.
+Parameters: samples, temperature: for a single judge. all_na: `zero` scores 0 if all dimensions of all claims are n/a,
+as the authors do (63 of their 1,412 answers); the dimensions stay unscored.
 Deviations: the prompts are ours. In the paper the judge gives an explanation, which is not checked; here it copies
 words, which are (design/small-judges.md shows the effect with a small judge). The rule for ties is ours for K other
 than 3: with three judges a tie is always of all three labels, for which the authors' data has n/a. Sampling a single

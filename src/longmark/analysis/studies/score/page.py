@@ -41,9 +41,9 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
         return None
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
-        f"of means, from {FEWEST_BCA} values on: BCa bootstrap, {results.intervals.resamples:,} resamples, seed "
-        f"{results.intervals.seed}; below: Student's t, clipped to the metric's bounds; of equal values: from the "
-        "share of other values that the sample can have missed; rows that share a question count as one"
+        f"means: BCa bootstrap from {FEWEST_BCA} values on ({results.intervals.resamples:,} resamples, seed "
+        f"{results.intervals.seed}); below, Student's t, clipped to the metric's bounds; equal values: computed from "
+        "the bounds; rows that share a question are resampled together"
     )
     return Document(
         kind="score study",
@@ -58,22 +58,22 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
 
 def _warnings(results: Results, questions: int) -> Iterator[str]:
     if questions < _FEW:
-        yield f"{questions} questions are few: intervals are wide or missing. Do not compare models with them."
+        yield f"{questions} questions are too few to compare models: intervals are wide or missing."
     if len(results.evaluators) < 2:
-        yield "There is one evaluator: the effect of the judge cannot be seen (--evaluator MODEL twice)."
+        yield "There is one evaluator: the effect of the judge is unknown (give --evaluator twice)."
     if len(results.generators) < 2:
-        yield "There is one generator: no answers are compared (--generator MODEL twice)."
+        yield "There is one generator: no generators are compared (give --generator twice)."
     if results.labels is not None and results.labels.left_out:
         counts = ", ".join(f"{count} of {name}" for name, count in results.labels.left_out.items())
-        yield f"Labels of dimensions that the study does not have were left out: {counts}."
+        yield f"Labels of dimensions that are not in the study were ignored: {counts}."
     if not results.judged:
-        yield "Specificity and answer relevance are left out of table 1: no answer has been judged yet."
+        yield "Table 1 has no specificity and answer relevance: no answer has been judged yet."
 
 
 def _no_proxy(results: Results) -> str:
     if not results.proxies:
-        return "Tables 3, 4 and 8 are left out: they need a proxy language model (--lm MODEL)."
-    return "" if results.proxied else "Tables 3, 4 and 8 are left out: no proxy has scored the answers yet."
+        return "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)."
+    return "" if results.proxied else "Tables 3, 4 and 8 are omitted: no proxy has scored the answers yet."
 
 
 def _answers(results: Results) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ def _specificity(results: Results) -> list[Figure]:
         mean = results.mean(SPECIFICITY, scores.get(SPECIFICITY, []))
         note = f"n = {mean.n} of {mean.total}"
         rows.append(ForestRow(f"{generator} by {evaluator}", mean.value, mean.low, mean.high, note))
-    label = "Mean specificity of each generator under each evaluator"
+    label = "Mean specificity by generator and evaluator"
     return [forest(rows, label, reference=None)] if rows else []
 
 
@@ -126,40 +126,41 @@ PARTS: tuple[Part[Results], ...] = (
         "depend on the evaluator: it is the same in all rows of a generator.",
         tables.table_1,
         figures=_specificity,
-        note="Specificity and relevance are judged by an evaluator; robustness is the cosine of an answer with the "
-        "answer to a paraphrase (it should stay) or to a perturbed question (it should change).",
+        note="Robustness is the cosine of the answer to the original question and the answer to a paraphrase (should "
+        "be high) or to a perturbed question (should be low).",
     ),
     Part(
         "Specificity by dimension",
-        "The mean share of an answer's claims that state a detail which the passages support, among the claims that "
-        "state one; and the majority verdicts on all claims.",
+        "Of the claims that state a detail on a dimension, the share that the passages support: mean over answers. "
+        "Then the majority verdicts on all claims.",
         lambda results: [*tables.dimensions(results), tables.jury(results)],
         note="A missing verdict counts as n/a in the majority verdict. The agreement excludes it and compares claims "
         "with two verdicts or more.",
     ),
     Part(
         "Answers",
-        "A page for each generator, with every answer, its passages, and the details of each evaluator and each proxy: "
+        "A page for each generator with every answer, its passages, and the evidence of each evaluator and proxy: "
         "claims and verdicts, points, facts.",
         links=_answers,
     ),
     Part(
         "Robustness by kind of variant",
-        "The cosine of the answer to a variant with the answer to the original question.",
+        "The cosine of the answer to a variant and the answer to the original question.",
         lambda results: [tables.variants(results)],
     ),
     Part(
         "Table 2: reranking",
-        "The reranker's raw score of question and answer, and how many answers change when their points are put in "
-        "the order of what each adds.",
+        "The reranker's raw score of question and answer, and the number of answers whose points change their order "
+        "when sorted by delta.",
         lambda results: [tables.table_2(results)],
-        note="Raw scores of different rerankers cannot be compared. Answers of one point have no order.",
-        absent=lambda r: "" if r.points else "Table 2 is left out: it needs a reranker (--reranker MODEL).",
+        note="A point's delta is the score of the answer minus the score without the point. Raw scores of different "
+        "rerankers are not comparable. An answer with one point has no order.",
+        absent=lambda r: "" if r.points else "Table 2 is omitted: it needs a reranker (--reranker MODEL).",
     ),
     Part(
         "Table 4: context utilization",
-        "How much a proxy's confidence in an answer falls, in the mean over the facts of its passages, when a fact is "
-        "removed; absolute, and relative to the confidence with all facts.",
+        "How much a proxy's confidence in an answer falls when a fact of the passages is removed: mean over the facts, "
+        "absolute and relative to the confidence with all facts.",
         utilization.table_4,
         note="CU: context utilization, absolute. CU relative: in percent of the confidence with all facts. Min and max "
         "are over answers. The second table is over single facts; a fact is distracting if the confidence is higher "
@@ -168,18 +169,18 @@ PARTS: tuple[Part[Results], ...] = (
     ),
     Part(
         "Tables 3 and 8: consistency of the proxies",
-        "Whether a proxy is as sure of an answer when it reads the facts as when it reads the whole passages: the "
-        "correlation of the two over answers.",
+        "Correlation over answers of a proxy's confidence given the facts and its confidence given the complete "
+        "passages.",
         _consistency,
         figures=_scatters,
-        note="Table 8 adds the entropy, which only a proxy of transformers (--lm hf:NAME) gives.",
+        note="Table 8 adds the entropy, which only transformers models (--lm hf:NAME) give.",
     ),
     Part(
         "Table 9: agreement of the proxies",
-        "The scores that two proxies give the same answers.",
+        "Agreement of two proxies on the same answers.",
         lambda results: [utilization.agreement_table(utilization.agreements(results), results)],
         absent=lambda r: (
-            "" if len(r.proxies) > 1 else "Table 9 is left out: it compares two proxies (--lm MODEL twice)."
+            "" if len(r.proxies) > 1 else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
         ),
     ),
     Part(
@@ -188,26 +189,23 @@ PARTS: tuple[Part[Results], ...] = (
         tables.table_10,
     ),
     Part(
-        "Tables 5, 11 and 12: people and evaluators",
-        "Agreement of people with each other, and with each evaluator. An evaluator's label of an answer is the "
-        "majority of its claims' votes that are not n/a.",
+        "Tables 5, 11 and 12: raters and evaluators",
+        "Agreement of raters with each other and with each evaluator. An evaluator's label of an answer is the "
+        "majority of its votes on claims, without n/a.",
         people.tables,
-        absent=lambda r: (
-            "" if r.labels else "Tables 5, 11 and 12 are left out: they need people's labels (--labels FILE)."
-        ),
+        absent=lambda r: "" if r.labels else "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE).",
     ),
     Part(
         "Mismatches",
-        "Whether an evaluator differs from people where people differ from each other: the share of its mismatches on "
-        "items on which people disagree, beside the share of all labels on such items.",
+        "Labels of raters that differ from the evaluator's label: the share on items where raters disagree. Compare it "
+        "with the share of all labels on such items.",
         _mismatches,
     ),
     Part(
         "Scales",
-        "Spearman's correlation of people's ratings with each other, with masked relevance, and with context "
-        "utilization.",
+        "Spearman's correlation of raters with each other, with masked answer relevance, and with context utilization.",
         _scales,
-        note="Two people who rated an answer have no order: every pair is counted in both orders.",
+        note="Two raters of an answer have no order, so each pair is counted in both orders.",
     ),
 )
 

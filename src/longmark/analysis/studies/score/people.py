@@ -54,7 +54,7 @@ from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.correlation import correlation
 from longmark.stats.results import Estimate
 
-PEOPLE = "people"
+PEOPLE = "raters"
 RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
 SCALES = (RELEVANCE, UTILIZATION)
 _CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
@@ -197,9 +197,7 @@ def _kappa(
     how: dict[str, Any] = asdict(intervals)
     kappa = fleiss_kappa(padded(items), clusters=questions, **how)
     most, count = max(map(len, items)), kappa.clusters or 0
-    fewer = (
-        f"kappa leaves out {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
-    )
+    fewer = f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
     if kappa.value is None:
         return kappa, (fewer, f"no kappa: {kappa.reason}")
     reason = by_question(kappa.reason or "")
@@ -323,15 +321,15 @@ def table_5(own: Sequence[Line], rows: Sequence[Line], every: Sequence[str]) -> 
 
     def missing(dimension: str) -> str | None:
         unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
-        alone = "no answer was labelled by two people" if percent.get((dimension, PEOPLE)) is None else ""
-        return in_words(alone, *(f"{name} judged no answer that was labelled" for name in unjudged))
+        alone = "no answer has labels of two raters" if percent.get((dimension, PEOPLE)) is None else ""
+        return in_words(alone, *(f"{name} judged no labelled answer" for name in unjudged))
 
     def agreed(who: str, dimension: str) -> float | None:
         return percent.get((dimension, who))
 
     columns = (
-        *(Column("dimension", str), Column("annotators", partial(agreed, PEOPLE), 1)),
-        *(Column(f"annotators and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
+        *(Column("dimension", str), Column("raters", partial(agreed, PEOPLE), 1, key="annotators")),
+        *(Column(f"raters and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
         Column("reason", missing),
     )
     names = list(dict.fromkeys(one.dimension for one in (*own, *rows)))
@@ -350,7 +348,7 @@ def table_11(own: Sequence[Line], results: Results) -> Table:
         *interval_columns("Fleiss's kappa", "kappa", 3, results.intervals.name, "kappa", "kappa_interval"),
         *(method_column("kappa", "kappa_interval_method"), Column("items"), Column("reason", "missing")),
     )
-    return Table("table11", "Agreement of annotators (SCORE's table 11)", columns, _in_percent(own))
+    return Table("table11", "Agreement of raters (SCORE's table 11)", columns, _in_percent(own))
 
 
 def table_12(rows: Sequence[Line], results: Results) -> Table:
@@ -360,7 +358,7 @@ def table_12(rows: Sequence[Line], results: Results) -> Table:
         *mean_columns(results, "agree, %", 1, "percent"),
         *(Column("labels compared", "compared", key="compared"), Column("total"), Column("reason", "missing")),
     )
-    return Table("table12", "Annotators and evaluators (SCORE's table 12)", columns, _in_percent(rows))
+    return Table("table12", "Raters and evaluators (SCORE's table 12)", columns, _in_percent(rows))
 
 
 def mismatch_table(rows: Sequence[Line]) -> Table:
@@ -368,19 +366,19 @@ def mismatch_table(rows: Sequence[Line]) -> Table:
     columns = (
         *(DIMENSION, EVALUATOR, Column("mismatches")),
         Column("on items with several labels", "shared", key="on_shared_items"),
-        Column("on items where people differ", "contested", key="contested"),
+        Column("on items where raters differ", "contested", key="contested"),
         Column("share", lambda row: row.contested / row.shared if row.shared else None, 3),
         Column("share of all labels", lambda row: row.base / row.compared if row.compared else None, 3, key="base"),
         Column("reason", "no_share"),
     )
-    return Table("mismatches", "Mismatches on items where people differ", columns, rows)
+    return Table("mismatches", "Mismatches on items where raters differ", columns, rows)
 
 
 def scale_table(rows: Sequence[Line], results: Results) -> Table:
     """Spearman's correlations of section 5.2."""
     columns = (
-        *(Column("scale"), Column("people and", "other", key="other")),
+        *(Column("scale"), Column("raters and", "other", key="other")),
         *interval_columns("Spearman rho", "rho", 3, results.intervals.name, "spearman", "interval"),
         *(Column("pairs", "rho.n"), Column("items"), Column("reason", "missing")),
     )
-    return Table("scales", "Rank correlation on the scales", columns, rows)
+    return Table("scales", "Rank correlation with ratings on scales", columns, rows)

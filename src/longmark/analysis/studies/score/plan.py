@@ -96,7 +96,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.questions is None and self.n is None:
-            raise UserError("which questions? Give a file of them, or --n N to draw N of the domain")
+            raise UserError("no questions: give a file, or --n N to sample N of the domain")
         if not self.generators or not self.evaluators:
             raise UserError("a study needs at least one --generator and one --evaluator")
         check_variant_context(self.variant_context)
@@ -104,7 +104,7 @@ class Plan:
             stems = [one.stem for one in members]
             for one in members:
                 if stems.count(one.stem) > 1:
-                    raise UserError(f"--{option} {one.label}: two have this name; give them labels: LABEL=MODEL")
+                    raise UserError(f"--{option} {one.label}: the name is used twice; give labels: LABEL=MODEL")
 
     @property
     def questions_path(self) -> Path:

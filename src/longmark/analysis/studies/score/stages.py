@@ -99,7 +99,7 @@ class _Stages:
         self._n = plan.n or 0
         if plan.questions is not None:
             if not plan.questions.is_file():
-                raise UserError(f"{plan.questions}: there is no such file")
+                raise UserError(f"{plan.questions} does not exist")
             self._n = sum(1 for _ in self._profile_check.over(self._source()))
 
     def declared(self) -> Iterator[Stage]:

@@ -97,9 +97,9 @@ def pooling(results: Results) -> str:
     if results.pooled is None or not (others := [kind for kind in every if kind not in results.pooled]):
         return ""
     return (
-        f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}); {', '.join(others)}, which may "
-        "leave the question's words unchanged, is in the table by kind of variant only. The pages of answers pool "
-        "every kind, and count rows where here the rows of a question count as one."
+        f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}). {', '.join(others)}, which may "
+        "leave the question unchanged, is only in the table by kind of variant. The pages of answers pool all kinds; "
+        "their intervals are over rows, these over questions."
     )
 
 
@@ -197,7 +197,7 @@ def table_2(results: Results) -> Table:
         *interval_columns("share", "changed", 3, results.intervals.name, "share", "share_interval"),
         Column("reason", "missing"),
     )
-    return Table("table2", "Points reranked by what they add (SCORE's table 2)", columns, lines)
+    return Table("table2", "Points reranked by delta (SCORE's table 2)", columns, lines)
 
 
 def table_10(results: Results) -> list[Table]:
@@ -258,7 +258,7 @@ def _jury(results: Results) -> Iterator[Line]:
         jurors = len(claims[0][1])
         asked = jurors * len(claims)
         left_out = asked - sum(map(len, given))
-        why = [f"{left_out:,} of {asked:,} verdicts left out by the judges" if left_out else ""]
+        why = [f"{left_out:,} of {asked:,} verdicts are missing" if left_out else ""]
         if not mean.n:
             why.append("no claim has two verdicts to compare")
         else:
