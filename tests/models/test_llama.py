@@ -210,7 +210,7 @@ def test_a_prompt_beyond_the_window_is_refused_not_cut(fake: Callable[[], LlamaC
     [
         ({"status": 400, "body": {"error": {"message": "no such thing"}}}, RequestRefused, "no such thing"),
         ({"status": 500, "body": {"error": {"message": "out of slots"}}}, ServerFault, "out of slots"),
-        ({"status": 200, "body": b"<html>"}, ServerFault, "no JSON"),
+        ({"status": 200, "body": b"<html>"}, ServerFault, "not JSON"),
         ({"content": "yes, it is"}, RequestRefused, "did not apply the JSON schema to the reply"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_stage_without_replies_is_not_finished_unless_gaps_are_allowed(tmp_pat
     stopped = carry_out(small.study()).stopped
     assert stopped is not None
     assert str(stopped) == (
-        "answers: A: the model gave no reply for 1 line, the first: 1: the server is down\n"
+        "answers: A: no reply for 1 line, the first: 1: the server is down\n"
         "Repeat the command to request them again, or add --allow-gaps to continue without them"
     )
     assert not (small.out / "answers" / "A.jsonl").exists()
