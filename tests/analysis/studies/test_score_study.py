@@ -170,7 +170,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
         ({"k": 3}, "k: was 5, now 3"),
         ({"variants": ["paraphrase"]}, "variants: removed: .*hazard"),
         ({"seed": 9}, "questions.seed: was 3, now 9"),
-        ({"n": 5}, "questions.n: 4 there"),
+        ({"n": 5}, "questions.n: was 4"),
     ],
 )
 def test_a_changed_setting_is_refused_with_what_changed(
@@ -342,7 +342,7 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
 
     refused("unknown parameter: score.specificity.sample", UnknownName, params={"score.specificity.sample": 1})
     refused("unknown variant: vehicle", UnknownName, variants=["vehicle"])
-    refused("which questions", n=None)
+    refused("no questions", n=None)
     refused("does not exist", questions=tmp_path / "none.jsonl")
     refused("the name is used twice", evaluators=[Member("x", (fakes.judges[0],)), Member("x", (fakes.judges[1],))])
     refused("has no vectors", retriever="dense")
