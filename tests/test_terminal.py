@@ -327,4 +327,4 @@ def test_a_file_name_that_is_not_unicode_is_printed(tmp_path: Path):
     Path(os.fsdecode(os.fsencode(tmp_path / "docs") + b"/\xff.txt")).write_text("")
     done = run("rag", "index", "docs", "--out", "index", home=tmp_path / "home")
     assert done.code == 2
-    assert done.err == "\\udcff.txt: is empty\n"
+    assert done.err == "\\udcff.txt: is empty\n--skip-bad skips the bad records.\n"

@@ -44,7 +44,7 @@ def test_what_fits_and_whom_it_does_not_concern():
 def test_many_values_are_not_all_named():
     said = message([{"hazard": f"storm {n}"} for n in range(9)])
     assert said is not None
-    assert "the hazard of 9 (storm 0; storm 1; storm 2; …)." in said
+    assert "it has no such hazard (9: storm 0; storm 1; storm 2; …)." in said
 
 
 @pytest.mark.parametrize(("metrics", "times"), [("score.specificity", 1), ("score.readability", 0)])

@@ -124,5 +124,5 @@ def test_replies_that_cannot_be_right(data: Any, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Endpoint, "post", post)
     embedder = HttpEmbedder(Endpoint("http://h/v1"), "m", "m")
-    with pytest.raises(ServerFault, match="h sent embeddings"):
+    with pytest.raises(ServerFault, match="h sent unreadable embeddings"):
         asyncio.run(embedder.embed(["a", "b"]))

@@ -92,8 +92,8 @@ def test_a_key_with_a_starred_middle_is_hidden() -> None:
     ("base_url", "words"),
     [
         ("https://user:hunter2@host.example/v1", "set LONGMARK_API_KEY_<HOST>"),
-        ("https://hunter2@host.example:81/v1", "at host.example:81/v1 holds"),
-        ("https://user:80/hunter2@host.example/v1", "at host.example/v1 holds"),  # a password with a slash
+        ("https://hunter2@host.example:81/v1", "at host.example:81/v1 contains"),
+        ("https://user:80/hunter2@host.example/v1", "at host.example/v1 contains"),  # a password with a slash
         ("https://host.example/v1?api_key=hunter2", "set LONGMARK_API_KEY_HOST_EXAMPLE"),
         ("https://host.example/v1#hunter2", "set LONGMARK_API_KEY_HOST_EXAMPLE"),
         ("user:hunter2@host/v1", "not a base URL: host/v1"),

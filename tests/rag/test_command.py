@@ -38,7 +38,7 @@ def test_from_documents_to_examples(tmp_path: Path):
     with server_process() as server:
         embedder = ["--embedder", f"e@{server.base_url}"]
         stopped = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--quiet", home=home)
-        assert (stopped.code, stopped.err) == (2, "bad.txt: is empty\n")
+        assert (stopped.code, stopped.err) == (2, "bad.txt: is empty\n--skip-bad skips the bad records.\n")
         assert not (tmp_path / "idx").exists()
         made = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--skip-bad", "--quiet", home=home)
         assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document skipped.\n")

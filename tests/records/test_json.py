@@ -44,7 +44,7 @@ def test_a_key_that_an_object_has_twice_is_refused(one: dict[str, str], colon: s
         (r'{"a\\": 1, "a\\": 2}', r"the key 'a\\\\' twice"),
         (r'{"a\\": "\":", "b": "\\":', "is not JSON"),
         ('{"a": 1, "b": 2, "\\u0061": 3}', "the key 'a' twice"),
-        ('{"a": Infinity}', "holds Infinity, which is no JSON number"),
+        ('{"a": Infinity}', "holds Infinity, which is not valid JSON"),
         ("[-Infinity]", "holds -Infinity"),
         ("[1e999]", "holds the number '1e999', which is too large"),
         ("[-1e999]", "too large"),

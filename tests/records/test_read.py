@@ -401,7 +401,7 @@ def test_duplicate_keys_and_infinity_are_bad_records(tmp_path: Path, name: str) 
     assert [message.split(";")[0] for _, message in found] == [
         "fine",
         "has the key 'question' twice in one object",
-        "holds Infinity, which is no JSON number",
+        "holds Infinity, which is not valid JSON",
         "holds the number '1e999', which is too large",
         "has the key 'x' twice in one object",
     ]

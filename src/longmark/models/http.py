@@ -227,8 +227,8 @@ class Endpoint:
     def unreadable(self, what: str, reply: Any, error: Exception) -> ServerFault:
         """The error of a reply with status 200 that does not hold what it should. reply: its JSON; error: why."""
         usage = reply.get("usage") if isinstance(reply, dict) else None
-        why = f" ({type(error).__name__} at {error})"
-        return ServerFault(f"{self.host} sent {what}{_trim(why)}", 200).with_bill(tokens_of(usage))
+        why = _trim(f"{type(error).__name__}: {error}")
+        return ServerFault(f"{self.host} sent {what} ({why})", 200).with_bill(tokens_of(usage))
 
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
         body = _parsed(raw)
