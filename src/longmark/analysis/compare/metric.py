@@ -115,7 +115,7 @@ class MetricComparison:
     """All systems on one metric.
 
     systems       those with a score, the best first (the highest if neither direction is better)
-    absent        systems without any score, and why their rows have none
+    absent        systems without any score, with the reason
     pairs         every pair, the first before the second in the order of `systems`; if two systems are compared, in the
                   order given
     groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
