@@ -132,10 +132,8 @@ def make(out: Path, src: Path) -> None:
     )
     longmark("compare", *runs, "--out", out / "compare", "--hypotheses", work / "hypotheses.yaml")
     longmark("compare", *runs[:2], "--out", out / "compare-two")
-    longmark("metrics-study", *runs, "--out", out / "metrics-study", "--permutations", "500")
-    longmark(
-        "metrics-study", *runs, "--out", out / "metrics-study-published", "--as-published", "--permutations", "500"
-    )
+    longmark("metrics-study", *runs, "--out", out / "metrics-study", "--draws", "500")
+    longmark("metrics-study", *runs, "--out", out / "metrics-study-published", "--as-published", "--draws", "500")
     longmark("metaeval", *runs, ratings, "--out", out / "metaeval-ratings")
     longmark("metaeval", *runs, choices, "--out", out / "metaeval-choices")
     _score_study(work, out / "score-study", labels, longmark)

@@ -431,6 +431,12 @@ def test_a_renamed_verb_or_option_ends_in_2_and_names_the_new_one(longmark: Comm
     for words in (("--follow", "figure"), ("--follow=code",)):
         option = longmark("rag", "answer", "q.jsonl", *words)
         assert (option.code, "--variant-context" in option.err) == (2, True)
+    for line, new in (
+        (("score-study", "--allow-gaps"), "the option --allow-gaps is now called --allow-missing"),
+        (("metrics-study", "run", "--permutations=99"), "the option --permutations is now called --draws"),
+    ):
+        option = longmark(*line)
+        assert (option.code, option.err) == (2, f"longmark: {new}\n")
     for words in (("--until", "marks"), ("--until=marks",)):
         value = longmark("score-study", *words)
         assert (value.code, value.err) == (2, "longmark: --until marks is now called --until scores\n")

@@ -212,8 +212,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     assert study is not None
     return {
         "compare": compared(compare([run], draws=99)),
-        "metrics-study": metrics_document(metrics_study([run], permutations=99)),
-        "known": metrics_document(metrics_study([write_scores(folder / "known", known(30))], permutations=99)),
+        "metrics-study": metrics_document(metrics_study([run], draws=99)),
+        "known": metrics_document(metrics_study([write_scores(folder / "known", known(30))], draws=99)),
         "ratings": held_against_people(metaeval(rows, said)),
         "choices": held_against_people(metaeval(rows, choices)),
         "score-study": study,

@@ -14,7 +14,7 @@ LongmarkError
 │   │   └── BadReply          a reply with impossible numbers
 │   ├── AskAgain              the request must be sent again in another form
 │   └── RequestRefused        4xx: a retry does not help
-│       ├── Unsupported       the model lacks a capability that the request needs: status `unsupported`
+│       ├── Unsupported       the model does not support what the request needs: status `unsupported`
 │       ├── TooLong           a text exceeds the context window: status `too_long`
 │       └── TooManyInputs     more texts in one request than the endpoint takes
 ├── OverBudget                the run's budget is exhausted: status `over_budget`
@@ -133,7 +133,7 @@ class RequestRefused(ModelError):
 
 
 class Unsupported(RequestRefused):
-    """The model lacks a capability that the request needs (log-probabilities of its reply, or of a given text)."""
+    """The model does not support what the request needs (log-probabilities of its reply, or of a given text)."""
 
     status = "unsupported"
 

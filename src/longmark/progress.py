@@ -1,4 +1,4 @@
-"""How far a command is, on standard error: a bar in a terminal, elsewhere a line now and then."""
+"""Progress of a command on standard error: a bar in a terminal, elsewhere a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ State = Callable[[], tuple[int, int, str]]
 
 @contextmanager
 def shown(state: State, stream: TextIO | None = None) -> Iterator[Callable[[], None]]:
-    """Shows how far a command is for as long as the context lasts, and its last state at the end.
+    """Shows the progress of a command while the context is open, and its final state at the end.
 
-    state: gives (done, total, a line of text). Yields a function to call whenever the state may have changed. Where the
-    stream is closed meanwhile (a terminal, a pipe into a program that ended) the command goes on without it.
+    state: returns (done, total, a line of text). Yields a function to call whenever the state may have changed. If the
+    stream is closed meanwhile (a terminal, a pipe into a program that ended), the command continues without it.
     """
     stream = cast(TextIO, _Optional(stream or sys.stderr))
     with _bar(state, stream) if stream.isatty() else _lines(state, stream) as tell:

@@ -61,7 +61,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert len(chat.requests) == asked > 0
 
 
-@pytest.mark.parametrize(("why", "code"), [("interrupt", 130), ("gaps", 4)])
+@pytest.mark.parametrize(("why", "code"), [("interrupt", 130), ("missing", 4)])
 def test_a_stage_that_is_not_finished_is_no_bug(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: str, code: int
 ):

@@ -71,7 +71,7 @@ def test_a_study_says_it_once_and_before_anything_is_paid(tmp_path: Path):
         variants=["paraphrase"],
     )
     said: list[tuple[str, int]] = []
-    carry(plan, CallCache(tmp_path / "c.sqlite"), allow_gaps=True, tell=lambda one: said.append((one, fakes.calls)))
+    carry(plan, CallCache(tmp_path / "c.sqlite"), allow_missing=True, tell=lambda one: said.append((one, fakes.calls)))
     told = [(one, calls) for one, calls in said if "do not fit" in one]
     assert len(told) == 1
     assert told[0][0].startswith("2 of 2 profiles do not fit the domain hazards: ")

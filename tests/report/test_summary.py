@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
 from longmark.errors import UnknownName, UserError
-from longmark.report.summary import Summary, Verdict, fail_under, parse_conditions, summarise
+from longmark.report.summary import Checked, Summary, fail_under, parse_conditions, summarise
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import read_manifest
 
@@ -64,9 +64,9 @@ def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
 
 def gate(
     folder: Path, expression: str, values: Sequence[float | None], metric: str = RELEVANCE, **more: Any
-) -> Verdict:
-    (verdict,) = fail_under(parse_conditions([metric + expression], METRICS), marked(folder, values, metric), **more)
-    return verdict
+) -> Checked:
+    (check,) = fail_under(parse_conditions([metric + expression], METRICS), marked(folder, values, metric), **more)
+    return check
 
 
 def test_nineteen_full_marks_and_one_lower_do_no_better_than_twenty_full_marks(tmp_path):
@@ -89,7 +89,7 @@ def test_few_full_marks_are_told_how_many_it_takes(tmp_path):
     assert line.endswith("; no number of scores can show 1, even if all are 1.00")
 
 
-def test_the_verdict_is_the_same_without_the_extra_and_in_any_order(tmp_path, monkeypatch):
+def test_the_check_is_the_same_without_the_extra_and_in_any_order(tmp_path, monkeypatch):
     line = gate(tmp_path / "a", ">=0.6", SKEWED).line
     assert gate(tmp_path / "b", ">=0.6", SKEWED[::-1]).line == line
     monkeypatch.setitem(sys.modules, "scipy", None)
@@ -102,19 +102,19 @@ def test_a_bound_that_misses_by_little_does_not_look_as_if_it_reached(tmp_path):
     assert "is 0.2995 (" in missed.line
 
 
-def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_verdict_says_so(tmp_path):
-    verdict = gate(tmp_path / "a", ">=50", [60.0 + i % 7 for i in range(30)], EASE)
-    assert verdict.met
-    assert "the lower end of the 95 % CI (Student's t) (the metric has no bounds) is 62." in verdict.line
+def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_check_says_so(tmp_path):
+    check = gate(tmp_path / "a", ">=50", [60.0 + i % 7 for i in range(30)], EASE)
+    assert check.met
+    assert "the lower end of the 95 % CI (Student's t) (the metric has no bounds) is 62." in check.line
     equal = gate(tmp_path / "b", ">=1", [60.0] * 20, EASE)
     assert not equal.met
     assert "no CI: all 20 values are equal" in equal.line
 
 
 def test_values_outside_the_bounds_fail_and_say_so(tmp_path):
-    verdict = gate(tmp_path, ">=0.1", [0.9] * 50 + [1.2])
-    assert not verdict.met
-    assert "1 of 51 scores lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)" in verdict.line
+    check = gate(tmp_path, ">=0.1", [0.9] * 50 + [1.2])
+    assert not check.met
+    assert "1 of 51 scores lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)" in check.line
 
 
 def test_values_that_no_float_can_average_have_no_mean(tmp_path):
@@ -211,10 +211,10 @@ def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
 )
 def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
     summary = marked(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9])
-    (verdict,) = fail_under(parse_conditions([expression], METRICS), summary)
-    assert verdict.met is met
-    assert verdict.line.startswith("met: " if met else "not met: ")
-    assert "5 of 5 scored" in verdict.line
+    (check,) = fail_under(parse_conditions([expression], METRICS), summary)
+    assert check.met is met
+    assert check.line.startswith("met: " if met else "not met: ")
+    assert "5 of 5 scored" in check.line
 
 
 def test_fail_under_looks_at_each_system(tmp_path):
@@ -222,17 +222,17 @@ def test_fail_under_looks_at_each_system(tmp_path):
         row(f"{i}{name}", RELEVANCE, value, system=name) for i in range(20) for name, value in [("x", 0.9), ("y", 0.1)]
     ]
     summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
-    verdicts = fail_under(parse_conditions([f"{RELEVANCE}>=0.5"], METRICS), summary)
-    assert [verdict.met for verdict in verdicts] == [True, False]
-    assert "for y" in verdicts[1].line
+    checks = fail_under(parse_conditions([f"{RELEVANCE}>=0.5"], METRICS), summary)
+    assert [check.met for check in checks] == [True, False]
+    assert "for y" in checks[1].line
 
 
 def test_fail_under_fails_on_gaps(tmp_path):
     summary = marked(tmp_path / "gaps", [0.9] * 18 + [None] * 2)
     conditions = parse_conditions([f"{RELEVANCE}>=0.5"], METRICS)
-    (verdict,) = fail_under(conditions, summary)
-    assert not verdict.met
-    assert "2 of 20 rows (10 %) are unscored (2 unparsable)" in verdict.line
+    (check,) = fail_under(conditions, summary)
+    assert not check.met
+    assert "2 of 20 rows (10 %) are unscored (2 unparsable)" in check.line
     assert fail_under(conditions, summary, max_unscored=0.1)[0].met
     assert fail_under(conditions, marked(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
 
@@ -245,7 +245,7 @@ def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
     assert "there is only 1 value" in single.line
     (none,) = fail_under(conditions[:1], marked(tmp_path / "c", [None]), max_unscored=1)
     assert "no row is scored" in none.line
-    assert not any(verdict.met for verdict in (absent, single, none))
+    assert not any(check.met for check in (absent, single, none))
 
 
 @pytest.mark.parametrize(

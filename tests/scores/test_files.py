@@ -23,7 +23,7 @@ def verbs(source: str) -> list[list[str]]:
     return [
         ["report", source, "--out", "page.html"],
         ["compare", source, "--draws", "100"],
-        ["metrics-study", source, "--permutations", "100"],
+        ["metrics-study", source, "--draws", "100"],
         ["metaeval", source, "labels.csv"],
     ]
 

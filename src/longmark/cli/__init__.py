@@ -19,7 +19,11 @@ from longmark.cli.terminal import plain_streams
 
 _MODULES = ("run", "small", "compare", "metaeval", "questions", "rag", "score_study")  # by --help
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
-_RENAMED_OPTIONS = {"--follow": "--variant-context (figure is now own, code is now original)"}
+_RENAMED_OPTIONS = {
+    "--follow": "--variant-context (figure is now own, code is now original)",
+    "--allow-gaps": "--allow-missing",
+    "--permutations": "--draws",
+}
 _RENAMED_VALUES = {("--until", "marks"): "scores"}
 _EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
 

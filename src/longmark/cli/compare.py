@@ -25,7 +25,7 @@ def add_to(verbs: Any) -> None:
     by = "systems are the examples' systems, or the runs (default: system)"
     one.add_argument("--by", choices=("system", "run"), default="system", help=by)
     number = "permutations of each test (default: 10,000)"
-    how.add_argument("--permutations", type=from_one, default=10_000, metavar="N", help=number)
+    how.add_argument("--draws", type=from_one, default=10_000, metavar="N", help=number)
     published = (
         "compute as the authors of CCRS did: p = count / permutations, and questions with a missing system are kept"
     )
@@ -71,7 +71,7 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     from longmark.analysis.metrics_study import metrics_study as studied
     from longmark.analysis.metrics_study.page import document
 
-    options = {"permutations": arguments.permutations, "as_published": arguments.as_published}
+    options = {"draws": arguments.draws, "as_published": arguments.as_published}
     return _published(arguments, studied, options, document)
 
 

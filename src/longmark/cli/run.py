@@ -143,9 +143,9 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
     _print_summary(summary)
     print(f"\n{_spent(result)}")
     print(f"Rows: {result.folder / 'rows.jsonl'}")
-    verdicts = fail_under(conditions, summary, arguments.max_unscored)
-    for verdict in verdicts:
-        print(verdict.line)
+    checks = fail_under(conditions, summary, arguments.max_unscored)
+    for check in checks:
+        print(check.line)
     if result.stopped == "budget":
         print(f"longmark: {result.budget} Change the budget and repeat the command to resume the run.", file=sys.stderr)
         return NO_VALUE
@@ -155,7 +155,7 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
         return NO_VALUE
     if _unscored_metrics(result, split(arguments.metrics)):
         return NO_VALUE
-    return UNDER if any(not verdict.met for verdict in verdicts) else 0
+    return UNDER if any(not check.met for check in checks) else 0
 
 
 def _print_summary(summary: Summary) -> None:

@@ -23,7 +23,7 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     spend.add_argument("--dry-run", action="store_true", help="print what each stage still needs, and send nothing")
     spend.add_argument("--until", default="", metavar="|".join(parts), help="stop after this stage (default: none)")
     one.add_argument("--verbose", action="store_true", help="print every table (default: the first, and the stages)")
-    spend.add_argument("--allow-gaps", action="store_true", help="continue without lines that have no reply")
+    spend.add_argument("--allow-missing", action="store_true", help="continue without lines that have no reply")
 
 
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
@@ -41,7 +41,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             cache,
             concurrency=arguments.concurrency,
             budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
-            allow_gaps=arguments.allow_gaps,
+            allow_missing=arguments.allow_missing,
             until=arguments.until,
             quiet=arguments.quiet,
             handle_signals=True,

@@ -246,9 +246,9 @@ def _vector(raw: Any) -> tuple[float, ...]:
 class HttpReranker(_Batched):
     """POST {base}/rerank, in the forms of Jina, Cohere v2, vLLM, Voyage, llama.cpp and text-embeddings-inference (TEI).
 
-    Raw scores are requested where there is a switch: `use_activation: false` (vLLM) and `raw_scores: true` (TEI). Jina,
-    Cohere and Voyage have none: theirs are in [0, 1]. All documents go in one request, because some models read them
-    side by side, unless the endpoint refused so many.
+    Raw scores are requested from endpoints that offer them: `use_activation: false` (vLLM), `raw_scores: true` (TEI).
+    Jina, Cohere and Voyage always return scores in [0, 1]. All documents are sent in one request, because some models
+    score them jointly; an endpoint that refused that many gets several requests.
     """
 
     path = "/rerank"

@@ -86,7 +86,7 @@ def _why(row: Row) -> tuple[str, str] | None:
         ("Most distracting fact", [evidence.get("most_distracting")]),
         ("Least relevant point", [point.get("text")]),
         ("The answer fits another question", [_lowest(evidence.get("questions"), "cosine").get("question")]),
-        (f"Verdict of {model.partition('@')[0] if isinstance(model, str) else 'the judge'}", [judge.get("text")]),
+        (f"Reply of {model.partition('@')[0] if isinstance(model, str) else 'the judge'}", [judge.get("text")]),
         ("Reason", [evidence.get("reason") or evidence.get("rule")]),
     )
     for label, entries in finders:

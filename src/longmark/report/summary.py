@@ -185,7 +185,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Checked:
     """Whether a condition holds for a metric and system, in words."""
 
     met: bool
@@ -217,24 +217,24 @@ def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[C
     return found
 
 
-def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Verdict]:
-    """A verdict for each condition, metric and system.
+def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Checked]:
+    """The outcome for each condition, metric and system.
 
     `>=` holds where the lower bound on the mean (`stats.gate`: one-sided, 97.5 %) reaches the limit, `<=` where the
     upper bound does not pass it. For a metric without two bounds the end of the 95 % CI is used.
     A condition fails where there is no such end (fewer than two scores, or equal ones), where a score lies
     outside the metric's bounds, or where more than the share `max_unscored` of the rows are unscored.
     """
-    verdicts = []
+    checks = []
     for condition in conditions:
         cells = [cell for cell in summary.cells if condition.selects(cell.metric)]
         if not cells:
-            verdicts.append(Verdict(False, f"not met: {condition}: the run has no row of this metric"))
+            checks.append(Checked(False, f"not met: {condition}: the run has no row of this metric"))
         for cell in cells:
             met, why = _tested(condition, cell, max_unscored, summary)
             rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {one_line(cell.system)}"
-            verdicts.append(Verdict(met, f"{'met' if met else 'not met'}: {rule}: {why}"))
-    return verdicts
+            checks.append(Checked(met, f"{'met' if met else 'not met'}: {rule}: {why}"))
+    return checks
 
 
 def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summary) -> tuple[bool, str]:

@@ -99,9 +99,9 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
         *("overview", "systems", "hypotheses", "hypotheses-comparisons"),
-        *("means", "differences", "wins", "questions", "gaps"),
+        *("means", "differences", "wins", "questions", "unscored"),
     ]
-    assert [len(tables[name].rows) for name in ("means", "differences", "wins", "gaps")] == [9, 9, 9, 1]
+    assert [len(tables[name].rows) for name in ("means", "differences", "wins", "unscored")] == [9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()
         assert "\\midrule" in as_latex(table)
@@ -182,7 +182,7 @@ def test_nothing_is_wider_than_the_terminal(tmp_path, width):
     names = ("score.segment_attribution.order_changed", "score.answer_relevance.unmasked", RELEVANCE, EASE)
     values = {s: {m: [0.1 * i + 0.05 * j for j in range(12)] for m in names} for i, s in enumerate(("alpha", "beta"))}
     run = run_of(tmp_path / "run", values)
-    for page in (document(compare([run], draws=200)), metrics_document(metrics_study([run], permutations=200))):
+    for page in (document(compare([run], draws=200)), metrics_document(metrics_study([run], draws=200))):
         out = io.StringIO()
         publish(brief(page), None, Console(file=out, width=width, force_terminal=True, color_system=None))
         assert max(map(len, out.getvalue().splitlines())) <= width

@@ -137,7 +137,7 @@ def test_draws_can_be_too_few_for_a_hypothesis(tmp_path):
     assert "draws (10); at least 19 are needed" in str(
         document(compare([run], hypotheses=[claim], draws=10)).sections[1].tables[0].rows[0][-1]
     )
-    here = metrics_study([run], hypotheses=[claim], permutations=10)
+    here = metrics_study([run], hypotheses=[claim], draws=10)
     (section,) = [one for one in metrics_document(here).sections if one.title == "Hypotheses"]
     assert "draws (10); at least 19 are needed" in str(section.tables[0].rows[0][-1])
-    assert metrics_study([run], hypotheses=[claim], permutations=10, as_published=True).hypotheses[0].supported
+    assert metrics_study([run], hypotheses=[claim], draws=10, as_published=True).hypotheses[0].supported

@@ -188,7 +188,7 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
     random = np.random.default_rng(1)
     scores = random.random((40, 3))
     scores[:10, 2] = NAN
-    here = study(tmp_path / "a", {"m": scores}, "ABC", permutations=500)
+    here = study(tmp_path / "a", {"m": scores}, "ABC", draws=500)
     one = here.metric("m")
     assert one.test is not None
     assert (one.test.n, one.test.missing, one.test.plus_one) == (30, 10, True)
@@ -198,7 +198,7 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
         "Questions are excluded because a system has no score: m 10 of 40 (25 %). Most missing scores: C."
     )
     assert tables(here)["missing"].rows == (("m", "C", 40, "unparsable", 10, "The judge gave no number, twice."),)
-    theirs = study(tmp_path / "b", {"m": scores}, "ABC", permutations=500, as_published=True).metric("m")
+    theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=500, as_published=True).metric("m")
     assert theirs.test is not None
     assert (theirs.test.n, theirs.test.plus_one, theirs.test.keep_incomplete) == (40, False, True)
     assert (theirs.question_means.n, theirs.question_means.left_out) == (40, 0)
@@ -206,8 +206,8 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
 
 def test_as_published_can_have_a_p_of_zero(tmp_path: Path):
     scores = np.column_stack([np.ones(60), np.zeros(60), np.zeros(60)])
-    ours = study(tmp_path / "a", {"m": scores}, "ABC", permutations=99).metric("m").asl.p
-    theirs = study(tmp_path / "b", {"m": scores}, "ABC", permutations=99, as_published=True).metric("m").asl.p
+    ours = study(tmp_path / "a", {"m": scores}, "ABC", draws=99).metric("m").asl.p
+    theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=99, as_published=True).metric("m").asl.p
     assert (ours[-1], theirs[-1]) == (0.01, 0.0)  # (0 + 1) / (99 + 1), 0 / 99
 
 
@@ -217,13 +217,13 @@ def test_hypotheses_are_decided(tmp_path: Path):
         Hypothesis("E beats C", "all", ("made.first", "made.second"), (("E", "C"),), "greater"),
     )
     write_scores(tmp_path / "run", known(200))
-    here = metrics_study([tmp_path / "run"], hypotheses=claims, permutations=1000)
+    here = metrics_study([tmp_path / "run"], hypotheses=claims, draws=1000)
     assert [one.supported for one in here.hypotheses] == [True, False]  # second does not differ
     assert [row[-2:] for row in tables(here)["hypotheses"].rows] == [(True, None), (False, None)]
     assert [row[0] for row in tables(here)["hypotheses-comparisons"].rows].count("A is worst") == 2
     lone = Hypothesis("x", "all", ("made.harm",), (("A", "Z"),))
     with pytest.raises(UnknownName, match="Z"):
-        metrics_study([tmp_path / "run"], hypotheses=(lone,), permutations=10)
+        metrics_study([tmp_path / "run"], hypotheses=(lone,), draws=10)
 
 
 # Which runs, systems and metrics -------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_marks_of_two_judges_are_refused_unless_allowed(tmp_path: Path):
 
 def test_settings_outside_their_range(tmp_path: Path):
     write_scores(tmp_path / "run", {"m": np.eye(2)}, "AB", {})
-    for options in ({"alpha": 0}, {"alpha": 1}, {"level": 1.2}, {"permutations": 0}, {"by": "metric"}):
+    for options in ({"alpha": 0}, {"alpha": 1}, {"level": 1.2}, {"draws": 0}, {"by": "metric"}):
         with pytest.raises(UserError):
             metrics_study([tmp_path / "run"], **options)
     with pytest.raises(UserError, match="not a run folder"):
@@ -306,12 +306,12 @@ def test_too_few_questions_to_tell_any_two_systems_apart(tmp_path: Path, questio
 
 def test_too_few_permutations_to_tell_any_two_systems_apart(tmp_path: Path):
     apart = {"m": [[0.9, 0.1]] * 40}
-    (notice,) = study(tmp_path, apart, permutations=9).notices
-    assert notice.endswith("with so few draws (9); at least 19 are needed (--permutations).")
+    (notice,) = study(tmp_path, apart, draws=9).notices
+    assert notice.endswith("with so few draws (9); at least 19 are needed (--draws).")
     claim = Hypothesis("A beats B", "all", ("m",), (("A", "B"),), "two-sided")
-    claimed = study(tmp_path / "claimed", apart, permutations=9, hypotheses=(claim,))
-    assert "at least 19 are needed (--permutations)" in str(tables(claimed)["hypotheses"].rows[0][-1])
-    assert study(tmp_path / "published", apart, permutations=9, as_published=True).metric("m").power.share == 1
+    claimed = study(tmp_path / "claimed", apart, draws=9, hypotheses=(claim,))
+    assert "at least 19 are needed (--draws)" in str(tables(claimed)["hypotheses"].rows[0][-1])
+    assert study(tmp_path / "published", apart, draws=9, as_published=True).metric("m").power.share == 1
 
 
 def test_a_constant_metric(tmp_path: Path):
@@ -377,7 +377,7 @@ def test_nothing_is_nan_whatever_comes(
     table = np.array(numbers)
     scores = {"m": table[:, :systems], "n": table[:, 3 : 3 + systems]}
     facts = {"m": {"bounds": [0, 1], "higher_is_better": better}, "n": {"bounds": [0, None], "higher_is_better": True}}
-    here = study(tmp_path_factory.mktemp("any"), scores, "ABC"[:systems], facts=facts, permutations=50)
+    here = study(tmp_path_factory.mktemp("any"), scores, "ABC"[:systems], facts=facts, draws=50)
     page = metrics_document(here)
     texts = [section.says for section in page.sections]
     for each in tables(here).values():
@@ -407,7 +407,7 @@ def test_experts_on_sixteen_summarisers(tmp_path: Path):
     scores = {q: np.array([[line["systems"][s][q] for s in systems] for line in lines]) for q in qualities}
     scale = {"bounds": [1, 5], "higher_is_better": True}
     write_scores(tmp_path / "run", scores, systems, dict.fromkeys(qualities, scale))
-    here = metrics_study([tmp_path / "run"], permutations=300)
+    here = metrics_study([tmp_path / "run"], draws=300)
     for quality, matrix in scores.items():
         one = here.metric(quality)
         assert len(one.asl.p) == 120
@@ -439,7 +439,7 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         "- {name: A harms, combine: all, metrics: [made.harm], pairs: [[A, B]], direction: greater}\n", encoding="utf-8"
     )
     metrics = "made.first,made.harm"
-    words: list[str | Path] = ["metrics-study", tmp_path / "run", "--permutations", "500", "--metrics", metrics]
+    words: list[str | Path] = ["metrics-study", tmp_path / "run", "--draws", "500", "--metrics", metrics]
     done = run(*words, "--out", out, "--hypotheses", tmp_path / "h.yaml", home=home)
     assert done.code == 0, done.err
     for heading in ("Summary", "Hypotheses"):

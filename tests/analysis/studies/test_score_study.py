@@ -274,8 +274,8 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_unfinished(
         patch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
         stopped = carry(plan, cache).stopped
     assert stopped is not None
-    assert stopped.why == "gaps"
-    assert "--allow-gaps" in str(stopped)
+    assert stopped.why == "missing"
+    assert "--allow-missing" in str(stopped)
     assert not plan.answers_path(plan.generators[0]).exists()
     asked = len(flaky.requests)
     down[0] = False

@@ -105,10 +105,10 @@ def test_a_stage_without_replies_is_not_finished_unless_gaps_are_allowed(tmp_pat
     assert stopped is not None
     assert str(stopped) == (
         "answers: A: no reply for 1 line, the first: 1: the server is down\n"
-        "Repeat the command to request them again, or add --allow-gaps to continue without them"
+        "Repeat the command to request them again, or add --allow-missing to continue without them"
     )
     assert not (small.out / "answers" / "A.jsonl").exists()
-    assert carry_out(small.study(allow_gaps=True)).stopped is None
+    assert carry_out(small.study(allow_missing=True)).stopped is None
 
 
 def test_a_stage_whose_output_cannot_be_written_is_not_finished(tmp_path: Path):

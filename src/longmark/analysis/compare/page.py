@@ -427,5 +427,5 @@ def _missing(found: Comparison) -> Section:
     return Section(
         "Missing scores",
         says if excluded else "Every scored question is compared.",
-        (Table("gaps", "Questions without a score", tuple(map(Column, heads)), rows),) if rows else (),
+        (Table("unscored", "Questions without a score", tuple(map(Column, heads)), rows),) if rows else (),
     )

@@ -31,9 +31,9 @@ def document(study: MetricsStudy) -> Document:
     claims = unsupportable(
         study.hypotheses,
         {one.metric: one.test for one in study.metrics if one.test is not None},
-        study.permutations,
+        study.draws,
         study.alpha,
-        "--permutations",
+        "--draws",
     )
     return Document(
         kind="metrics study",
@@ -52,7 +52,7 @@ def document(study: MetricsStudy) -> Document:
             "By": study.by,
             "Alpha": study.alpha,
             "Confidence level": study.level,
-            "Permutations": study.permutations,
+            "Permutations": study.draws,
             "Seed": study.seed,
             "Correction": CORRECTION,
             "As published": study.as_published,
@@ -420,7 +420,7 @@ def _draws(study: MetricsStudy) -> str:
     kept = ""
     if study.as_published:
         rule, kept = "count / permutations", " Questions with a missing system are kept, as published."
-    return f"p is {rule}; {study.permutations:,} permutations, seed {study.seed}, small tables enumerated.{kept}"
+    return f"p is {rule}; {study.draws:,} permutations, seed {study.seed}, small tables enumerated.{kept}"
 
 
 def _asl(study: MetricsStudy) -> Section:

@@ -37,7 +37,7 @@ from longmark.stats.results import HypothesisResult, TukeyTest
 from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
 
-PERMUTATIONS = 10_000
+DRAWS = 10_000
 _QUANTILES = 100  # of the curve of question means
 
 
@@ -154,7 +154,7 @@ class MetricsStudy:
     pairs: tuple[MetricPair, ...]
     alpha: float
     level: float
-    permutations: int
+    draws: int
     seed: int
     as_published: bool
     differing: tuple[str, ...]
@@ -174,7 +174,7 @@ def metrics_study(
     metrics: Sequence[str] = (),
     alpha: float = 0.05,
     level: float = 0.95,
-    permutations: int = PERMUTATIONS,
+    draws: int = DRAWS,
     seed: int = 0,
     hypotheses: Sequence[Hypothesis] = (),
     as_published: bool = False,
@@ -184,10 +184,11 @@ def metrics_study(
     """Studies the metrics of run folders or files of rows.
 
     by: `system`, or `run` if each run counts as one; metrics: names or families, all if none is given; alpha: of each
-    metric's tests; level: of intervals; hypotheses: of `stats.hypotheses.load_hypotheses`; as_published: see the head
-    of this module; progress: gets the name of each part before it starts.
+    metric's tests; level: of intervals; draws: permutations of each test; hypotheses: of
+    `stats.hypotheses.load_hypotheses`; as_published: see the head of this module; progress: gets the name of each part
+    before it starts.
     """
-    check_settings(alpha, level, permutations, "permutations")
+    check_settings(alpha, level, draws, "draws")
     progress("reading the rows")
     scores = read_scores([Path(run) for run in runs], by)
     names = scores.named(metrics)
@@ -202,9 +203,9 @@ def metrics_study(
         if len(scores.systems) > 1:
             plus_one, systems = not as_published, scores.systems
             test = tukey(
-                matrix, systems, permutations=permutations, seed=seed, plus_one=plus_one, keep_incomplete=as_published
+                matrix, systems, permutations=draws, seed=seed, plus_one=plus_one, keep_incomplete=as_published
             )
-        found.append(_properties(scores, name, test, alpha, permutations, as_published))
+        found.append(_properties(scores, name, test, alpha, draws, as_published))
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
@@ -224,7 +225,7 @@ def metrics_study(
         pairs=tuple(pairs),
         alpha=alpha,
         level=level,
-        permutations=permutations,
+        draws=draws,
         seed=seed,
         as_published=as_published,
         differing=differing,
@@ -234,9 +235,9 @@ def metrics_study(
 
 
 def _properties(
-    scores: Scores, name: str, test: TukeyTest | None, alpha: float, permutations: int, as_published: bool
+    scores: Scores, name: str, test: TukeyTest | None, alpha: float, draws: int, as_published: bool
 ) -> MetricProperties:
-    """test: None if there is one system only; permutations: drawn for it."""
+    """test: None if there is one system only; draws: permutations of the test."""
     facts, matrix = scores.facts[name], scores.matrix(name)
     present = matrix[~np.isnan(matrix)]
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
@@ -245,7 +246,7 @@ def _properties(
     power, reason, none = discriminative_power(p_values, alpha), f"there is one system, {scores.systems[0]}", None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
-        none = None if power.significant else undetectable_in(test, permutations, 1.0, alpha, "--permutations")
+        none = None if power.significant else undetectable_in(test, draws, 1.0, alpha, "--draws")
     return MetricProperties(
         metric=name,
         facts=facts,

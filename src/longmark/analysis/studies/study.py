@@ -46,13 +46,13 @@ from longmark.report.tables import Column, Table
 Results = TypeVar("Results")
 
 STATE = "study.json"
-BUDGET, GAPS, INTERRUPT = "budget", "gaps", "interrupt"
+BUDGET, MISSING, INTERRUPT = "budget", "missing", "interrupt"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
 _REMEDY = "name another --out (the call cache still has the replies)"
 
 
 class StudyStopped(LongmarkError):
-    """A stage is not finished. Repeat the same command to resume. why: `budget`, `gaps` (a model gave no reply) or
+    """A stage is not finished. Repeat the same command to resume. why: `budget`, `missing` (a model gave no reply) or
     `interrupt`."""
 
     def __init__(self, why: str, message: str) -> None:
@@ -64,7 +64,7 @@ class StudyStopped(LongmarkError):
 class Session:
     """What may differ between two sessions of a study, because it changes no result.
 
-    allow_gaps: finish a stage without the lines that a model gave no reply for; until: the last part of the stages to
+    allow_missing: finish a stage without the lines that have no reply; until: the last part of the stages to
     work on, "" for all; progress: called with what is made, the number done and the total; tell: takes messages for the
     user; registry: opens models (None: one with default timeouts).
     """
@@ -72,7 +72,7 @@ class Session:
     cache: CallCache
     concurrency: int = CONCURRENCY
     budget: Budget = field(default_factory=Budget)
-    allow_gaps: bool = False
+    allow_missing: bool = False
     until: str = ""
     quiet: bool = True
     handle_signals: bool = False
@@ -293,11 +293,11 @@ class _Folder:
                 try:
                     await self._make(stage)
                 except StudyStopped as stop:
-                    if stop.why != GAPS:
+                    if stop.why != MISSING:
                         raise
                     stopped.append(stop)
             if stopped:
-                raise StudyStopped(GAPS, "\n".join(map(str, stopped)))
+                raise StudyStopped(MISSING, "\n".join(map(str, stopped)))
 
     async def _make(self, stage: Stage) -> None:
         known = self._state["stages"].setdefault(stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0})
@@ -343,14 +343,14 @@ class _Folder:
         if session.budget.stopped:
             resume = "Repeat the command with a larger budget to resume the study."
             return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")
-        if made.no_reply and not session.allow_gaps:
+        if made.no_reply and not session.allow_missing:
             lines, resume = (
                 counted(len(made.no_reply), "line"),
-                "Repeat the command to request them again, or add --allow-gaps to continue",
+                "Repeat the command to request them again, or add --allow-missing to continue",
             )
             first = f"no reply for {lines}, the first: {made.no_reply[0]}"
-            return StudyStopped(GAPS, f"{name}: {first}\n{resume} without them")
-        return StudyStopped(GAPS, made.failed) if made.failed else None
+            return StudyStopped(MISSING, f"{name}: {first}\n{resume} without them")
+        return StudyStopped(MISSING, made.failed) if made.failed else None
 
     def _add_members(self) -> None:
         """SettingsChanged if a label was that of other models."""
