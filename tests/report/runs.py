@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import random
+import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +128,12 @@ def write_run(folder: Path, examples: list[Example], rows: list[Row], described:
     if described is not None:
         (folder / "manifest.json").write_bytes(orjson.dumps(described))
     return folder
+
+
+def answers_on(page: Path) -> list[str]:
+    """The HTML of each answer on a page."""
+    packs = re.findall('id="pack-[0-9]+">([^<]*)<', page.read_text("utf-8"))
+    return [one for pack in packs for one in zlib.decompress(base64.b64decode(pack)).decode().split("<!---->")]
 
 
 def sentence(chance: random.Random, words: int) -> str:

@@ -35,6 +35,14 @@ def test_search_sort_and_filter(forty, tmp_path):
     assert ids(opened(forty, tmp_path, "#status=some&sort=file")) == [f"first-{i:04d}" for i in (4, 13, 22, 31)]
 
 
+def test_search_finds_what_html_escapes_and_no_words_of_the_page(tmp_path):
+    write_report([hostile(tmp_path / "run")], tmp_path / "report.html")
+    assert "1 answer<" in opened(
+        tmp_path / "report.html", tmp_path, "#q=onerror%3D%22document.title%3D'owned'%22%3E%3C!--+%26"
+    )
+    assert "Nothing matches" in opened(tmp_path / "report.html", tmp_path, "#q=scores")
+
+
 def test_sorting_by_a_metric_puts_missing_values_last(forty, tmp_path):
     dom = opened(forty, tmp_path, f"#sort={EASE}+down")
     shown = [float(value) for value in re.findall(r"reading ease</span><b>([-\d.,]+)</b>", dom)]

@@ -29,6 +29,9 @@ const unfold = (node) => {
     unfold(fold);
   }
 };
+(async () => {
+await draw();
+await unpack(data.examples);
 data.examples.forEach((line, place) => item({ lines: [line], hits: [line] }, place));
 const made = data.examples.map((line) => panel({ lines: [line], hits: [line] }));
 made.forEach(unfold);
@@ -36,6 +39,7 @@ document.title = made.filter((node) => node.querySelector(".results")).length + 
 const views = made.reduce((sum, node) => sum + node.querySelectorAll(".view").length, 0);
 document.querySelector("footer").textContent = views + " views";
 if (made.length < 20) by("items").replaceChildren(...made);
+})();
 """
 
 

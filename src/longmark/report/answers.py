@@ -20,6 +20,8 @@ from longmark.scores.manifest import Manifest, MetricFacts
 
 MOST = 2000
 LOWEST = 1000
+PACK = 50
+"""So many answers are compressed as one."""
 _SNIPPET = 240
 _FEW, _SHORT = 6, 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import longmark
 from longmark.records import STATUSES
 from longmark.report import sections
-from longmark.report.answers import LOWEST, MOST, Loaded, Selection, entry, load, select
+from longmark.report.answers import LOWEST, MOST, PACK, Loaded, Selection, entry, load, select
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.summary import Summary, how_many, summary_of
@@ -65,11 +65,13 @@ def _page(
         manifests=[sections.provenance(manifest) for manifest in manifests],
         data=embedded_json(
             {
+                "pack": PACK,
                 "directed": summary.directed,
                 "metrics": [{"name": name, "title": titles[name]} for name in summary.metrics],
                 "systems": summary.systems,
                 "examples": [shown.line() for shown in loaded.shown],
             }
         ),
+        pack=PACK,
         answers=(entry(shown, summary, titles, manifests[shown.run]) for shown in loaded.shown),
     )

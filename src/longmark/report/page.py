@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
@@ -72,6 +73,7 @@ def _environment() -> Environment:
     made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
     made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     made.filters.update(is_line=_is_line, table_keys=_table_keys)
+    made.filters["packed"] = lambda html: base64.b64encode(zlib.compress(html.encode("utf-8", "replace"))).decode()
     made.filters["words"] = lambda text: len(text.split())
     made.filters["plain"] = lambda key: key.replace("_", " ")
     made.filters["figure"] = lambda value: str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -1,5 +1,5 @@
 "use strict";
-// The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its template.
+// The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its pack.
 
 const PAGE = 25;
 const CHIPS = 5; // scores in the list beside those that say why
@@ -8,6 +8,10 @@ const by = (id) => document.getElementById(id);
 const state = { q: "", sort: "", status: "", system: "", group: false, page: 1, open: "" };
 const several = data.systems.length > 1;
 const haystacks = [];
+const unpacked = []; // the HTML of each answer, as far as it was asked for
+const contents = []; // its elements
+const ENTITIES = { lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'" };
+let drawn = 0;
 
 data.examples.forEach((line, place) => { line.place = place; });
 
@@ -22,9 +26,31 @@ function counted(count, one) {
   return count.toLocaleString("en") + " " + (count === 1 ? one : one + "s");
 }
 
+// Reads the packs of answers: HTML that is compressed, since most of it is alike.
+async function unpack(lines) {
+  const packs = new Set(lines.filter((line) => !unpacked[line.place]).map((line) => Math.floor(line.place / data.pack)));
+  await Promise.all([...packs].map(async (pack) => {
+    const stream = new DecompressionStream("deflate");
+    const writer = stream.writable.getWriter();
+    writer.write(Uint8Array.from(atob(by("pack-" + pack).textContent), (char) => char.charCodeAt(0)));
+    writer.close();
+    const answers = (await new Response(stream.readable).text()).split("<!---->");
+    answers.forEach((html, i) => { unpacked[pack * data.pack + i] = html; });
+  }));
+}
+
+function contentOf(line) {
+  if (!contents[line.place]) {
+    const template = document.createElement("template");
+    template.innerHTML = unpacked[line.place];
+    contents[line.place] = template.content;
+  }
+  return contents[line.place];
+}
+
 // A copy of a part of what the page holds of an answer; null where it has no such part.
 function copy(line, part) {
-  const found = by("answer-" + line.place).content.querySelector(part);
+  const found = contentOf(line).querySelector(part);
   return found && found.cloneNode(true);
 }
 
@@ -34,11 +60,12 @@ function missingOf(line) {
   return Object.values(line.statuses).filter((status) => status !== "ok");
 }
 
+// The foreign texts, read by pattern: to make the elements of 2,000 answers takes seconds.
 function haystack(line) {
   if (haystacks[line.place] === undefined) {
-    const foreign = by("answer-" + line.place).content.querySelectorAll("bdi, pre, [dir=auto]");
-    const texts = [line.id, line.question_id, data.systems[line.system], ...[...foreign].map((node) => node.textContent)];
-    haystacks[line.place] = texts.join("\n").toLowerCase();
+    const foreign = unpacked[line.place].matchAll(/<(bdi|pre|\w+(?= [^>]*dir="auto"))[^>]*>(.*?)<\/\1>/gs);
+    const texts = [...foreign].map((one) => one[2].replace(/<[^>]*>/g, "").replace(/&(lt|gt|amp|#34|#39);/g, (_, name) => ENTITIES[name]));
+    haystacks[line.place] = [line.id, line.question_id, data.systems[line.system], ...texts].join("\n").toLowerCase();
   }
   return haystacks[line.place];
 }
@@ -171,13 +198,19 @@ function writeHash() {
   history.replaceState(null, "", "#" + kept);
 }
 
-function draw() {
+async function draw() {
+  const mine = ++drawn;
+  if (state.q) await unpack(data.examples);
+  if (mine !== drawn) return;
   const list = sorted(groups());
   const pages = Math.max(1, Math.ceil(list.length / PAGE));
   const at = list.findIndex((group) => state.open && group.lines.some((line) => line.id === state.open));
   state.page = at < 0 ? Math.min(Math.max(1, state.page), pages) : Math.floor(at / PAGE) + 1;
   const from = (state.page - 1) * PAGE;
-  by("items").replaceChildren(...list.slice(from, from + PAGE).map((group, i) => item(group, from + i + 1)));
+  const shown = list.slice(from, from + PAGE);
+  await unpack(shown.flatMap((group) => group.lines));
+  if (mine !== drawn) return;
+  by("items").replaceChildren(...shown.map((group, i) => item(group, from + i + 1)));
   by("order").textContent = state.sort || !data.directed ? "Answers" : "Worst answers first";
   by("group").checked = state.group;
   const what = counted(list.length, state.group ? "question" : "answer");
@@ -188,11 +221,11 @@ function draw() {
   by("after").disabled = state.page === pages;
 }
 
-function change(key, value) {
+async function change(key, value) {
   state[key] = value;
   state.open = "";
   if (key !== "page") state.page = 1;
-  draw();
+  await draw();
   writeHash();
 }
 
