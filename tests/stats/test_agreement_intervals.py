@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.stats.resampled import bootstrap
 
 from longmark.stats.agreement import (
     Agreement,
@@ -20,8 +21,6 @@ from longmark.stats.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
-from longmark.stats.bootstrap import bootstrap
-from longmark.stats.samples import Floats
 
 Item = list[int]
 SIZE = 4
@@ -95,10 +94,8 @@ def test_they_are_those_of_the_slow_form(measure: str, rows: list[tuple[int | No
     items, places = kept(rows, measure)
     clusters: list[Hashable] | None = [place // 2 for place in range(len(rows))] if grouped else None
 
-    def statistic(index: Floats) -> Floats:
-        drawn = np.atleast_2d(index).astype(int)
-        found = np.array([by_definition([items[place] for place in one], measure) for one in drawn])
-        return found if index.ndim > 1 else found[0]
+    def statistic(index: Any) -> float:
+        return by_definition([items[place] for place in index], measure)
 
     of = None if clusters is None else [clusters[place] for place in places]
     slow = bootstrap([np.arange(len(items))], statistic, clusters=of, resamples=60, seed=5)

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: percentile and BCa (Efron 1987), of rows or of whole clusters, for a mean or any statistic.
+"""Bootstrap intervals: percentile and BCa (Efron 1987), of rows or of whole clusters.
 
     BCa: the quantiles Φ(z0 + (z0 ± z) / (1 - a (z0 ± z))) of the resampled values
     z0 = Φ⁻¹(share of resampled values below the estimate, ties by half)
@@ -8,8 +8,8 @@ Rows that belong together (answers to one question, questions that share a conte
 drawn and left out. Random numbers are drawn as SciPy's `bootstrap` draws them: a seed gives the same interval in both.
 Intervals have the unit of the statistic.
 
-A statistic that depends on rows only through sums over them (a mean, a kappa, every pair of many systems) is a formula
-of these sums: a resample is then a vector of counts, and many resamples are one product of matrices.
+A statistic is a formula of sums over the rows (a mean, a kappa, every pair of many systems): a resample is a vector of
+counts, and many resamples are one product of matrices.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, clus
 
 E = TypeVar("E", bound=Estimate)
 BCA, PERCENTILE = "BCa", "percentile"
-Statistic = Callable[..., Floats]
 Formula = Callable[[Floats], Floats]
 """Sums of shape (m, features) to values of shape (m,) or (m, statistics), NaN where a statistic is undefined."""
 
@@ -73,61 +72,22 @@ def bootstrap_difference(a: Values, b: Values, **options: Any) -> Estimate:
     return bootstrap_mean(differences, **options)
 
 
-def bootstrap(
-    columns: Sequence[Values],
-    statistic: Statistic,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    method: str = BCA,
-    resamples: int = 10_000,
-    seed: Seed = 0,
-) -> Estimate:
-    """Any statistic of rows: the complete rows of columns of equal length are resampled together.
-
-    statistic: given the columns, each of shape (…, rows), it reduces the last axis; NaN where it has no value. With
-    clusters it is asked for one resample at a time, since resamples then differ in length. ValueError if it returns
-    another shape.
-    """
-    rows, keep = complete_rows(*columns)
-    n, count = len(rows[0]), None
-    random, number = generator(seed)
-    if clusters is not None:
-        numbers, count = cluster_numbers(clusters, keep)
-        members = [np.flatnonzero(numbers == cluster) for cluster in range(count)]
-    missing, units = len(keep) - n, n if count is None else count
-    empty = Estimate(None, None, None, n, level, method, None, missing, count, resamples, number)
-    _check(empty)
-
-    def values(drawn: Iterator[Ints]) -> Floats:
-        if count is None:
-            parts = [_reduced(statistic(*(column[index] for column in rows)), len(index)) for index in drawn]
-        else:
-            together = (np.concatenate([members[cluster] for cluster in one]) for index in drawn for one in index)
-            parts = [np.atleast_1d(statistic(*(column[index] for column in rows))) for index in together]
-        return np.concatenate(parts)
-
-    with np.errstate(invalid="ignore", divide="ignore"):  # NaN says that there is no value
-        value = float(statistic(*rows)) if n else np.nan
-        if units < _FEWEST or np.isnan(value):
-            return interval(empty, value, np.empty(0), np.empty(0))
-        jackknife = values(_all_but_one(units)) if method == BCA else np.empty(0)
-        return interval(empty, value, values(_draws(random, units, resamples)), jackknife)
-
-
 def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None) -> E:
     """The interval of formula(features summed over the items), resampling items.
 
     features: shape (items, features), an array or a matrix of scipy.sparse in rows; empty: an estimate without numbers,
     for its settings; clusters: for each item the number of its cluster, from 0 on and none left out.
     """
+    check_level(empty.level)
+    if empty.method not in (BCA, PERCENTILE):
+        raise UserError(f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {empty.method!r}")
+    check_count(empty.resamples, "resamples")
     random, number = generator(seed)
     empty = replace(empty, seed=number)
     if clusters is not None:
         count, items = int(clusters.max(initial=-1)) + 1, len(clusters)
         features = csr_array((np.ones(items), (clusters, np.arange(items))), shape=(count, items)) @ features
         empty = replace(empty, clusters=count)
-    _check(empty)
     value, resampled, jackknife = resampled_sums(features, formula, empty.resamples, random)
     return interval(empty, float(value[0]), resampled, jackknife)
 
@@ -219,24 +179,3 @@ def _counts(random: np.random.Generator, units: int, resamples: int) -> Iterator
     for index in _draws(random, units, resamples):
         cells = index + units * np.arange(len(index))[:, None]
         yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
-
-
-def _all_but_one(units: int) -> Iterator[Ints]:
-    """For each unit the indices of all others, a unit a row, some units at a time."""
-    step = max(1, _CHUNK // units)
-    others = np.arange(units - 1)
-    for start in range(0, units, step):
-        yield others + (others >= np.arange(start, min(units, start + step))[:, None])
-
-
-def _reduced(values: Floats, resamples: int) -> Floats:
-    if np.shape(values) != (resamples,):
-        raise ValueError(f"a statistic reduces the last axis: for {resamples} resamples it returned {np.shape(values)}")
-    return values
-
-
-def _check(empty: Estimate) -> None:
-    check_level(empty.level)
-    if empty.method not in (BCA, PERCENTILE):
-        raise UserError(f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {empty.method!r}")
-    check_count(empty.resamples, "resamples")

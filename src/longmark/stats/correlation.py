@@ -3,12 +3,10 @@
 Range [-1, 1]. Spearman is Pearson's correlation of midranks; tau-b corrects for ties. Intervals are made on Fisher's
 scale, z = atanh(r), and taken back:
 
-    jackknife   z ± t sqrt(V) / (1 - r²)     V: the delete-one jackknife's variance of r; t: Student's, n - 1 degrees
-    fisher      z ± z' s      s² = 1 / (n - 3) Pearson; (1 + r²/2) / (n - 3) Spearman (Bonett & Wright 2000);
-                              .437 / (n - 4) Kendall (Fieller, Hartley & Pearson 1957)
+    z ± t sqrt(V) / (1 - r²)     V: the delete-one jackknife's variance of r; t: Student's, n - 1 degrees
 
-The second holds for normal scores without ties. Scores of judges are skewed, heaped at a bound and full of ties, so the
-first is the default; it also gives the interval of a mean over systems that answered the same questions, and of the
+The textbook formulas for V hold for normal scores without ties. Scores of judges are skewed, heaped at a bound and full
+of ties. The jackknife also gives the interval of a mean over systems that answered the same questions, and of the
 difference between two metrics on the same ratings, where the parts depend on each other.
 
 Pairs that belong together (answers to one question) have one cluster: clusters are left out, not pairs, and t has one
@@ -27,7 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -40,10 +37,8 @@ from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numb
 from longmark.stats.student import t_quantile
 
 Kind = Literal["pearson", "spearman", "kendall"]
-Method = Literal["jackknife", "fisher"]
 KINDS = ("pearson", "spearman", "kendall")
 JACKKNIFE = "jackknife"
-METHODS = (JACKKNIFE, "fisher")
 
 Codes = NDArray[np.intp]
 
@@ -51,7 +46,6 @@ _FEWEST = 3
 _PERFECT = 1 - 1e-12
 _NO_Z = "a perfect correlation has no finite z, so no interval"
 _FEWEST_FOR_INTERVAL = 5
-_FEW_LEVELS = 128  # of a column, up to which a step for each is the fastest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,33 +80,33 @@ def correlation(
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
-    method: Method = "jackknife",
 ) -> Estimate:
     """The correlation of the pairs that have both values. clusters: for each pair, what it belongs to.
 
     No value for fewer than 3 pairs or where a column has one value only; no interval where |r| = 1, or for fewer than
-    5 pairs or clusters. Raises UserError for columns of unequal length, for a kind, method or level that does not
-    exist, and for clusters with `method="fisher"`, which takes pairs as independent.
+    5 pairs or clusters. Raises UserError for columns of unequal length and for a kind or level that does not exist.
     """
-    _check(kind, method, level)
-    if clusters is not None and method == "fisher":
-        raise UserError("Fisher's formula takes pairs as independent; with clusters leave method at 'jackknife'")
-    return _with_parts(x, y, kind, level, method, _numbered(clusters, len(x)))[0]
+    _check(kind, level)
+    return _with_parts(x, y, kind, level, _numbered(clusters, len(x)))[0]
+
+
+def coefficient(x: Values, y: Values, kind: Kind = "pearson") -> float | None:
+    """The value of `correlation` by itself."""
+    (a, b), _ = complete_rows(x, y)
+    return None if _no_value(a, b) else _value(a, b, kind)
 
 
 def _numbered(clusters: Sequence[Hashable] | None, rows: int) -> Ints | None:
     return None if clusters is None else cluster_numbers(clusters, np.ones(rows, dtype=np.bool_))[0]
 
 
-def _with_parts(
-    x: Values, y: Values, kind: str, level: float, method: str, clusters: Ints | None
-) -> tuple[Estimate, Floats | None]:
-    """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value), if needed."""
+def _with_parts(x: Values, y: Values, kind: str, level: float, clusters: Ints | None) -> tuple[Estimate, Floats | None]:
+    """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value)."""
     (a, b), keep = complete_rows(x, y)
     units = np.arange(len(keep)) if clusters is None else clusters
     used, of = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
-    empty = Estimate(None, None, None, len(a), level, method, _no_value(a, b), len(keep) - len(a), count)
+    empty = Estimate(None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count)
     if empty.reason:
         return empty, None
     r = _value(a, b, kind)
@@ -121,17 +115,12 @@ def _with_parts(
         return replace(empty, reason=_NO_Z), None
     if why := _too_few(len(a), count, "pairs"):
         return replace(empty, reason=why), None
-    parts = None
-    if method == "fisher":
-        half = NormalDist().inv_cdf((1 + level) / 2) * _normal_error(r, len(a), kind)
-    else:
-        parts = np.zeros(int(units.max()) + 1)
-        parts[used] = _deviations(a, b, kind, None if count is None else of)
-        error = float(np.linalg.norm(parts))
-        if not math.isfinite(error):
-            return replace(empty, reason=_left_flat(count, "pairs")), None
-        half = t_quantile(level, len(used) - 1) * error / (1 - r * r)
-    z = math.atanh(r)
+    parts = np.zeros(int(units.max()) + 1)
+    parts[used] = _deviations(a, b, kind, None if count is None else of)
+    error = float(np.linalg.norm(parts))
+    if not math.isfinite(error):
+        return replace(empty, reason=_left_flat(count, "pairs")), None
+    z, half = math.atanh(r), t_quantile(level, len(used) - 1) * error / (1 - r * r)
     return replace(empty, low=math.tanh(z - half), high=math.tanh(z + half)), parts
 
 
@@ -161,7 +150,7 @@ def mean_correlation(
     leaves out a question in all systems at once, since systems that answer the same questions vary together; with
     clusters (for each question, what it belongs to) a cluster of questions.
     """
-    _check(kind, "jackknife", level)
+    _check(kind, level)
     if set(x) != set(y):
         raise UserError(f"both metrics need the same systems; found {sorted(x)} and {sorted(y)}")
     columns = {name: (as_floats(x[name]), as_floats(y[name])) for name in x}
@@ -170,7 +159,7 @@ def mean_correlation(
         raise UserError(f"systems are matched by position of the question; found columns of {sorted(lengths)} rows")
     rows = lengths.pop() if lengths else 0
     numbers = _numbered(clusters, rows)
-    found = {name: _with_parts(a, b, kind, level, "jackknife", numbers) for name, (a, b) in columns.items()}
+    found = {name: _with_parts(a, b, kind, level, numbers) for name, (a, b) in columns.items()}
     by_system = {name: r for name, (r, _) in found.items()}
     values = {name: r.value for name, r in by_system.items() if r.value is not None}
 
@@ -215,7 +204,7 @@ def correlation_difference(
 
     clusters: for each item, what it belongs to.
     """
-    _check(kind, "jackknife", level)
+    _check(kind, level)
     (a, b, t), keep = complete_rows(first, second, target)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
     n, why = len(t), _no_value(a, t) or _no_value(b, t)
@@ -236,11 +225,9 @@ def correlation_difference(
     return replace(empty, low=r - s - half, high=r - s + half, p=p)
 
 
-def _check(kind: str, method: str, level: float) -> None:
+def _check(kind: str, level: float) -> None:
     if kind not in KINDS:
         raise UnknownName("correlation", kind, KINDS, f"There are {', '.join(KINDS)}.")
-    if method not in METHODS:
-        raise UnknownName("interval", method, METHODS, f"There are {' and '.join(METHODS)}.")
     check_level(level)
 
 
@@ -257,12 +244,6 @@ def _value(a: Floats, b: Floats, kind: str) -> float:
         a, b = _scaled(a), _scaled(b)
     measure = {"pearson": scipy_stats.pearsonr, "spearman": scipy_stats.spearmanr, "kendall": scipy_stats.kendalltau}
     return min(1.0, max(-1.0, float(measure[kind](a, b).statistic)))
-
-
-def _normal_error(r: float, n: int, kind: str) -> float:
-    if kind == "kendall":
-        return math.sqrt(0.437 / (n - 4))
-    return math.sqrt((1 + (r * r / 2 if kind == "spearman" else 0)) / (n - 3))
 
 
 # What each pair adds to the standard error --------------------------------------------------------------------------
@@ -343,28 +324,8 @@ def _signs(codes: Codes, weights: Floats) -> Floats:
 
 
 def _sign_products(x: Codes, y: Codes) -> Floats:
-    """For each i the sum over j of sign(x_i - x_j) sign(y_i - y_j); the same for y and x."""
-    few, many = (x, y) if x.max() <= y.max() else (y, x)
-    return _by_level(few, many) if few.max() < _FEW_LEVELS else _by_rank(few, many)
-
-
-def _by_level(x: Codes, y: Codes) -> Floats:
-    """One pass over the levels of x, with a weight for each level of y: + for a pair that lies below in x, - above."""
-    order = np.argsort(x, kind="stable")
-    levels = int(y.max()) + 1
-    weights = -np.bincount(y, minlength=levels)
-    out = np.empty(len(x))
-    for members in np.split(order, np.flatnonzero(np.diff(x[order])) + 1):
-        here = np.bincount(y[members], minlength=levels)
-        weights += here
-        sums = np.cumsum(weights)
-        out[members] = (2 * sums - weights - sums[-1])[y[members]]
-        weights += here
-    return out
-
-
-def _by_rank(x: Codes, y: Codes) -> Floats:
-    """By counting, for every i, the pairs that lie below it in both: n log n however many levels there are.
+    """For each i the sum over j of sign(x_i - x_j) sign(y_i - y_j), by counting the pairs that lie below it in both:
+    n log n however many levels there are.
 
     With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
     """

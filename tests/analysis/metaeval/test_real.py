@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.report.runs import manifest, row, write_run
+from tests.stats.resampled import bootstrap
 from tests.there import counted
 
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.records import Example
-from longmark.stats.bootstrap import bootstrap
 from longmark.stats.results import Estimate
 
 DATA = Path(__file__).parents[4] / "shared" / "data"

@@ -39,7 +39,7 @@ from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bootstrap import bootstrap_mean
-from longmark.stats.correlation import Kind, correlation, correlation_difference
+from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
@@ -241,10 +241,7 @@ class _Sample:
         if len(systems) < _FEWEST_SYSTEMS:
             return {}
         scores, ratings, level = self.oriented[name], self.ratings, self.options.level
-        rhos = [
-            correlation(ratings[rows], scores[rows], "spearman", level=level, method="fisher").value
-            for rows in questions
-        ]
+        rhos = [coefficient(ratings[rows], scores[rows], "spearman") for rows in questions]
         within = bootstrap_mean(rhos, level=level, seed=self.options.seed, resamples=resamples(len(rhos)))
         scored = [rows[~np.isnan(scores[rows])] for rows in systems]
         means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
