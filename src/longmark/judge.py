@@ -21,7 +21,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from longmark.errors import NoScore, Unsupported
-from longmark.metric import Metric, NoParams, Score
+from longmark.metric import Bounds, Metric, NoParams, Score
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.keys import redact_reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message
@@ -278,12 +278,13 @@ _FIELDS = {"question": "question", "answer": "answer", "context": "contexts", "r
 
 @dataclass(frozen=True)
 class ScorePrompts:
-    """The two prompts of a judge's score: `text` asks for a number from 0 to 100, `expected` for one token, which
-    `token` reads (`YES_NO` or `DIGITS`)."""
+    """The two prompts of a judge's score: `text` asks for a number (or what `number` reads; a number from 0 to 100 is
+    divided by 100), `expected` for one token, which `token` reads (`YES_NO` or `DIGITS`)."""
 
     text: Prompt
     expected: Prompt
     token: Reader[Graded]
+    number: Reader[Graded] = _HUNDREDTHS
 
 
 def score_prompts(
@@ -301,14 +302,15 @@ def score_prompts(
 
 
 async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[str, str]) -> Score:
-    """A judge's score in [0, 1]; of several judges the mean. The evidence has the verdict of each.
+    """A judge's score, in [0, 1] unless the prompts have another scale; of several judges the mean. The evidence has
+    the verdict of each.
 
     With `text` scoring the number is divided by 100; with `expected` it is the expected value over one token. Raises
     NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
     another metric.
     """
     by_text = models.scoring == "text"
-    prompt, reader = (prompts.text, _HUNDREDTHS) if by_text else (prompts.expected, prompts.token)
+    prompt, reader = (prompts.text, prompts.number) if by_text else (prompts.expected, prompts.token)
     scores: list[float] = []
     shown: list[dict[str, Any]] = []
     for judge in models.judges:
@@ -334,11 +336,13 @@ def judged_metric(
     empty_answer: Score | None = None,
     params: type = NoParams,
     combine: Combine | None = None,
+    bounds: Bounds = (0, 1),
+    higher_is_better: bool = True,
 ) -> Metric:
-    """The declaration of a metric whose score is `judged_score`, in [0, 1].
+    """The declaration of a metric whose score is `judged_score`, within bounds.
 
     It needs the fields of the example that its prompts show. If they show the reference, each reference is judged
-    separately and the greatest score counts; of several references, the evidence names its reference. Cost: one call
+    separately and the best score counts; of several references, the evidence names its reference. Cost: one call
     for each judge and reference.
 
     empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
@@ -360,7 +364,9 @@ def judged_metric(
             scores.append(combine(judged, example, reference, params) if combine else judged)
         if len(scores) == 1:
             return scores[0]
-        best = max(range(len(scores)), key=lambda i: scores[i].value)  # the first of equal ones
+        best = (max if higher_is_better else min)(
+            range(len(scores)), key=lambda i: scores[i].value
+        )  # the first of equals
         compared = {"reference": references[best], "scores_by_reference": [score.value for score in scores]}
         return Score(scores[best].value, {**compared, **scores[best].evidence})
 
@@ -372,7 +378,8 @@ def judged_metric(
     return Metric(
         score,
         needs=tuple(field for name, field in _FIELDS.items() if name in inputs),
-        bounds=(0, 1),
+        bounds=bounds,
+        higher_is_better=higher_is_better,
         models=("judge",),
         prompts=(prompts.text, prompts.expected),
         params=params,

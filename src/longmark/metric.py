@@ -67,6 +67,8 @@ class Metric:
     variants          it runs on variants of questions, not on the originals
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    name, doc, source of a metric from outside the package: its name (None: that of its first prompt), documentation,
+                      and a hash of what computes it, which is in the signature of its rows
     """
 
     score: Callable[[Example, Models, Any], Awaitable[Result]]
@@ -82,6 +84,9 @@ class Metric:
     variants: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    name: str | None = None
+    doc: str = ""
+    source: str = ""
 
     def published(self, name: str, domain: Domain | None = None) -> dict[str, ScoreSpec]:
         """Full name -> declaration of each score, given the metric's own name. domain: None: the built-in one."""

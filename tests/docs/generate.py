@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from longmark.metrics import docstring, names
+from longmark.metrics import docstring, load, names
 from longmark.metrics.page import facts
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -34,7 +34,7 @@ def page() -> str:
 def _section(name: str) -> str:
     title, _, rest = docstring(name).partition("\n\n")
     lines = [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", rest, "", "| | |", "| --- | --- |"]
-    lines += [f"| `{label}` | {fact} |" for label, fact in facts(name)]
+    lines += [f"| `{label}` | {fact} |" for label, fact in facts(name, load(name))]
     return "\n".join(lines) + "\n"
 
 

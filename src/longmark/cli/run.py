@@ -39,7 +39,7 @@ def add_to(verbs: Any) -> None:
         action="append",
         required=True,
         metavar="NAME,…",
-        help="metrics or families; longmark metrics lists them",
+        help="metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py",
     )
     one.add_argument("--out", type=Path, metavar="RUN", help="the run folder; repeat the command to resume")
     model = one.add_argument_group("models", model_names())

@@ -15,7 +15,6 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.settings import Settings
 from longmark.errors import SettingsChanged
-from longmark.metrics import docstring
 
 _PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
 
@@ -39,7 +38,7 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
             name: {
                 "bounds": list(declared.bounds),
                 "higher_is_better": declared.higher_is_better,
-                "summary": declared.summary or docstring(chosen.name).split("\n\n")[0].replace("\n", " "),
+                "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
             }
             for chosen in settings.selected
             for name, declared in chosen.scores.items()

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters
 from longmark.home import home
+from longmark.metric import Metric
 from longmark.models.cache import CallCache
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import Registry
@@ -26,19 +27,22 @@ from longmark.records.read import ExampleSource
 T = TypeVar("T")
 
 
-def run(examples: ExampleSource, metrics: Sequence[str] | str, *, out: str | Path, **options: Any) -> RunResult:
+def run(
+    examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
+) -> RunResult:
     """Scores examples. Returns when every example has a row for every metric, or when the budget is spent.
 
-    examples: a file, or Examples, or records (dicts) as a file would hold them. metrics: names of metrics or families.
-    out: the run folder. options: the fields of `RunOptions`, by keyword (`judges=`, `seed=`, `max_usd=`, ...). Works
-    inside a running event loop too (a notebook): it then runs in a thread of its own, and the caller waits. Raises
-    `errors.UserError` and its kinds, all of them before any call.
+    examples: a file, or Examples, or records (dicts) as a file would hold them. metrics: names of metrics or families,
+    files of rubrics or of metrics (`rubric.yaml`, `my_metric.py`), or declarations. out: the run folder. options: the
+    fields of `RunOptions`, by keyword (`judges=`, `seed=`, `max_usd=`, ...). Works inside a running event loop too (a
+    notebook): it then runs in a thread of its own, and the caller waits. Raises `errors.UserError` and its kinds, all
+    of them before any call.
     """
     chosen = RunOptions.of(options)
     call_cache = open_cache(chosen.cache)
     try:
         registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes)
-        settings = make_settings([metrics] if isinstance(metrics, str) else metrics, registry, chosen)
+        settings = make_settings([metrics] if isinstance(metrics, str | Metric) else metrics, registry, chosen)
         return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
     finally:
         call_cache.close()
@@ -49,16 +53,16 @@ def open_cache(path: str | Path | None) -> CallCache:
     return CallCache(Path(path).expanduser() if path else home() / "calls.sqlite")
 
 
-def make_settings(names: Sequence[str], registry: Registry, options: RunOptions) -> Settings:
+def make_settings(names: Sequence[str | Metric], registry: Registry, options: RunOptions) -> Settings:
     """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do."""
     domain = None
     if options.domain is not None:
         from longmark.domain import load
 
         domain = load(options.domain)
-    selected = choose([name for comma_separated in names for name in comma_separated.split(",")], domain)
+    selected = choose(names, domain)
     params = parameters(selected, options.params or {})
-    book = from_folder(Path(options.prompts), every_prompt()) if options.prompts else PromptBook()
+    book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
     backends = registry.backends(options, called)
     settings = Settings(selected, backends, params, book, options.scoring, options.seed, domain or DEFAULT_DOMAIN)

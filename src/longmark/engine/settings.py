@@ -152,13 +152,18 @@ class Settings:
         """As the manifest holds them and a resumed run compares them."""
         return {
             "metrics": sorted(self.scores),
-            "params": {c.name: given for c in self.selected if (given := dataclasses.asdict(self.params[c.name]))},
+            "params": {c.name: given for c in self.selected if (given := self.params_of(c))},
             "models": self.models_used(),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
             "seed": self.seed,
             "scoring": self.scoring,
             "domain": f"{self.domain.name} {self.domain.hash}",
         }
+
+    def params_of(self, chosen: Selected) -> dict[str, Any]:
+        """A metric's parameters, and the hash of its source if it is from outside the package."""
+        source = {"source": chosen.metric.source} if chosen.metric.source else {}
+        return dataclasses.asdict(self.params[chosen.name]) | source
 
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""
@@ -203,20 +208,25 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
     return made
 
 
-def choose(names: Sequence[str], domain: Domain | None = None) -> list[Selected]:
-    """The metrics that names select, with the scores that they have in a domain. UserError where there are none."""
-    selected = metrics.select([name.strip() for name in names if name.strip()], domain)
+def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[Selected]:
+    """The metrics that names (several may be in one, separated by commas) and declarations select, with the scores that
+    they have in a domain. UserError where there are none."""
+    parts: list[str | Metric] = []
+    for one in names:
+        parts += [part.strip() for part in one.split(",") if part.strip()] if isinstance(one, str) else [one]
+    selected = metrics.select(parts, domain)
     if not selected:
         raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
     return selected
 
 
-def every_prompt() -> list[Prompt]:
+def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
     """Every prompt that --prompts can replace: those of the metrics, of variants and of generated answers."""
     from longmark.datasets import vary
     from longmark.rag import generate
 
-    return [*metrics.all_prompts(), *vary.PROMPTS, *generate.PROMPTS]
+    outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
+    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS]
 
 
 def check(settings: Settings) -> None:

@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from longmark import __version__, progress
 from longmark.engine.folder import RunFolder
@@ -138,7 +137,7 @@ class WorkerPool:
 
     def _signature(self, chosen: Selected) -> Signature:
         settings = self._settings
-        params: dict[str, Any] = asdict(settings.params[chosen.name])
+        params = settings.params_of(chosen)
         if chosen.metric.judged:
             params["scoring"] = settings.scoring
             params["temperature"] = TEMPERATURE

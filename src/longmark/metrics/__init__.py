@@ -3,6 +3,9 @@
 A module whose name begins with an underscore is not a metric: it belongs to the metrics in its folder. A name selects
 everything under it: `ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one
 of them.
+
+Metrics from outside the package are selected by a file, `rubric.yaml` (rubric.py) or `metric.py`, by the name of an
+installed module, or by an entry point of the group `longmark.metrics`. A module has a declaration `METRIC`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import ModelError, NoScore, OverBudget, UnknownName
+from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
 from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.prompts import Prompt
 
@@ -35,6 +38,11 @@ class Selected:
     name: str
     metric: Metric
     scores: dict[str, ScoreSpec]
+
+    @property
+    def doc(self) -> str:
+        """The metric's documentation."""
+        return self.metric.doc or docstring(self.name)
 
     def due(self, *, is_variant: bool, kind: str | None) -> list[str]:
         """The full names of the scores to compute for an example: an original, or a variant of a kind."""
@@ -96,21 +104,33 @@ def docstring(name: str) -> str:
     return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
 
 
-def select(wanted: Sequence[str], domain: Domain | None = None) -> list[Selected]:
-    """What the names select, each metric once, in the order asked for. UnknownName for a name that selects nothing.
+def select(wanted: Sequence[str | Metric], domain: Domain | None = None) -> list[Selected]:
+    """What the names (or declarations) select, each metric once, in the order asked for.
 
+    UnknownName for a name that selects nothing, UserError for a metric from outside the package that cannot be used.
     domain: whose dimensions have scores; None: the built-in one.
     """
-    found: dict[str, set[str]] = {}
-    for name in wanted:
-        hits = list(_under(name, domain))
+    found: dict[str, tuple[Metric, set[str]]] = {}
+    for one in wanted:
+        hits = [(name, load(name), score) for name, score in _under(one, domain)] if isinstance(one, str) else []
         if not hits:
-            raise UnknownName("metric", name, _all_names(domain), "See: longmark metrics")
-        for metric, score in hits:
-            found.setdefault(metric, set()).add(score)
+            from longmark.metrics._outside import named, of_file, of_module
+
+            made = named(one) if isinstance(one, Metric) else of_file(one) or of_module(one)
+            if made is None:
+                raise UnknownName("metric", str(one), _all_names(domain), "See: longmark metrics")
+            name, metric = made
+            if any(name == other or other.startswith(f"{name}.") for other in names()):
+                raise UserError(f"{name}: a built-in metric or family has this name; give the metric another one")
+            hits = [(name, metric, score) for score in metric.published(name, domain)]
+        for name, metric, score in hits:
+            before = found.setdefault(name, (metric, set()))
+            if before[0].source != metric.source:
+                raise UserError(f"{name}: two different metrics have this name; rename one of them")
+            before[1].add(score)
     return [
-        Selected(name, load(name), {s: spec for s, spec in load(name).published(name, domain).items() if s in scores})
-        for name, scores in found.items()
+        Selected(name, metric, {s: spec for s, spec in metric.published(name, domain).items() if s in scores})
+        for name, (metric, scores) in found.items()
     ]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from longmark.metric import ScoreSpec
-from longmark.metrics import docstring, load, names, select
+from longmark.metric import Metric, ScoreSpec
+from longmark.metrics import Selected, docstring, load, names, select
 
 
 def listing() -> str:
@@ -21,20 +21,19 @@ def listing() -> str:
 
 def page(name: str) -> str:
     """The page of the metric (or the metrics) that a name selects. UnknownName for an unknown name."""
-    return "\n\n\n".join(_page(chosen.name) for chosen in select([name]))
+    return "\n\n\n".join(map(_page, select([name])))
 
 
-def _page(name: str) -> str:
-    found = facts(name)
+def _page(chosen: Selected) -> str:
+    found = facts(chosen.name, chosen.metric)
     width = max(len(label) for label, _ in found)
     table = "\n".join(f"{label:{width}}  {fact}" for label, fact in found)
-    return f"{name}\n{'=' * len(name)}\n\n{docstring(name)}\n\n{table}"
+    return f"{chosen.name}\n{'=' * len(chosen.name)}\n\n{chosen.doc}\n\n{table}"
 
 
-def facts(name: str) -> list[tuple[str, str]]:
+def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     """The declaration of a metric as (label, fact): needs, each score's range and direction, models, scoring, prompts,
     parameters."""
-    metric = load(name)
     found = [
         ("needs", ", ".join(metric.needs)),
         *((score, f"{bounds(spec)}, {direction(spec)}") for score, spec in metric.published(name).items()),

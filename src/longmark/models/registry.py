@@ -66,7 +66,8 @@ class Registry:
         def one(role: str, name: Name | None) -> Any:
             return self.open(role, name) if name is not None and role in called else None
 
-        named = [given.judges] if isinstance(given.judges, str) else given.judges
+        several = isinstance(given.judges, Sequence) and not isinstance(given.judges, str)
+        named: Any = given.judges if several else [given.judges]
         judges = tuple(one("judge", name) for name in named) if "judge" in called else ()
         names = [judge.name for judge in judges]
         for name in names:

@@ -1,0 +1,336 @@
+"""Criteria of one's own from a YAML file: `--metrics rubric.yaml` makes each of them a judged metric.
+
+Each criterion has a question to the judge and a scale, and its scores are on that scale: yes/no (1 or 0), whole points
+(`1-5`), a range (`0-100`) or labels with values. A file of one criterion gives the score NAME. A file with `criteria`
+gives NAME.CRITERION for each of them and NAME.total, in [0, 1]:
+
+    total = sum_i w_i t_i / sum_i w_i      t_i: the place of score i between the worst (0) and the best (1) of its scale
+
+With `--scoring expected` a score is the expected value over one token: a word, a point, or a letter for each label; a
+range is asked for as a digit from 0 to 9. An empty answer is unscored, or has the worst score (`empty_answer: worst`).
+The total is unscored if a criterion is. Cost: one call for each criterion, judge and reference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import orjson
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+
+from longmark.concurrency import concurrently
+from longmark.errors import BadInput, ModelError, NoScore, OverBudget
+from longmark.judge import Graded, Reader, ScorePrompts, choice, expected, judged_metric, number
+from longmark.metric import Metric, NoParams, Result, Score, ScoreSpec
+from longmark.models.handles import Models
+from longmark.prompts import INPUT_ORDER, Prompt
+from longmark.records import Example, yaml_file
+from longmark.records.files import at
+from longmark.records.values import found, problems
+
+TOTAL = "total"
+_POINTS = 20  # values up to which a scale of whole numbers is read point by point
+_FURTHEST = 1_000_000  # end of a scale
+_RANGE = re.compile(r"(-?[0-9]{1,7})\s*(?:-|–|to)\s*(-?[0-9]{1,7})")
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch("[a-z][a-z0-9_]*", text):
+        raise ValueError(f"{text[:80]}: a name has a-z, 0-9 and _ and begins with a letter")
+    return text
+
+
+def _filled(text: str) -> str:
+    if not (text := text.strip()):
+        raise ValueError("is empty")
+    return text
+
+
+def _word(value: Any) -> Any:
+    """A number or a truth value as the text it was written as."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, int | float) else value
+
+
+def _words(table: Any) -> Any:
+    """A table whose keys are texts, as they were written."""
+    return {_word(key): value for key, value in table.items()} if isinstance(table, dict) else table
+
+
+Name = Annotated[str, Strict(), AfterValidator(_name)]
+Text = Annotated[str, Strict(), AfterValidator(_filled)]
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-_FURTHEST, le=_FURTHEST)]
+Weight = Annotated[float, Field(strict=True, gt=0, le=_FURTHEST, allow_inf_nan=False)]
+Input = Literal["question", "answer", "context", "reference"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Shown(_Part):
+    """An example in the prompt: an answer, what it is about, and the label, point or number that it deserves."""
+
+    question: Text | None = None
+    context: Text | None = None
+    reference: Text | None = None
+    answer: Text
+    score: Annotated[str, BeforeValidator(_word)]
+    why: Text | None = None
+
+
+class Criterion(_Part):
+    """A question to the judge and the scale of its score.
+
+    scale    `yes/no`, whole numbers `A-B`, or a table label -> value
+    anchors  label, point or number -> what deserves it
+    weight   in the total
+    """
+
+    name: Name = ""
+    question: Text
+    scale: Annotated[str | dict[str, Finite], BeforeValidator(_words)] = "0-100"
+    anchors: Annotated[dict[str, Text], BeforeValidator(_words)] = {}
+    examples: tuple[Shown, ...] = ()
+    higher_is_better: Annotated[bool, Strict()] = True
+    weight: Weight = 1.0
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Label -> value, of a scale whose labels a reply names; empty: a range. ValueError for no scale."""
+        if isinstance(self.scale, dict):
+            if len(set(self.scale.values())) < 2 or len({label.casefold() for label in self.scale}) < len(self.scale):
+                raise ValueError("expected two or more labels, different in more than case, with two or more values")
+            if len(self.scale) > _POINTS or any("\n" in label or not label.strip() for label in self.scale):
+                raise ValueError(f"expected at most {_POINTS} labels of one line each")
+            return self.scale
+        if self.scale.replace(" ", "").casefold() == "yes/no":
+            return {"yes": 1.0, "no": 0.0}
+        low, high = self.range
+        return {str(point): float(point) for point in range(low, high + 1)} if high - low < _POINTS else {}
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The ends of a scale `A-B`. ValueError for another text."""
+        ends = _RANGE.fullmatch(str(self.scale).strip())
+        if ends is None or int(ends[1]) >= int(ends[2]):
+            raise ValueError(
+                f"{str(self.scale)[:80]}: expected yes/no, a range such as 1-5 or 0-100, or labels: values"
+            )
+        return int(ends[1]), int(ends[2])
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest score."""
+        if self.values:
+            return min(self.values.values()), max(self.values.values())
+        return float(self.range[0]), float(self.range[1])
+
+    def place(self, score: float) -> float:
+        """Where a score lies between the worst (0) and the best (1) of the scale."""
+        low, high = self.bounds
+        return (score - low if self.higher_is_better else high - score) / (high - low)
+
+    def on_scale(self, text: str) -> bool:
+        """Whether a text is a label, point or number of the scale."""
+        if self.values:
+            return text in self.values
+        return bool(re.fullmatch(r"-?[0-9]{1,7}(\.[0-9]+)?", text)) and self.range[0] <= float(text) <= self.range[1]
+
+    def metric(self, name: str, rubric: Rubric) -> Metric:
+        """The declaration of this criterion alone; prompts are NAME and NAME.expected."""
+        low, high = self.bounds
+        text: Reader[Graded]
+        if self.values:
+            values = self.values
+            form = f"Reply with one of these and nothing else: {', '.join(values)}."
+            text = choice(tuple(values)).then(lambda label: (values[label], {"label": label}))
+            tokens, token_form = _tokens(values), form
+            if set(tokens) != {label.casefold() for label in values}:
+                named = ", ".join(f"{token.upper()} for {label}" for token, label in zip(tokens, values, strict=True))
+                token_form = f"Reply with one letter and nothing else: {named}."
+        else:
+            form = f"Reply with one whole number from {low:g} to {high:g} and nothing else."
+            text = number(low, high).then(lambda score: (score, {}))
+            tokens = {str(digit): low + (high - low) * digit / 9 for digit in range(10)}
+            token_form = f"Reply with one digit and nothing else: 0 stands for {low:g}, 9 for {high:g}."
+        lines = [self.question, *(f"{key}: {meaning}" for key, meaning in self.anchors.items())]
+        lines += [_example(i, one) for i, one in enumerate(self.examples, 1)]
+        task = "\n".join(lines)
+        prompts = ScorePrompts(
+            Prompt(name, rubric.inputs, _plain(f"{task}\n{form}")),
+            Prompt(f"{name}.expected", rubric.inputs, _plain(f"{task}\n{token_form}")),
+            expected(tokens),
+            text,
+        )
+        worst = low if self.higher_is_better else high
+        empty = Score(worst, {"rule": "the answer is empty: it has the worst score, no judge was asked"})
+        return judged_metric(
+            prompts,
+            empty_answer=empty if rubric.empty_answer == "worst" else None,
+            bounds=(low, high),
+            higher_is_better=self.higher_is_better,
+        )
+
+
+class Rubric(_Part):
+    """A file: one criterion by itself, or several under `criteria`.
+
+    inputs        what the judge sees
+    empty_answer  `unscored`, or `worst`: the worst score without a call
+    """
+
+    name: Name
+    description: Text = ""
+    inputs: tuple[Input, ...] = ("question", "answer")
+    empty_answer: Literal["unscored", "worst"] = "unscored"
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+
+    @property
+    def several(self) -> bool:
+        """Whether the criteria have names, and a total."""
+        return bool(self.criteria[0].name)
+
+    def total(self, scores: Sequence[float]) -> float:
+        """The weighted mean of the places of the criteria's scores on their scales, in [0, 1]."""
+        places = [one.weight * one.place(score) for one, score in zip(self.criteria, scores, strict=True)]
+        return math.fsum(places) / math.fsum(one.weight for one in self.criteria)
+
+    def metric(self) -> Metric:
+        """The declaration of the file's metric."""
+        if not self.several:
+            return replace(self.criteria[0].metric(self.name, self), doc=self._doc(), source=self._hash())
+        parts = {one.name: one.metric(f"{self.name}.{one.name}", self) for one in self.criteria}
+
+        async def score(example: Example, models: Models, params: NoParams) -> Result:
+            async def of(part: Metric) -> Score | NoScore:
+                try:
+                    return cast(Score, await part.score(example, models, params))
+                except NoScore as unscored:
+                    return unscored
+                except (ModelError, OverBudget) as error:  # the other criteria keep what was paid for
+                    return NoScore(error.status, str(error))
+
+            results = dict(zip(parts, await concurrently(of, list(parts.values())), strict=True))
+            return {**results, TOTAL: self._total(results)}
+
+        specs = {
+            one.name: ScoreSpec(one.bounds, one.higher_is_better, one.question.partition("\n")[0])
+            for one in self.criteria
+        }
+        weights = ", ".join(f"{one.name} {one.weight:g}" for one in self.criteria)
+        specs[TOTAL] = ScoreSpec((0, 1), True, f"{self.description or self.name} Weighted mean of: {weights}.".strip())
+        return replace(
+            parts[self.criteria[0].name],
+            score=score,
+            scores=specs,
+            bounds=(None, None),
+            prompts=tuple(prompt for part in parts.values() for prompt in part.prompts),
+            calls=lambda example, params, judges: sum(part.calls(example, params, judges) for part in parts.values()),
+            doc=self._doc(),
+            source=self._hash(),
+        )
+
+    def _total(self, results: Mapping[str, Score | NoScore]) -> Score | NoScore:
+        scores: list[float] = []
+        for name, one in results.items():
+            if isinstance(one, NoScore):
+                return NoScore(one.status, f"The criterion {name} is unscored: {one.reason}")
+            scores.append(one.value)
+        parts = {
+            one.name: {"score": score, "weight": one.weight} for one, score in zip(self.criteria, scores, strict=True)
+        }
+        return Score(self.total(scores), {"criteria": parts})
+
+    def _doc(self) -> str:
+        lines = [self.description or self.criteria[0].question.partition("\n")[0], ""]
+        for one in self.criteria:
+            scale = (
+                ", ".join(f"{k} = {v:g}" for k, v in one.scale.items()) if isinstance(one.scale, dict) else one.scale
+            )
+            name = f"{one.name} (weight {one.weight:g}): " if self.several else ""
+            lines.append(f"{name}{one.question} Scale: {scale}.")
+        lines.append(f"An empty answer: {self.empty_answer}. Cost: {len(self.criteria)} calls for each judge.")
+        return "\n".join(lines)
+
+    def _hash(self) -> str:
+        content = orjson.dumps(self.model_dump(mode="json", exclude={"description"}), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(content).hexdigest()[:16]
+
+
+def load(path: Path) -> tuple[str, Metric]:
+    """The name and the metric of a rubric's file.
+
+    UserError if the file cannot be read; BadInput with a line `file:line: where: what` for each mistake in it.
+    """
+    source = yaml_file.load(path, "--metrics")
+    content = source.content
+    if source.root is None or not isinstance(content, dict):
+        raise BadInput([at(path, 1, f"expected a rubric (name, criteria, …), found {found(content)}")])
+    single = "criteria" not in content
+    if single:
+        of_file = {"name", "description", "inputs", "empty_answer"}
+        only = {key: value for key, value in content.items() if key not in of_file}
+        content = {**{key: value for key, value in content.items() if key in of_file}, "criteria": [only]}
+    try:
+        rubric = Rubric.model_validate(content)
+    except ValidationError as error:
+        cut = 2 if single else 0
+        source.check((where[cut:] if where[:1] == ("criteria",) else where, what) for where, what in problems(error))
+        raise  # never: an error has problems
+    source.check(
+        (where[2:] if single and where[:1] == ("criteria",) else where, what) for where, what in _wrong(rubric, single)
+    )
+    return rubric.name, rubric.metric()
+
+
+def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Where the parts of a rubric do not fit each other."""
+    if "answer" not in rubric.inputs or len(set(rubric.inputs)) < len(rubric.inputs):
+        yield ("inputs",), "expected each input once, the answer among them"
+    names: set[str] = set()
+    for i, one in enumerate(rubric.criteria):
+        where = ("criteria", i)
+        if not single and (not one.name or one.name == TOTAL or one.name in names):
+            yield (*where, "name"), f"expected a name that no other criterion has, other than {TOTAL}"
+        names.add(one.name)
+        try:
+            ends = one.bounds
+        except ValueError as error:
+            yield (*where, "scale"), str(error)
+            continue
+        known = ", ".join(one.values) or f"{ends[0]:g} to {ends[1]:g}"
+        for key in one.anchors:
+            if not one.on_scale(key):
+                yield (*where, "anchors", key), f"is not on the scale: {known}"
+        for j, shown in enumerate(one.examples):
+            if not one.on_scale(shown.score):
+                yield (*where, "examples", j, "score"), f"{shown.score[:80]} is not on the scale: {known}"
+
+
+def _tokens(values: Mapping[str, float]) -> dict[str, float]:
+    """One token for each label: yes and no, single characters as they are, else letters in the order of the labels."""
+    folded = {label.casefold(): value for label, value in values.items()}
+    if set(folded) == {"yes", "no"} or all(len(label) == 1 for label in folded):
+        return folded
+    return dict(zip(string.ascii_lowercase, values.values(), strict=False))
+
+
+def _example(number: int, shown: Shown) -> str:
+    inputs = (f"{name}: {text}" for name in INPUT_ORDER if (text := getattr(shown, name)))
+    score = f"score: {shown.score}" + (f" ({shown.why})" if shown.why else "")
+    return "\n".join((f"Example {number}", *inputs, score))
+
+
+def _plain(task: str) -> str:
+    """A task without fields."""
+    return task.replace("$", "$$")
