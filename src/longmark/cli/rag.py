@@ -12,10 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longmark.cli.arguments import NO_VALUE, add_calls, add_input, from_one, pairs, split, whole
+from longmark.cli.arguments import (
+    NO_VALUE,
+    add,
+    add_answers,
+    add_calls,
+    add_input,
+    add_prompts,
+    add_verb,
+    pairs,
+    split,
+    whole,
+)
 from longmark.cli.terminal import Stages
 from longmark.progress import counted
 
@@ -32,75 +42,50 @@ Done = TypeVar("Done")
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = "Index documents, and answer questions from them. Writes examples to score."
-    rag = verbs.add_parser("rag", help=text, description=text, allow_abbrev=False)
+    rag = add_verb(verbs, "rag", None, "Index documents, and answer questions from them. Writes examples to score.")
     actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
 
     text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
-    one = actions.add_parser("index", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=index)
-    help = "a folder of .txt, .md, .pdf, .jsonl files, or one such file"
-    one.add_argument("documents", type=Path, metavar="DOCS", help=help)
-    one.add_argument("--out", type=Path, required=True, metavar="IDX", help="the folder of the index")
-    one.add_argument("--embedder", metavar="MODEL", help="the model of the vectors (default: none, BM25 only)")
-    help = "the longest passage (default: 1200; 0: uncut)"
-    one.add_argument("--chunk", type=whole, default=1200, metavar="N", help=help)
-    help = "the overlap of two passages (default: 150)"
-    one.add_argument("--overlap", type=whole, default=150, metavar="N", help=help)
-    help = "unit of --chunk and --overlap (default: characters)"
-    one.add_argument("--unit", default="characters", metavar="characters|tokens", help=help)
-    help = "a tokenizer.json for --unit tokens (default: the embedder's)"
-    one.add_argument("--tokenizer", type=Path, metavar="FILE", help=help)
-    one.add_argument("--approximate", action="store_true", help="search the vectors approximately, with faiss")
-    one.add_argument("--skip-bad", action="store_true", help="skip unreadable documents instead of stopping")
+    one = add_verb(actions, "index", index, text)
+    add(one, "documents", "DOCS", "a folder of .txt, .md, .pdf, .jsonl files, or one such file")
+    add(one, "--out", "IDX", "the folder of the index", required=True)
+    add(one, "--embedder", "MODEL", "the model of the vectors (default: none, BM25 only)")
+    add(one, "--chunk", "N", "the longest passage (default: 1200; 0: uncut)", type=whole, default=1200)
+    add(one, "--overlap", "N", "the overlap of two passages (default: 150)", type=whole, default=150)
+    unit = "unit of --chunk and --overlap (default: characters)"
+    add(one, "--unit", "characters|tokens", unit, default="characters")
+    add(one, "--tokenizer", "FILE", "a tokenizer.json for --unit tokens (default: the embedder's)")
+    add(one, "--approximate", "", "search the vectors approximately, with faiss")
+    add(one, "--skip-bad", "", "skip unreadable documents instead of stopping")
     add_calls(one)
 
-    text = "Answer questions from an index, and write examples to score."
-    one = actions.add_parser("answer", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=answer)
-    help = "examples without answers; variants may be among them"
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help=help)
-    one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
-    help = "the examples to write: .jsonl, .csv, .tsv or .parquet"
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
-    one.add_argument("--generator", required=True, metavar="MODEL", help="the model that writes the answers")
-    help = "how passages are found (default: dense if the index has vectors, else bm25)"
-    one.add_argument("--retriever", metavar="bm25|dense|hybrid", help=help)
-    one.add_argument("--originals", type=Path, metavar="FILE", help="answered examples: the originals of the variants")
+    one = add_verb(actions, "answer", answer, "Answer questions from an index, and write examples to score.")
+    retriever = "how passages are found (default: dense if the index has vectors, else bm25)"
+    add(one, "--out", "FILE", "the examples to write: .jsonl, .csv, .tsv or .parquet", required=True)
+    add(one, "--generator", "MODEL", "the model that writes the answers", required=True)
+    add(one, "--retriever", "bm25|dense|hybrid", retriever)
+    add(one, "--originals", "FILE", "answered examples: the originals of the variants")
     _add_answering(one, k=5, temperature=0.1, max_answer=1024)
 
     text = "Answer questions with every retriever and reader, and write a file of examples for each pair."
-    one = actions.add_parser("grid", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=grid)
-    help = "examples without answers; variants may be among them"
-    one.add_argument("questions", type=Path, metavar="QUESTIONS", help=help)
-    one.add_argument("--index", type=Path, required=True, metavar="IDX", help="an index of `longmark rag index`")
-    help = "the folder of the files RETRIEVER__READER.jsonl"
-    one.add_argument("--out", type=Path, required=True, metavar="DIR", help=help)
-    help = "one or several of bm25, dense and hybrid"
-    one.add_argument("--retrievers", action="append", required=True, metavar="NAME,…", help=help)
-    help = "a model that writes answers; repeatable"
-    one.add_argument("--reader", action="append", required=True, metavar="[LABEL=]MODEL", help=help)
+    one = add_verb(actions, "grid", grid, text)
+    add(one, "--out", "DIR", "the folder of the files RETRIEVER__READER.jsonl", required=True)
+    add(one, "--retrievers", "NAME,…", "one or several of bm25, dense and hybrid", default=None, required=True)
+    add(one, "--reader", "[LABEL=]MODEL", "a model that writes answers; repeatable", default=None, required=True)
     _add_answering(one, k=20, temperature=0.0, max_answer=2048)
 
 
 def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max_answer: int) -> None:
     """Options on how questions are read and answered."""
-    help = "the model that embeds the questions (default: the index's own)"
-    one.add_argument("--embedder", metavar="MODEL", help=help)
-    one.add_argument("--k", type=from_one, default=k, metavar="N", help=f"passages for each question (default: {k})")
-    one.add_argument("--citations", action="store_true", help="ask for the numbers of passages in the answer")
-    help = "the passages and profile for variants: their own, or those of the original (default: own)"
-    one.add_argument("--variant-context", default="own", metavar="own|original", help=help)
-    help = f"temperature of the answers (default: {temperature:g})"
-    one.add_argument("--temperature", type=float, default=temperature, metavar="T", help=help)
-    one.add_argument("--top-p", type=float, default=0.9, metavar="P", help="top-p of the answers (default: 0.9)")
-    help = f"the most tokens of an answer (default: {max_answer})"
-    one.add_argument("--max-answer", type=from_one, default=max_answer, metavar="N", help=help)
-    help = "seed of the answers: another one draws other samples (default: 0)"
-    one.add_argument("--seed", type=int, default=0, metavar="N", help=help)
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-    one.add_argument("--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)")
+    add(one, "questions", "QUESTIONS", "examples without answers; variants may be among them")
+    add(one, "--index", "IDX", "an index of `longmark rag index`", required=True)
+    add(one, "--embedder", "MODEL", "the model that embeds the questions (default: the index's own)")
+    add(one, "--k", "N", f"passages for each question (default: {k})", default=k)
+    add(one, "--citations", "", "ask for the numbers of passages in the answer")
+    add_answers(one, temperature, max_answer)
+    seed = "seed of the answers: another one draws other samples (default: 0)"
+    add(one, "--seed", "N", seed, type=int, default=0)
+    add_prompts(one)
     add_input(one)
     add_calls(one)
 

