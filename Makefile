@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 LOCK   := requirements-dev.lock
+# The tests start many processes; without bytecode each of them would compile the sources again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo demo-full test test-embedded test-lowest check format lint types unit bench lock clean
 

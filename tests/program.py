@@ -1,24 +1,26 @@
-"""The whole program as its users meet it: the command in a process of its own, the test server in another one.
+"""The whole program as its users meet it: the command, in this process or in its own, the test server in another one.
 
-`run` waits for the command; `start` gives the process, to be killed or interrupted. Both work in a home of their own
+`run` waits for the command; `start` gives its process, to be killed or interrupted. Both work in a home of their own
 (`home`), so no call of one test is in the cache of another, and no key of the machine reaches them.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
 
+from longmark import cli
 from longmark.records import Row
 
 ROOT = Path(__file__).parent.parent
@@ -90,9 +92,37 @@ def ended(process: subprocess.Popen[bytes]) -> Done:
     return Done(process.returncode, (out or b"").decode(), (err or b"").decode())
 
 
-def run(*words: str | Path, home: Path, **more: Any) -> Done:
-    """The command, waited for."""
-    return ended(start(*words, home=home, **more))
+def run(*words: str | Path, home: Path, cwd: Path | None = None, **popen: Any) -> Done:
+    """The command, waited for: in this process, which saves the start of Python; in its own where `python` is the first
+    word, or a stream or a variable is given."""
+    if words[0] == "python" or popen:
+        return ended(start(*words, home=home, cwd=cwd, **popen))
+    out, err = io.StringIO(), io.StringIO()
+    with there(cwd or home.parent, environment(home)), redirect_stdout(out), redirect_stderr(err):
+        code = in_process(map(str, words))
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def in_process(words: Iterable[str]) -> int:
+    """The exit code of the command in this process."""
+    try:
+        return cli.main(list(words))
+    except SystemExit as end:  # argparse
+        return end.code if isinstance(end.code, int) else 1
+
+
+@contextmanager
+def there(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """In another folder, with these variables and no others."""
+    before = os.environ.copy()
+    with chdir(folder):
+        os.environ.clear()
+        os.environ.update(env)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
 class Serving(Protocol):

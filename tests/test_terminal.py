@@ -14,7 +14,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.program import LONGEST, QR, Done, judged, records, run, start, write_jsonl
+from tests.program import LONGEST, QR, Done, ended, judged, records, run, start, write_jsonl
 from tests.wire import serve
 
 from longmark import cli
@@ -325,6 +325,6 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path):
 def test_a_file_name_that_is_not_unicode_is_printed(tmp_path: Path):
     (tmp_path / "docs").mkdir()
     Path(os.fsdecode(os.fsencode(tmp_path / "docs") + b"/\xff.txt")).write_text("")
-    done = run("rag", "index", "docs", "--out", "index", home=tmp_path / "home")
+    done = ended(start("rag", "index", "docs", "--out", "index", home=tmp_path / "home"))
     assert done.code == 2
     assert done.err == "\\udcff.txt: is empty\n--skip-bad skips the bad records.\n"

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from longmark import cli
+from tests.program import in_process, there
 
 RUN_HERE = ("console", "python")
 _FENCE = re.compile(r"^```(\w*)\s*$")
@@ -108,25 +108,10 @@ def run_command(command: Command, folder: Path, env: Mapping[str, str]) -> tuple
 
 def _in_process(words: list[str], folder: Path, env: Mapping[str, str]) -> tuple[int, str]:
     printed = io.StringIO()
-    with there(folder, env), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        try:
-            code = cli.main(words)
-        except SystemExit as exit_:
-            code = exit_.code if isinstance(exit_.code, int) else 1
+    variables = {**os.environ, **env}
+    with there(folder, variables), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = in_process(words)
     return code, printed.getvalue()
-
-
-@contextlib.contextmanager
-def there(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
-    """In another folder, with other variables."""
-    before = os.environ.copy()
-    with contextlib.chdir(folder):
-        os.environ.update(env)
-        try:
-            yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
 
 
 def not_printed(shown: tuple[str, ...], printed: str, *, figures: bool) -> str | None:

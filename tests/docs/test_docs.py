@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import re
 import shutil
 import stat
@@ -19,7 +20,8 @@ from typing import Any
 
 import pytest
 from tests.docs import generate
-from tests.docs.blocks import RUN_HERE, Block, Command, blocks, not_printed, run_command, there
+from tests.docs.blocks import RUN_HERE, Block, Command, blocks, not_printed, run_command
+from tests.program import there
 from tests.wire import serve
 
 from longmark import metrics
@@ -80,7 +82,7 @@ def run_blocks(page: Path, mark: str, folder: Path, env: dict[str, str], endpoin
     for block in chosen:
         if block.language == "python":
             code_ = compile(_ENDPOINT.sub(endpoint, block.text), block.place, "exec")
-            with there(folder, env), contextlib.redirect_stdout(io.StringIO()):
+            with there(folder, {**os.environ, **env}), contextlib.redirect_stdout(io.StringIO()):
                 exec(code_, names)
         else:
             run_console(block, folder, env, endpoint)

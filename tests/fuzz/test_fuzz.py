@@ -1,4 +1,4 @@
-"""Whatever a file or an endpoint holds, it ends in a result or in an error of longmark's: 10,000 cases of damage.
+"""Whatever a file or an endpoint holds, it ends in a result or in an error of longmark's: 2,000 cases of damage.
 
 The cases are run by `python -m tests.fuzz` in two processes, so that one that hangs or dies is a failure with a name.
 `LONGMARK_FUZZ=200000` asks for more of them, `LONGMARK_FUZZ_SEED=7` for others.
@@ -18,7 +18,7 @@ from tests.fuzz.__main__ import FUZZERS
 from tests.fuzz.engine import Failure, Report
 from tests.program import environment
 
-CASES = int(os.environ.get("LONGMARK_FUZZ", "10000"))
+CASES = int(os.environ.get("LONGMARK_FUZZ", "2000"))
 SEED = int(os.environ.get("LONGMARK_FUZZ_SEED", "1"))
 LONGEST = 600 + CASES / 10  # seconds for all of them, on a machine that does other things too
 

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import sys
+from contextlib import redirect_stderr
 
 import pytest
 from tests.analysis.compare.runs import run_of, signed
@@ -74,16 +75,16 @@ def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsy
 
 
 @pytest.mark.parametrize("verb", ["compare", "metrics-study"])
-def test_a_terminal_is_told_which_part_is_being_computed(tmp_path, verb):
+def test_a_terminal_is_told_which_part_is_being_computed(tmp_path, monkeypatch, verb):
     run_of(tmp_path / "run", {"s": {**ONE["s"], EASE: [1.0] * 8}, "t": {**TWO["s"], EASE: [2.0] * 8}})
+    monkeypatch.setenv("COLUMNS", "80")
     ours, theirs = pty.openpty()
     try:
-        done = run(verb, "run", home=tmp_path / "home", cwd=tmp_path, stderr=theirs)
-        os.close(theirs)
+        with os.fdopen(theirs, "w", encoding="utf-8") as terminal, redirect_stderr(terminal):
+            assert main([verb, str(tmp_path / "run")]) == 0
         told = os.read(ours, 10_000).decode().split("\r\x1b[2K")
     finally:
         os.close(ours)
-    assert done.code == 0
     parts = {
         "compare": (
             *("reading the rows", f"tests of {RELEVANCE} (1 of 2)", f"tests of {EASE} (2 of 2)"),

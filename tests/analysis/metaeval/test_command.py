@@ -105,8 +105,8 @@ def test_ratings_are_printed_and_written(folder: Path):
     page.feed((folder / "out" / "report.html").read_text(encoding="utf-8"))
     assert page.tags["svg"] > 6
     figures = {path.name for path in (folder / "out" / "figures").iterdir()}
-    assert len(figures) == 3 * page.tags["figure"], "as SVG, PDF and PNG"
-    assert {f"correct-calibration-near-share-of-yes-against-score.{kind}" for kind in ("svg", "pdf", "png")} <= figures
+    assert len(figures) == page.tags["figure"]
+    assert "correct-calibration-near-share-of-yes-against-score.svg" in figures
     assert page.tags["table"] > 10
     assert [a for a in page.addresses if not a.startswith(("#", "data:"))] == []
 
