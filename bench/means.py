@@ -5,7 +5,7 @@
 For each shape and each n, samples are drawn, each method makes its nominal 95 % interval of each. Printed: the share of
 intervals that hold the true mean, with --sides the shares that lie wholly above and wholly below it, and the mean width
 relative to Student's t. Bounded shapes are scores in [0, 1]; intervals of these are clipped to
-the bounds, and a sample of equal values has the interval of `stats.student.equal_interval` under every method but
+the bounds, and a sample of equal values has the interval of `stats.means.equal_interval` under every method but
 betting, which needs no exception.
 
 The methods, each as a function of the sample's mean x, standard deviation s, skewness g and n; t: Student's quantile:
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from longmark.stats.gate import _FRACTIONS, TAIL
-from longmark.stats.student import equal_interval
+from longmark.stats.means import equal_interval
 
 Floats = NDArray[np.float64]
 Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]

@@ -245,13 +245,13 @@ print("numpy" in sys.modules)
 def test_import_sends_nothing_writes_nothing_and_needs_no_numpy(tmp_path: Path):
     modules = ["longmark" if name == "longmark" else f"longmark.{name}" for name in MODULES]
     light = [name for name in modules if not name.startswith(tuple(f"longmark.{needs}" for needs in NEED_ARRAYS))]
-    done = run("python", "-c", IMPORT_ALL, *light, "longmark.stats.student", home=tmp_path / "home")
+    done = run("python", "-c", IMPORT_ALL, *light, "longmark.stats.means", home=tmp_path / "home")
     assert (done.code, done.out.strip()) == (0, "False"), done.err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    "module", ["longmark.cli", "longmark.engine.run", "longmark.report.html", "longmark.stats.student"]
+    "module", ["longmark.cli", "longmark.engine.run", "longmark.report.html", "longmark.stats.means"]
 )
 def test_each_part_can_be_imported_first(module: str):
     done = subprocess.run(

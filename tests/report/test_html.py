@@ -118,7 +118,7 @@ def test_the_page_says_what_was_scored_by_which_model_and_when(tmp_path):
         "Question relevance",
         RELEVANCE,
         "Readability: reading ease",
-        "95 % CI (Student's t)",
+        "95 % CI (Hall's t)",
         "embedded:judge",
         "3.14.5",
         "sha256:5f5f",

@@ -38,15 +38,15 @@ def test_interval_is_clipped_to_the_bounds_where_there_are_bounds(tmp_path):
 SKEWED = [1.0] * 9 + [0.9, 0.8, 0.75, 0.5, 0.25, 0.0, 0.95]
 
 
-def test_the_interval_is_by_student_and_clipped_with_and_without_the_extra(tmp_path, monkeypatch):
+def test_the_interval_is_by_hall_and_the_same_with_and_without_the_extra(tmp_path, monkeypatch):
     for name in ("with", "without"):
         summary = marked(tmp_path / name, SKEWED)
         (cell,) = summary.cells
         # mean 13.15 / 16 = 0.821875; squares 9 + .81 + .64 + .5625 + .25 + .0625 + 0 + .9025 = 12.2275, less 16 x mean²
         # (10.807656) = 1.419844; variance / 15 = 0.094656; standard error sqrt(.094656 / 16) = 0.076916; t(.975, 15) =
-        # 2.131450; half a width of 0.163942
-        assert cell.interval == pytest.approx((0.657933, 0.985817), abs=1e-6)
-        assert (cell.method, summary.interval_name) == ("Student's t", "95 % CI (Student's t)")
+        # 2.131450; cubes of the deviations -.722470, so a = -.722470 / 1.419844^1.5 = -.427030
+        assert cell.interval == pytest.approx((0.492372, 0.948403), abs=1e-6)
+        assert (cell.method, summary.interval_name) == ("Hall's t", "95 % CI (Hall's t)")
         monkeypatch.setitem(sys.modules, "scipy", None)
         monkeypatch.setitem(sys.modules, "numpy", None)
 
@@ -105,7 +105,7 @@ def test_a_bound_that_misses_by_little_does_not_look_as_if_it_reached(tmp_path):
 def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_check_says_so(tmp_path):
     check = gate(tmp_path / "a", ">=50", [60.0 + i % 7 for i in range(30)], EASE)
     assert check.met
-    assert "the lower end of the 95 % CI (Student's t) (the metric has no bounds) is 62." in check.line
+    assert "the lower end of the 95 % CI (Hall's t) (the metric has no bounds) is 62." in check.line
     equal = gate(tmp_path / "b", ">=1", [60.0] * 20, EASE)
     assert not equal.met
     assert "no CI: all 20 values are equal" in equal.line

@@ -17,7 +17,7 @@ def summary(tmp_path, system="first"):
 
 def test_plain_text_has_one_line_for_each_metric_and_system(tmp_path):
     head, relevance, ease = as_text(score_table(summary(tmp_path))).splitlines()
-    assert "95 % CI (Student's t)" in head
+    assert "95 % CI (Hall's t)" in head
     assert relevance.split("  ")[0] == RELEVANCE
     # the interval is the one worked in test_summary
     for text in ["first", "0.700", "[0.504, 0.896]", "5 / 6", "1 unparsable (The reply held [31m no | number)"]:
@@ -76,8 +76,8 @@ def test_equal_scores_are_marked_in_the_column_of_intervals(tmp_path):
     rows += [row(f"e{i}", RELEVANCE, 1.0, system="alike") for i in range(3)]
     found = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     head, several, alike = as_text(score_table(found)).splitlines()
-    assert "95 % CI (Student's t)" in head
+    assert "95 % CI (Hall's t)" in head
     assert "(all equal)" not in several
     assert "[0.292, 1.000] (all equal)" in alike  # .025^(1/3) = 0.2924
     methods = [line["ci_method"] for line in csv.DictReader(io.StringIO(as_csv(found)))]
-    assert methods == ["Student's t", "all equal"]
+    assert methods == ["Hall's t", "all equal"]

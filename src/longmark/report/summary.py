@@ -1,8 +1,9 @@
 """The summary of one or several sources, its table, and the test of `--fail-under`.
 
 A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % CI is
-Student's t, clipped to the metric's bounds (`stats.student.mean_estimate`); equal scores of a metric with bounds have
-that of `equal_interval`. There is none for fewer than two scores, nor for equal scores without bounds.
+by Hall's t (`stats.means`), clipped to the metric's bounds; the rows of a question are one cluster. Equal scores of a
+metric with bounds have that of `equal_interval`. There is none for fewer than two clusters, nor for equal scores
+without bounds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,8 @@ from longmark.report.tables import Column, Table, one_line
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
-from longmark.stats.student import ALL_EQUAL, STUDENT, Moments, mean_estimate
+from longmark.stats.means import ALL_EQUAL, HALL, mean_of_groups
+from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
 _FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method"
@@ -31,7 +33,8 @@ _FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unsc
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
-    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; bounded: those of a bounded one."""
+    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores belong
+    to, None if each is one; bounded: those of a bounded metric."""
 
     metric: str
     system: str
@@ -44,6 +47,7 @@ class Cell:
     unscored: tuple[Unscored, ...] = ()
     method: str = ""
     reason: str = ""
+    clusters: int | None = None
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
 
 
@@ -67,7 +71,7 @@ class Summary:
     @property
     def interval_name(self) -> str:
         """The head of the column of CIs, which names the method."""
-        return interval_name(STUDENT if any(cell.method == STUDENT for cell in self.cells) else "")
+        return interval_name(HALL if any(cell.method == HALL for cell in self.cells) else "")
 
     def of(self, metric: str) -> list[Cell]:
         """The cells of a metric."""
@@ -92,25 +96,31 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
     """The summary of the rows in an index."""
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()
     counts = index.counts()
-    moments = {key: Moments() for key in counts}
-    bounded = {(metric, system): _bounded(facts[names[metric]]) for metric, system in counts}
-    for metric, system, value in index.values():
-        moments[metric, system].add(value)
-        if (scores := bounded[metric, system]) is not None:
-            scores.add(value)
+    means: dict[tuple[int, int], Estimate] = {}
+    bounded: dict[tuple[int, int], BoundedScores | None] = {}
+    for key, groups in index.grouped():
+        fact = facts[names[key[0]]]
+        scores = bounded[key] = _bounded(fact)
+        means[key] = mean_of_groups(groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi))
     unscored = index.unscored()
     cells = []
     for name in facts:
         for system, label in enumerate(systems):
             if (key := (names.index(name), system)) not in counts:
                 continue
-            seen = moments[key]
-            mean = mean_estimate(seen, (facts[name].lo, facts[name].hi))
-            cell = Cell(name, label, counts[key], seen.n, mean.value, mean.ends, unscored=unscored.get(key, ()))
-            if seen.n:
-                cell = replace(cell, least=seen.minimum, greatest=seen.maximum)
-            cells.append(replace(cell, method=mean.method, reason=mean.reason or "", bounded=bounded[key]))
+            mean = means.get(key) or mean_of_groups(())
+            rows, scored, least, greatest = counts[key]
+            cell = Cell(name, label, rows, scored, mean.value, mean.ends, least, greatest, unscored.get(key, ()))
+            cell = replace(cell, method=mean.method, reason=mean.reason or "", clusters=mean.clusters)
+            cells.append(replace(cell, bounded=bounded.get(key)))
     return Summary(tuple(cells), facts, tuple(systems))
+
+
+def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:
+    for group in groups:
+        for score in group:
+            scores.add(score)
+        yield group
 
 
 def _bounded(facts: MetricFacts) -> BoundedScores | None:

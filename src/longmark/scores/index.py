@@ -10,6 +10,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import orjson
@@ -159,9 +161,14 @@ class ScoreIndex:
         query = "SELECT DISTINCT id, metric FROM scores JOIN examples ON number = example WHERE run = ?"
         return iter(self._db.execute(query, (run,)))
 
-    def values(self) -> Iterator[tuple[int, int, float]]:
-        """(metric, system, score) of every scored row."""
-        return iter(self._db.execute("SELECT metric, system, score FROM scores WHERE score IS NOT NULL"))
+    def grouped(self) -> Iterator[tuple[tuple[int, int], Iterator[list[float]]]]:
+        """Each (metric, system) with a score, and its scores as a list for each question."""
+        query = (
+            "SELECT metric, scores.system, question_id, score FROM scores JOIN examples ON number = example "
+            "WHERE score IS NOT NULL ORDER BY metric, scores.system, question_id"
+        )
+        for key, rows in groupby(self._db.execute(query), itemgetter(0, 1)):
+            yield key, ([score for *_, score in group] for _, group in groupby(rows, itemgetter(2)))
 
     def ascending(self, metric: int, system: int) -> Iterator[float]:
         """The scores of one metric and system, the lowest first."""
@@ -172,10 +179,12 @@ class ScoreIndex:
         )
         return (score for (score,) in self._db.execute(query, (metric, system)))
 
-    def counts(self) -> dict[tuple[int, int], int]:
-        """How many rows each (metric, system) has."""
-        query = "SELECT metric, system, COUNT(*) FROM scores GROUP BY metric, system"
-        return {(metric, system): n for metric, system, n in self._db.execute(query)}
+    def counts(self) -> dict[tuple[int, int], tuple[int, int, float | None, float | None]]:
+        """Of each (metric, system): rows, scored rows, least and greatest score."""
+        query = (
+            "SELECT metric, system, COUNT(*), COUNT(score), MIN(score), MAX(score) FROM scores GROUP BY metric, system"
+        )
+        return {(metric, system): tuple(of) for metric, system, *of in self._db.execute(query)}
 
     def unscored(self) -> dict[tuple[int, int], tuple[Unscored, ...]]:
         """Why rows of each (metric, system) have no score, the most frequent status first."""

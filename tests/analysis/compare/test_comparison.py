@@ -35,9 +35,10 @@ def test_two_runs_by_hand(tmp_path):
         "no difference, however large, can be significant with so few questions (4); at least 6 are needed"
     )
     assert f"{RELEVANCE}: {metric.undetectable}." in found.notices
-    # Student's t: 3.182446 x .170783 / sqrt(4) = .271753 to both sides of .225
-    assert (pair.difference.method, pair.d_z.method, pair.share.method) == ("Student's t", "noncentral t", "Wilson")
-    assert (pair.difference.low, pair.difference.high) == pytest.approx((-0.046753, 0.496753), abs=1e-6)
+    # deviations .175 -.225 -.025 .075, cubes -.005625: a = -.005625 / .0875^1.5 = -.217325; t(3) = 3.182446, error
+    # .0853913; cube roots of .300502 and 1.683755: .669806 and 1.189669
+    assert (pair.difference.method, pair.d_z.method, pair.share.method) == ("Hall's t", "noncentral t", "Wilson")
+    assert (pair.difference.low, pair.difference.high) == pytest.approx((-0.164219, 0.448575), abs=1e-6)
     one_, two_ = metric.systems
     assert one_.mean.value == pytest.approx(0.75)
     # all six: 3.2 / 6 = .533333; over the common four 2.1 / 4 = .525

@@ -111,7 +111,7 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     assert not any("seed" in table.note for table in tables.values())
     means = [column.field for column in tables["means"].columns]
     row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
-    assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Student's t")
+    assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Hall's t")
     assert "Seed" in page.settings
     write_document(page, tmp_path / "page.html")
     assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")

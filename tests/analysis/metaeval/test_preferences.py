@@ -108,7 +108,7 @@ def test_several_pairs_of_a_question_are_resampled_together():
         for a, b in (("x", "y"), ("y", "z"), ("x", "z"))
     ]
     m = accuracy(metaeval(rows, said), "m")
-    assert (m.accuracy.value, m.accuracy.n, m.accuracy.method) == (0.5, 18, "BCa over 6 questions")
+    assert (m.accuracy.value, m.accuracy.n, m.accuracy.method) == (0.5, 18, "Hall's t")
     assert m.accuracy.low is not None
     assert m.accuracy.low < 0.25  # eighteen independent pairs would give .29
 

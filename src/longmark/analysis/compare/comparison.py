@@ -214,6 +214,6 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
         notices.append(
             f"Only {fewest.common} questions are compared on {fewest.metric}{more}. With so few only large differences "
-            "are significant, and intervals assume normal differences: use the p-values."
+            "are significant, and intervals are approximate: use the p-values."
         )
     return [*notices, *question_notices(scores, [one.metric for one in found], places)]

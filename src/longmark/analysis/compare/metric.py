@@ -22,7 +22,7 @@ from longmark.report.format import MOST_DECIMALS, decimals, direction
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
-from longmark.stats.bootstrap import BCA, bootstrap_mean
+from longmark.stats.bootstrap import BCA
 from longmark.stats.permutation import rounding, sign_flips
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats
@@ -239,7 +239,7 @@ def described(
         metric=tested.metric,
         facts=facts,
         places=_places(facts, tested.table, pairs),
-        systems=_systems(scores, tested, drawn, differ, together, how),
+        systems=_systems(scores, tested, differ, together, how),
         absent=tuple(
             (name, scores.unscored(tested.metric, name))
             for name in (scores.systems[place] for place in systems)
@@ -261,7 +261,6 @@ def described(
 def _systems(
     scores: Scores,
     tested: Tested,
-    drawn: effects.Effects,
     differ: Sequence[tuple[int, int]],
     together: Sequence[Sequence[int]],
     how: Settings,
@@ -274,11 +273,11 @@ def _systems(
     gone = np.isnan(tested.table)
     found = []
     for i, name in enumerate(tested.names):
-        mean = common = effects.of_mean(drawn.means[i], tested.complete[:, i], bounds, tested.largest)
+        away = len(tested.table) - len(tested.complete)
+        mean = common = effects.of_mean(tested.complete[:, i], bounds, tested.largest, how.level, away)
         values = tested.table[~gone[:, i], i]
         if len(values) > common.n:
-            mean = bootstrap_mean(values, level=how.level, resamples=how.resamples, seed=how.seed)
-            mean = effects.of_mean(mean, values, bounds, float(np.abs(values).max()))
+            mean = effects.of_mean(values, bounds, float(np.abs(values).max()), how.level)
         found.append(
             SystemOnMetric(
                 system=name,
@@ -304,6 +303,7 @@ def _pairs(
     bounded = facts.lo is not None and facts.hi is not None
     bounds = (facts.lo - facts.hi, facts.hi - facts.lo) if bounded else (None, None)  # type: ignore[operator]
     complete, p_tukey = tested.complete, tested.p
+    missing = len(tested.table) - len(complete)
     alone = p_tukey if len(p) == 1 else sign_flips(complete, tested.pairs, how.permutations, how.seed)
     needed = detectable(complete, tested.pairs, how.alpha / how.metrics) if some else [None] * len(p)
     pairs = []
@@ -314,7 +314,7 @@ def _pairs(
             PairOnMetric(
                 first=tested.names[a],
                 second=tested.names[b],
-                difference=effects.of_mean(drawn.difference[k], differences, bounds, tested.largest),
+                difference=effects.of_mean(differences, bounds, tested.largest, how.level, missing),
                 d_z=effects.of_d_z(drawn.d_z[k]),
                 share=effects.of_share(drawn.share[k]),
                 won=int((ahead > effects.TIE).sum()),

@@ -61,8 +61,8 @@ def document(found: Comparison) -> Document:
             "Correction": "Tukey HSD over the pairs of a metric, Holm over the metrics",
             "Comparisons in the family": found.comparisons,
             "Alpha": found.alpha,
-            "Confidence intervals": f"{_ci(found)}: BCa bootstrap over questions, {found.resamples:,} resamples; below "
-            f"{FEWEST_BCA} questions Student's t (d_z: noncentral t; share won: Wilson)",
+            "Confidence intervals": f"{_ci(found)} over questions: means and differences Hall's t; d_z and share won "
+            f"BCa bootstrap, {found.resamples:,} resamples (below {FEWEST_BCA} questions noncentral t and Wilson)",
             "Seed": found.seed,
             "Differences in scoring": list(found.differing),
         },
@@ -227,8 +227,8 @@ def _means(found: Comparison) -> Section:
     )
     items = [On(one, system) for one in found.metrics for system in one.systems]
     note = (
-        f"Intervals: BCa from {FEWEST_BCA} scores, below that Student's t, as in the table of a run. mean: over every "
-        "scored question. common questions: those with a score of every system; ranks and tests use these."
+        "Intervals: Hall's t, as in the table of a run. mean: over every scored question. common questions: those with "
+        "a score of every system; ranks and tests use these."
     )
     return Section(
         "Means and ranking",
@@ -297,10 +297,9 @@ def _differences(found: Comparison) -> Section:
         (table,),
         differences(found.metrics),
         "An interval is for its pair alone and is not adjusted: if it excludes 0 although p is above alpha, use p. "
-        f"Below {FEWEST_BCA} questions it is Student's t, which assumes normal differences; the test does not. d_z: "
-        "mean difference / standard deviation of the differences. detectable: the true difference that the adjusted "
-        f"test detects with 80 % power at this sample size, by normal theory (optimistic below {FEWEST_NORMAL} "
-        "questions); empty if no difference is detectable.",
+        "d_z: mean difference / standard deviation of the differences. detectable: the true difference that the "
+        "adjusted test detects with 80 % power at this sample size, by normal theory (optimistic below "
+        f"{FEWEST_NORMAL} questions); empty if no difference is detectable.",
     )
 
 

@@ -22,7 +22,8 @@ from scipy.stats import rankdata
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.labels import majority
 from longmark.stats import agreement as coefficients
-from longmark.stats.bootstrap import BCA, bootstrap_mean, bootstrap_of_sums
+from longmark.stats.bootstrap import BCA, bootstrap_of_sums
+from longmark.stats.means import mean_estimate
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
@@ -203,8 +204,8 @@ class _Ceilings:
         agrees = None
         if decided.any():
             right = np.array([a == b for a, b in pairs], dtype=float)[decided]
-            how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": _RESAMPLES}
-            agrees = bootstrap_mean(right, clusters=self.units[self.item[decided]].tolist(), **how)
+            units = self.units[self.item[decided]].tolist()
+            agrees = mean_estimate(right.tolist(), units, (0, 1), self.options.level)
         if not self.numeric or values is None:
             return Ceiling(name, None, None, agrees, int(decided.sum()), len(set(self.item[decided].tolist())))
         there = ~np.isnan(values)

@@ -5,16 +5,15 @@ the one that most raters made (a pair on which two lead is left out, and counted
 orders has one vote: a tie if the two choices differ.
 
 Baselines: the longer answer (characters of the text), and always the most frequent human choice. Chance is 1/3 with
-three choices, 1/2 with two. Intervals are Wilson's, or BCa over questions if questions have several pairs.
+three choices, 1/2 with two. Intervals are Wilson's, or Hall's t over questions if questions have several pairs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
@@ -25,14 +24,13 @@ from longmark.analysis.metaeval.common import (
     clusters_of,
     compared,
     groups_of,
-    resamples,
     unscored,
 )
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
-from longmark.stats.bootstrap import bootstrap_difference, bootstrap_mean
+from longmark.stats.means import mean_estimate
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share, share
 from longmark.stats.results import Estimate
@@ -178,11 +176,10 @@ class _Sample:
         """The mean of 1, 0 and None (left out), by question if a question has several pairs."""
         kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
         values, questions = [value for value, _ in kept], [question for _, question in kept]
-        level, seed = self.options.level, self.options.seed
+        level = self.options.level
         if len(set(questions)) == len(kept):
             return share(int(sum(values)), len(kept), level)
-        made = bootstrap_mean(values, clusters=questions, level=level, resamples=resamples(len(kept)), seed=seed)
-        return replace(made, method=f"BCa over {made.clusters} questions")
+        return mean_estimate(values, questions, (0, 1), level)
 
     def share(self, counted: Sequence[bool | None]) -> Estimate:
         """Wilson's interval, on fewer pairs if those of a question are dependent."""
@@ -224,9 +221,8 @@ class _Sample:
         rows = zip(first, second, self.questions, strict=True)
         both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
         x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
-        how: dict[str, Any] = {"clusters": clusters_of(questions), "seed": self.options.seed}
-        test = paired_permutation(x, y, **how)
-        made = bootstrap_difference(x, y, level=self.options.level, resamples=resamples(len(x)), **how)
+        test = paired_permutation(x, y, clusters=clusters_of(questions), seed=self.options.seed)
+        made = mean_estimate([a - b for a, b, _ in both], questions, (-1, 1), self.options.level)
         return Difference(
             test.difference,
             made.low,

@@ -153,7 +153,7 @@ def _levels(part: RatingLabel, ci: Interval) -> Section:
             Column("reason", lambda each: each.systems.reason if each.systems.low is None else None),
         ),
         part.metrics,
-        "within questions: mean over questions of rho between the systems' answers; BCa interval over questions. "
+        "within questions: mean over questions of rho between the systems' answers; Hall's t over questions. "
         "constant: questions with equal scores or equal ratings of all answers. over systems: between system means.",
     )
     says = (
@@ -242,8 +242,8 @@ def _classes(part: RatingLabel, ci: Interval) -> Section:
         *(*ci("mean", "mean"), Column("error", places=3), Column("AUC", "auc", 3)),
     )
     note = (
-        f"mean: in the metric's own units, BCa interval{' over questions' if part.clustered else ''}. error: mean "
-        f"distance from the class's number. AUC: probability that the metric ranks an answer of {how} class."
+        f"mean: in the metric's own units, interval by Hall's t{' over questions' if part.clustered else ''}. error: "
+        f"mean distance from the class's number. AUC: probability that the metric ranks an answer of {how} class."
     )
     every = [one for _, of in results for one in of.classes]
     tables = [Table("classes", "Scores by human class", columns, every, note)]
@@ -320,7 +320,7 @@ def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
         )
         note = (
             "Over the pairs on which both metrics have a choice. Paired permutation test (one pair per question: "
-            "McNemar's test); BCa intervals; Holm over all pairs of metrics."
+            "McNemar's test); intervals by Hall's t; Holm over all pairs of metrics."
         )
         title = "Differences in accuracy"
         table, figure = differences("differences", title, part.differences, note, ci, columns)

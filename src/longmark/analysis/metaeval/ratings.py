@@ -12,7 +12,7 @@ system with a rating; it assumes that the rated answers are a random sample of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,6 @@ from longmark.analysis.metaeval.common import (
     groups_of,
     on_scale,
     oriented,
-    resamples,
     subset,
     unscored,
 )
@@ -38,8 +37,8 @@ from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majorit
 from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
-from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
+from longmark.stats.means import mean_estimate
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
@@ -242,7 +241,8 @@ class _Sample:
             return {}
         scores, ratings, level = self.oriented[name], self.ratings, self.options.level
         rhos = [coefficient(ratings[rows], scores[rows], "spearman") for rows in questions]
-        within = bootstrap_mean(rhos, level=level, seed=self.options.seed, resamples=resamples(len(rhos)))
+        within = mean_estimate([rho for rho in rhos if rho is not None], bounds=(-1, 1), level=level)
+        within = replace(within, missing=len(rhos) - within.n)
         scored = [rows[~np.isnan(scores[rows])] for rows in systems]
         means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
         x, y = np.array(means).T
@@ -264,8 +264,9 @@ class _Sample:
             its = labelled & (labels == each)
             here = its & both
             n = int(here.sum())
-            how: dict[str, Any] = {"level": self.options.level, "seed": self.options.seed, "resamples": resamples(n)}
-            mean = bootstrap_mean(own[here], clusters=subset(self.clusters, here), **how)
+            facts = self.scores.metrics[name]
+            clusters = subset(self.clusters, here)
+            mean = mean_estimate(own[here].tolist(), clusters, (facts.lo, facts.hi), self.options.level)
             error, counts = None, ()
             if scaled is not None:
                 error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None

@@ -30,7 +30,6 @@ from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Table
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
-from longmark.stats.bootstrap import FEWEST_BCA
 
 _FEW = 30  # questions below which the page warns
 
@@ -41,9 +40,9 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
         return None
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
-        f"means: BCa bootstrap from {FEWEST_BCA} values on ({results.intervals.resamples:,} resamples, seed "
-        f"{results.intervals.seed}); below, Student's t, clipped to the metric's bounds; equal values: computed from "
-        "the bounds; rows that share a question are resampled together"
+        "means: Hall's t, clipped to the metric's bounds, with the rows of a question as one cluster; equal values: "
+        f"computed from the bounds; kappa: BCa bootstrap ({results.intervals.resamples:,} resamples, seed "
+        f"{results.intervals.seed})"
     )
     return Document(
         kind="score study",

@@ -1,17 +1,14 @@
 """The results of a SCORE study: the rows of its run folders by who answered and who judged, and their means.
 
-A variant belongs to the question that it is a variant of. Intervals of means are BCa from 15 values on, Student's t
-below, clipped to the metric's bounds (`mean_estimate`). If rows share a question (its variants, its facts), questions
-are counted and resampled: below 15 of them t is computed on what each adds to the mean (the linearised ratio),
-
-    u_q = m + (sum_q - n_q m) Q / n     of Q questions with n_q of the n values; mean m, and with n_q = 1 the values
+A variant belongs to the question that it is a variant of. Intervals of means are by Hall's t
+(`stats.means`), clipped to the metric's bounds, with a question as the cluster of its rows (its variants, its facts).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +19,8 @@ from longmark.domain import Domain
 from longmark.records import Row
 from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
-from longmark.stats.bootstrap import FEWEST_BCA, bootstrap_mean
-from longmark.stats.permutation import rounding
+from longmark.stats.means import Bounds, mean_estimate
 from longmark.stats.results import Estimate
-from longmark.stats.samples import Floats
-from longmark.stats.student import STUDENT, Bounds, Moments, mean_estimate
 
 if TYPE_CHECKING:
     from longmark.analysis.studies.score.people import Labels
@@ -212,43 +206,15 @@ def mean_of(
     there = [(value, question) for value, question in zip(values, questions, strict=True) if value is not None]
     if not there:
         return Mean(None, None, None, 0, reason="there is no value", total=len(values), unscored=unscored)
-    there.sort(key=lambda pair: pair[0])  # so that the interval does not depend on the order of the rows
-    numbers = np.array([value for value, _ in there], dtype=np.float64)
-    made = _interval(numbers, [question for _, question in there], intervals, bounds)
-    known = {one.name: getattr(made, one.name) for one in fields(Estimate)}
+    numbers, of = [value for value, _ in there], [question for _, question in there]
+    made = mean_estimate(numbers, of, bounds, intervals.level)
+    if made.clusters == 1:
+        made = replace(made, reason="all values belong to one question")
     return Mean(
-        **{**known, "value": float(numbers.mean()), "n": len(numbers)},
+        **{one.name: getattr(made, one.name) for one in fields(Estimate)},
         total=len(values),
-        sd=float(numbers.std(ddof=1)) if len(numbers) > 1 else None,
-        least=float(numbers[0]),
-        greatest=float(numbers[-1]),
+        sd=float(np.std(sorted(numbers), ddof=1)) if len(numbers) > 1 else None,
+        least=min(numbers),
+        greatest=max(numbers),
         unscored=unscored,
     )
-
-
-def _interval(values: Floats, questions: Sequence[str], intervals: Intervals, bounds: Bounds) -> Estimate:
-    units = _units(values, questions)
-    made = mean_estimate(Moments.of(units.tolist()), bounds, intervals.level)
-    if made.method == STUDENT and len(units) >= FEWEST_BCA:
-        clusters = questions if len(units) < len(values) else None
-        drawn = bootstrap_mean(values, clusters=clusters, **asdict(intervals))
-        if drawn.ends is not None:
-            return drawn
-    if len(units) == 1 < len(values):
-        return replace(made, reason="all values belong to one question")
-    return made
-
-
-def _units(values: Floats, questions: Sequence[str]) -> Floats:
-    """What the interval counts: the values, or for values that share questions a number for each question."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(questions))}
-    largest = float(np.abs(values).max())
-    if np.ptp(values) <= rounding(0.0, largest):
-        return np.full(len(numbers), values[0])
-    if len(numbers) == len(values):
-        return values
-    of = [numbers[name] for name in questions]
-    mean, sizes = float(values.mean()), np.bincount(of)
-    units = mean + (np.bincount(of, values) - sizes * mean) * len(numbers) / len(values)
-    alike = np.ptp(units) <= rounding(0.0, largest)
-    return np.full(len(units), mean) if alike else np.asarray(units, dtype=np.float64)

@@ -32,8 +32,8 @@ from longmark.analysis.studies.score.results import (
 from longmark.analysis.studies.score.tables import GENERATOR, mean_columns, means, scaled
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.stats.correlation import correlation
+from longmark.stats.means import Bounds
 from longmark.stats.results import Estimate
-from longmark.stats.student import Bounds
 
 GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
 _PROXY = Column("proxy")

@@ -1,0 +1,132 @@
+"""The confidence interval of a mean, of values that may belong together: Hall's transformed t, in plain Python.
+
+    u_c = s_c - n_c mean                s_c: the sum of the n_c values of cluster c, of G clusters with n values in all
+    se  = sqrt(G / (G - 1) sum u_c²) / n
+    a   = sum u_c³ / (sum u_c²)^1.5     the skewness of the mean
+    g(t) = (3 / a) ((1 + a (t - a / 6))^(1/3) - 1);  t - a / 6 for a near 0
+    low, high = mean - se g(t), mean - se g(-t)          t: the quantile of Student's t with G - 1 degrees of freedom
+
+The mean is over values. Clusters change its uncertainty only: values of one cluster may depend on each other, clusters
+are taken as drawn independently. Without clusters each value is one, and se is the standard deviation / sqrt n.
+
+Source: Hall (1992), "On the removal of skewness by transformation", JRSS B 54: the cubic transformation of the
+studentised mean, inverted. Deviations: the quantile is Student's, not the normal one, and u_c takes the place of the
+deviations of values (the linearised ratio mean of cluster sampling). docs/statistics.md has its coverage beside that of
+six other methods. Sums are exact (`math.fsum`), so that the order of the values does not change a digit.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Hashable, Iterable, Sequence
+
+from longmark.errors import UserError
+from longmark.stats.results import Estimate, check_level
+from longmark.stats.student import t_quantile
+
+Bounds = tuple[float | None, float | None]
+"""Least and greatest value that a metric can have; None: no limit."""
+
+HALL, ALL_EQUAL = "Hall's t", "all equal"
+
+_ROUNDING = 1e-12  # deviations up to this share of the values are rounding
+
+
+def mean_estimate(
+    values: Iterable[float],
+    clusters: Iterable[Hashable] | None = None,
+    bounds: Bounds = (None, None),
+    level: float = 0.95,
+) -> Estimate:
+    """The mean of the values with its interval, clipped to the bounds. clusters: for each value, what it belongs to.
+
+    The rules are those of `mean_of_groups`. ValueError if values and clusters differ in number.
+    """
+    if clusters is None:
+        return mean_of_groups(([value] for value in values), bounds, level)
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        groups.setdefault(cluster, []).append(value)
+    return mean_of_groups(groups.values(), bounds, level)
+
+
+def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, None), level: float = 0.95) -> Estimate:
+    """The mean over all values of the groups, each of one cluster and with a value or more; in the values' units.
+
+    Where all values, or the means of all clusters, are equal, the interval is that of `equal_interval` with the number
+    of clusters. No interval, and `reason` says why, for fewer than two clusters, for equal values without bounds, and
+    for values too large to be averaged. `clusters` is None if each value is one. Two numbers are kept for each cluster.
+    UserError for a level outside (0, 1), ValueError for a value that is not finite.
+    """
+    check_level(level)
+    counts, sums = array("q"), array("d")
+    least, greatest, mean = math.inf, -math.inf, None
+    try:
+        for group in groups:
+            if not all(map(math.isfinite, group)):
+                raise ValueError(f"only finite numbers can be averaged, not {group!r}")
+            counts.append(len(group))
+            sums.append(math.fsum(group))
+            least, greatest = min(least, *group), max(greatest, *group)
+        if counts:
+            mean = least if least == greatest else math.fsum(sums) / sum(counts)
+    except OverflowError:
+        sums[:] = array("d", [math.inf])
+    n, number = sum(counts), len(counts)
+
+    def made(ends: tuple[float, float] | None, method: str = "", reason: str | None = None) -> Estimate:
+        low, high = ends or (None, None)
+        return Estimate(mean, low, high, n, level, method, reason, clusters=number if number < n else None)
+
+    if math.inf in sums:
+        return made(None, reason="the values are too large to be averaged")
+    if mean is None or n == 1:
+        return made(None, reason="there is only 1 value" if n else "there are no values")
+    if number < 2:
+        return made(None, reason=f"all {n} values belong to one cluster")
+    apart = [total - count * mean for total, count in zip(sums, counts, strict=True)]
+    widest, (lo, hi) = max(map(abs, apart)), bounds
+    if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
+        if lo is None or hi is None or not lo <= least <= greatest <= hi:
+            what = f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
+            return made(None, reason=f"all {what} are equal, and the metric has no bounds")
+        return made(equal_interval(min(max(mean, lo), hi), number, lo, hi, level), ALL_EQUAL)
+    low, high = _ends(mean, [one / widest for one in apart], widest / n, level)
+    if not math.isfinite(low) or not math.isfinite(high):
+        return made(None, reason="the values are too large to be averaged")
+    return made((low if lo is None else max(lo, low), high if hi is None else min(hi, high)), HALL)
+
+
+def _ends(mean: float, apart: Sequence[float], unit: float, level: float) -> tuple[float, float]:
+    """apart: u_c; unit: what they are counted in, divided by n."""
+    number = len(apart)
+    squares = math.fsum(u * u for u in apart)
+    a, t = math.fsum(u * u * u for u in apart) / squares**1.5, t_quantile(level, number - 1)
+    error = unit * math.sqrt(number / (number - 1) * squares)
+    return mean - error * _untransformed(t, a), mean - error * _untransformed(-t, a)
+
+
+def _untransformed(t: float, a: float) -> float:
+    """g(t). Near a = 0 the cube root is taken by logarithms, which lose no digits."""
+    y = t - a / 6
+    if abs(a) < _ROUNDING:
+        return y
+    return 3 / a * (math.expm1(math.log1p(a * y) / 3) if a * y > -0.5 else math.cbrt(1 + a * y) - 1)
+
+
+def equal_interval(value: float, n: int, lo: float, hi: float, level: float = 0.95) -> tuple[float, float]:
+    """The interval of the mean if all n values in a sample are equal: a spread cannot be estimated, but the share of
+    other values cannot be large.
+
+        [v - s (v - lo), v + s (hi - v)]     s = 1 - tail^(1/n), tail = (1 - level) / 2
+
+    s is the share of different values that n draws would all have missed with probability `tail` (Clopper and Pearson's
+    bound for 0 of n); the different ones are taken to lie at the bounds. UserError for a value outside its bounds, n
+    below 1 or a level outside (0, 1).
+    """
+    check_level(level)
+    if n < 1 or not lo <= value <= hi:
+        raise UserError(f"{n} values of {value} between {lo} and {hi}: expected one or more within the bounds")
+    missed = 1 - ((1 - level) / 2) ** (1 / n)
+    return value - missed * (value - lo), value + missed * (hi - value)

@@ -1,0 +1,124 @@
+"""Hall's interval of a mean: cases by hand, clusters, and what holds for any sample."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.there import there
+
+from longmark.errors import UserError
+from longmark.stats.means import equal_interval, mean_estimate, mean_of_groups
+
+
+def test_without_skewness_it_is_students_t() -> None:
+    # 1, 2, 3, 4: mean 2.5, squares 2.25 + 0.25 + 0.25 + 2.25 = 5, variance 5/3, standard error sqrt(5/12) = 0.645497;
+    # cubes cancel, a = 0; t(3) = 3.182446, so half a width of 2.054260.
+    interval = mean_estimate([1, 2, 3, 4])
+    assert (interval.value, interval.n, interval.level, interval.method) == (2.5, 4, 0.95, "Hall's t")
+    assert (interval.clusters, interval.reason) == (None, None)
+    assert interval.ends == pytest.approx((0.445740, 4.554260), abs=1e-6)
+
+
+def test_skewed_values_by_hand() -> None:
+    # 0, 0, 0, 4: mean 1, deviations -1 -1 -1 3; squares 12, cubes 24; a = 24 / 12^1.5 = 0.577350; error sqrt(12/3)/2
+    # = 1; t(3) = 3.182446, a/6 = 0.096225. Lower: 1 + a (3.182446 - 0.096225) = 2.781831, cube root 1.406402, less 1,
+    # times 3/a = 5.196152: 2.111726. Upper: 1 + a (-3.182446 - 0.096225) = -0.892942, cube root -0.962956: -10.199818.
+    interval = mean_estimate([0, 0, 0, 4])
+    assert interval.ends == pytest.approx((1 - 2.111726, 1 + 10.199818), abs=2e-5)
+
+
+def test_clusters_by_hand() -> None:
+    # sums 3 of 2, 2 of 1, 1 of 3: mean 6/6 = 1; u = 3 - 2, 2 - 1, 1 - 3 = 1 1 -2; squares 6, cubes -6;
+    # error sqrt(3/2 x 6) / 6 = 0.5; a = -6 / 6^1.5 = -0.408248; t(2) = 4.302653, a/6 = -0.068041
+    # lower: 1 + a x 4.370694 = -0.784329, cube root -0.922216, less 1, times 3/a: 14.125345
+    # upper: 1 + a x (-4.234612) = 2.728774, cube root 1.397402: -2.920290
+    interval = mean_estimate([1, 2, 2, 0, 1, 0], clusters="aabccc")
+    assert (interval.value, interval.n, interval.clusters) == (1, 6, 3)
+    assert interval.ends == pytest.approx((1 - 0.5 * 14.125345, 1 + 0.5 * 2.920290), abs=2e-5)
+
+
+def test_interval_is_clipped_to_the_bounds() -> None:
+    assert mean_estimate([1, 2, 3, 4], bounds=(1, 4)).ends == (1, 4)
+    assert mean_estimate([1, 2, 3, 4], bounds=(None, 4)).ends == pytest.approx((0.445740, 4), abs=1e-6)
+
+
+def test_no_interval_for_fewer_than_two_clusters() -> None:
+    none, one, same = mean_estimate([]), mean_estimate([0.7]), mean_estimate([0.2, 0.4], "aa", (0, 1))
+    assert (none.value, none.ends, none.reason) == (None, None, "there are no values")
+    assert (one.value, one.ends, one.reason) == (0.7, None, "there is only 1 value")
+    assert same.value == pytest.approx(0.3)
+    assert (same.ends, same.clusters, same.reason) == (None, 1, "all 2 values belong to one cluster")
+
+
+def test_equal_clusters_are_counted_and_not_their_values() -> None:
+    assert mean_estimate([0.8] * 8, "aabbccdd", (0, 1)).ends == equal_interval(0.8, 4, 0, 1)
+    alike = mean_estimate([0.0, 1.0] * 4, "aabbccdd", (0, 1))
+    assert (alike.ends, alike.method) == (equal_interval(0.5, 4, 0, 1), "all equal")
+    unbounded = mean_estimate([0.0, 1.0] * 4, "aabbccdd")
+    assert unbounded.reason == "all means of 4 clusters are equal, and the metric has no bounds"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_not_averaged(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        mean_estimate([0.5, value])
+    with pytest.raises(UserError, match="between 0 and 1"):
+        mean_estimate([1, 2], level=95)
+
+
+@pytest.mark.parametrize("values", [[1.7e308, 1.7e308, 1e308], [1.7e308, -1.7e308, 1e308]])
+def test_values_that_no_float_can_average_have_no_interval(values: list[float]) -> None:
+    found = mean_estimate(values)
+    assert (found.ends, found.reason) == (None, "the values are too large to be averaged")
+
+
+_VALUES = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30)
+
+
+@given(_VALUES, st.randoms(use_true_random=False))
+def test_neither_order_nor_repetition_within_clusters_changes_a_figure(
+    values: list[float], chance: random.Random
+) -> None:
+    plain = mean_estimate(values, bounds=(-1e3, 1e3))
+    rows = [(value, i) for i, value in enumerate(values) for _ in range(4)]
+    chance.shuffle(rows)
+    four = mean_estimate([value for value, _ in rows], [i for _, i in rows], bounds=(-1e3, 1e3))
+    assert (four.value, four.ends, four.method) == (plain.value, plain.ends, plain.method)
+    assert (four.n, four.clusters, plain.clusters) == (4 * plain.n, plain.n, None)
+    assert mean_of_groups([[value] for value in reversed(values)], (-1e3, 1e3)) == plain
+
+
+@given(_VALUES, st.floats(0.5, 0.999))
+def test_the_interval_holds_the_mean_and_follows_reflection(values: list[float], level: float) -> None:
+    interval, turned = mean_estimate(values, level=level), mean_estimate([-value for value in values], level=level)
+    if interval.ends:
+        low, high = interval.ends
+        assert low < there(interval.value) < high
+        assert turned.ends == (-high, -low)
+
+
+def test_equal_values_by_hand() -> None:
+    # s = 1 - .025^(1/2) = 0.841886: 1 - s of the way from the top to the bottom
+    assert equal_interval(1.0, 2, 0.0, 1.0) == pytest.approx((0.158114, 1.0), abs=1e-6)
+    # level .9: s = 1 - .05^(1/2) = .776393; 3 - s x 2 = 1.447214, 3 + s x 2 = 4.552786
+    assert equal_interval(3.0, 2, 1.0, 5.0, level=0.9) == pytest.approx((1.447214, 4.552786), abs=1e-6)
+
+
+@given(st.floats(0, 1), st.integers(1, 400))
+def test_it_holds_the_worst_mean_that_could_have_been_missed(value: float, n: int) -> None:
+    """A population in which a share of others hides from n draws with more than 2.5 % has its mean inside."""
+    low, high = equal_interval(value, n, 0.0, 1.0)
+    assert 0 <= low <= value <= high <= 1
+    hidden = (1 - 0.026 ** (1 / n)) * 0.999999
+    assert low <= value - hidden * value + 1e-12
+    assert high >= value + hidden * (1 - value) - 1e-12
+
+
+@pytest.mark.parametrize(("value", "n", "level"), [(1.1, 3, 0.95), (0.5, 0, 0.95), (0.5, 3, 1.0)])
+def test_what_makes_no_sense_is_refused(value: float, n: int, level: float) -> None:
+    with pytest.raises(UserError):
+        equal_interval(value, n, 0.0, 1.0, level)
