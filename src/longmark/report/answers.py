@@ -145,7 +145,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     question, answer = (example.question or "", example.answer or "") if example else ("", "")
     due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
-    views = views_of(results, example.contexts if example else ())
+    views = views_of(results)
     reasons = {name for name, _ in worst}
     metrics = {name: _metric(name, results.get(name), summary, titles, views, len(due)) for name in due}
     for name, one in metrics.items():

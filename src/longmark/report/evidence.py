@@ -1,32 +1,48 @@
 """What the rows of an answer say, as plain data for the page: why a score is low; the evidence of the SCORE metrics.
 
-A view is the evidence of one metric as a person reads it, shown once for all scores that share it. Evidence of another
-shape (an older run, a damaged row) has no view and is shown like any other.
+A view is the evidence of one metric as a person reads it: tables with verdicts and signed numbers, notes, folds. It
+stands once for all scores that share it. Evidence of another shape (an older run, a damaged row) has no view.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from operator import itemgetter
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
-
-from longmark.records import Context, Row
-from longmark.report.format import BY, fixed
+from longmark.records import Row
+from longmark.report.format import BY, counted, fixed, listed
 from longmark.scores.manifest import MetricFacts
 
 GOOD, FAIR = 2 / 3, 1 / 3
 """Places on a metric's scale from which a score is drawn as good and as fair; below it is drawn as poor."""
 _MOST_REASONS = 2
+VERDICTS = {
+    "yes": ("✓", "stated, and verifiable in the passages"),
+    "no": ("✗", "stated, not verifiable in the passages"),
+    "n/a": ("–", "not stated"),
+}
+_NEEDED, _DISTRACTING = "▲ most needed", "▼ most distracting"
+_DELTA_OF_POINT = (
+    "A point’s delta is that score minus the score of the answer without the point. +: the point makes the answer more "
+    "relevant to the question. −: less relevant."
+)
+_DELTA_OF_FACT = (
+    "A fact’s delta is the model’s confidence in the answer given all facts{}, minus its confidence without this fact. "
+    "+: the answer rests on the fact. −: the fact contradicts the answer or distracts from it."
+)
+_HEADS = ("Part", "Text", "Delta", "Place by delta")
+_COSINE = (
+    "The judge wrote questions that the answer would answer. The cosine says how similar each is to the question that "
+    "was asked (1: the same)."
+)
+_NUMBER = (int, float)
 
-Label = Literal["yes", "no", "n/a"]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Results = Mapping[str, Row]
-Shape = TypeVar("Shape", bound=BaseModel)
+Block = tuple[Any, ...]
 
 
 # Why a score is low --------------------------------------------------------------------------------------------------
@@ -136,258 +152,233 @@ class Scale:
 
 @dataclass(slots=True)
 class View:
-    """kind: the template's macro; title, count: its head; covers: metrics whose evidence it shows; data: for the macro;
-    passages: whether it shows the passages."""
+    """title, count: its head; covers: metrics whose evidence it shows; blocks: what it shows, each a name and data of
+    the template's macro `block`."""
+
+    title: str
+    count: str
+    covers: list[str]
+    blocks: list[Block]
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell of a view's table. kind: `words` (a text), `verdict` (a key of VERDICTS), `signed` (a number with its bar)
+    or `line`; note: small, behind the value; badge: a mark of the row; more: folded below the value."""
 
     kind: str
-    title: str
-    count: list[tuple[int, str]]
-    covers: list[str]
-    data: dict[str, Any] = field(default_factory=dict)
-    passages: bool = False
+    value: Any
+    note: str = ""
+    badges: Sequence[str] = ()
+    more: dict[str, Any] = field(default_factory=dict)
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-
-class _Vote(_Shape):
-    vote: Label
-    labels: list[Label | None] = []
-    reasons: list[str | None] = []
-
-    @property
-    def voices(self) -> list[tuple[Label | None, str | None]]:
-        """The label and the reason of each judge; the reasons may be missing."""
-        return list(zip_longest(self.labels, self.reasons[: len(self.labels)]))
-
-    @property
-    def split(self) -> str:
-        """How many judges gave the label that won, where they did not agree."""
-        agreeing = sum((label or "n/a") == self.vote for label in self.labels)
-        return f"{agreeing} of {len(self.labels)}" if agreeing < len(self.labels) else ""
-
-
-class _Claim(_Shape):
-    claim: str
-    dimensions: dict[str, _Vote]
-
-
-class _Specificity(_Shape):
-    weights: dict[str, Finite] = Field(min_length=1)
-    claims: list[_Claim]
-    judges: list[str] | None = None
-    # the second names are those of longmark 0.1.0's rows
-    labels_missing: int = Field(0, validation_alias=AliasChoices("labels_missing", "labels_left_out"))
-    labels_corrected: int = Field(0, validation_alias=AliasChoices("labels_corrected", "labels_set_by_words"))
-    rule: str | None = None
-    details: dict[str, Any] | None = None
-
-
-class _DimensionClaim(_Vote):
-    claim: str
-
-
-class _Dimension(_Shape):
-    votes: dict[str, Any]
-    claims: list[_DimensionClaim]
-
-
-class _Point(_Shape):
-    point: int
-    text: str
-    delta: Finite | None = None
-
-
-class _Points(_Shape):
-    points: list[_Point] = Field(min_length=1)
-    intro: str | None = None
-    closing: str | None = None
-    new_order: list[int] | None = None
-    rewritten_answer: str | None = None
-    relevance: Finite | None = None
-    without_effect: list[int] = []
-
-
-class _Fact(_Shape):
-    claim: str
-    delta: Finite
-    relative: Finite | None = None
-    passages: list[int] | None = None
-
-
-class _Facts(_Shape):
-    claims: list[_Fact] = Field(min_length=1)
-    most_needed: str | None = None
-    most_distracting: str | None = None
-    confidence: Finite | None = None
-
-
-class _Question(_Shape):
-    question: str
-    cosine: Finite
-
-
-class _Questions(_Shape):
-    questions: list[_Question] = Field(min_length=1)
-    masked_answer: str | None = None
-    masked_by_model: int | None = None
-    masked_by_code: dict[str, int] = {}
-    masked_phrases_not_found: int = 0
-
-
-def views_of(results: Results, contexts: Sequence[Context]) -> list[View]:
+def views_of(results: Results) -> list[View]:
     """The views of an answer; where several judges scored it, each has its own."""
-    makers: dict[str, Callable[[Results, str], View | None]] = {
-        "score.specificity": _claims,
-        "score.segment_attribution": _points,
-        "score.context_utilization": lambda its, family: _passages(its, family, contexts),
-        "score.answer_relevance": _questions,
-    }
     found = []
-    for family, make in makers.items():
+    for family, makers in _MAKERS.items():
         judges: dict[str, dict[str, Row]] = {}
         for name, row in results.items():
             metric, by, whose = name.partition(BY)
             if metric == family or metric.startswith(f"{family}."):
-                judges.setdefault(by + whose, {})[metric] = row
+                judges.setdefault(by + whose, {})[metric[len(family) + 1 :]] = row
         for judge, its in judges.items():
-            if view := make(its, family):
+            for make in makers:
+                try:
+                    view = make(its)
+                except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
+                    continue  # evidence of another shape
                 view.title += judge
-                view.covers = [name + judge for name in view.covers]
+                view.covers = [f"{family}.{part}".rstrip(".") + judge for part in view.covers]
                 found.append(view)
+                break
     return found
 
 
-def _read(shape: type[Shape], row: Row | None) -> Shape | None:
-    try:
-        return shape.model_validate(row.evidence) if row else None
-    except ValidationError:
-        return None
+def _as(kind: type | tuple[type, ...], value: Any) -> Any:
+    """The value; TypeError where it is not of this kind, or not finite."""
+    if (
+        not isinstance(value, kind)
+        or isinstance(value, bool)
+        or (isinstance(value, float) and not math.isfinite(value))
+    ):
+        raise TypeError(f"expected {kind}, found {value!r}")
+    return value
 
 
-def _claims(results: Results, family: str) -> View | None:
-    """Claims with the vote on each dimension, from the overall score, else from the dimensions' scores. Each of those
-    has only the claims on which a judge found a detail, so the others are n/a."""
-    overall = results.get(family)
-    evidence = _read(_Specificity, overall)
-    votes: dict[int | str, tuple[str, dict[str, _Vote]]] = {}
-    if evidence is not None and all(claim.dimensions.keys() >= evidence.weights.keys() for claim in evidence.claims):
-        names = list(evidence.weights)
-        votes = {i: (claim.claim, claim.dimensions) for i, claim in enumerate(evidence.claims)}
+def _list(value: Any) -> list[Any]:
+    """TypeError where it is no list or an empty one."""
+    return list(_as(list, value or None))
+
+
+def _rest(evidence: Mapping[str, Any], *shown: str) -> Block:
+    rest = {key: value for key, value in evidence.items() if key not in shown}
+    return "fold", "More of the evidence" if rest else "", rest
+
+
+def _claims(its: Results) -> View:
+    """Claims with the vote on each dimension, and the arithmetic of the score."""
+    overall = its[""]
+    evidence = overall.evidence
+    weights = {name: _as(_NUMBER, weight) for name, weight in _as(dict, evidence["weights"]).items()}
+    claims = [(one["claim"], {name: one["dimensions"][name] for name in weights}) for one in _list(evidence["claims"])]
+    blocks = _verdicts(its, list(weights), claims, evidence.get("judges"))
+    lines, products = [], []
+    for name, weight in weights.items():
+        given = [votes[name]["vote"] for _, votes in claims]
+        yes, no = given.count("yes"), given.count("no")
+        mean, product = "no mean, excluded", "–"
+        if yes + no:
+            products.append((f"{weight * yes / (yes + no):.3f}", f"{weight:.6g}"))
+            mean, product = f"{yes} / {yes + no} = {yes / (yes + no):.3f}", products[-1][0]
+        counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
+        lines.append({**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product})
+    blocks += [("head", "Computation of the score"), ("value", lines)]
+    if (reason := evidence.get("rule") or overall.reason) or not products:
+        blocks.append(("gap", _as(str, reason)))
     else:
-        evidence, names = None, []
-        for metric, row in results.items():
-            if metric != family and (one := _read(_Dimension, row)):
-                names.append(metric[len(family) + 1 :])
-                for claim in one.claims:
-                    votes.setdefault(claim.claim, (claim.claim, {}))[1][names[-1]] = claim
-        if not votes:
-            return None
-    none = _Vote(vote="n/a")
-    claims = [(text, [(name, its.get(name, none)) for name in names]) for text, its in votes.values()]
-    models = next((models for row in results.values() if (models := row.signature.models.get("judge"))), [])
+        above, below = (" + ".join(parts) for parts in zip(*products, strict=True))
+        blocks.append(("sum", f"specificity = ({above}) / ({below})", fixed(overall.score, 3)))
+    blocks.append(_rest(evidence, "claims", "weights", "judges", "rule"))
+    return View("Claims and their verdicts", counted(len(claims), "claim"), ["", *weights], blocks)
+
+
+def _dimensions(its: Results) -> View:
+    """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
+    found a detail, so the others are n/a."""
+    names = [name for name, row in its.items() if name and "votes" in row.evidence and "claims" in row.evidence]
+    votes: dict[str, dict[str, Any]] = {}
+    for name in names:
+        for claim in _list(its[name].evidence["claims"]):
+            votes.setdefault(_as(str, claim["claim"]), {one: {"vote": "n/a"} for one in names})[name] = claim
+    note = "Claims without a detail are not recorded here. They are in the evidence of score.specificity."
+    blocks = [*_verdicts(its, names, _list(list(votes.items())), None), ("note", note)]
+    return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
+
+
+def _verdicts(its: Results, names: Sequence[str], claims: Sequence[tuple[str, Any]], judges: Any) -> list[Block]:
+    """judges: the jury's models, where the evidence names them."""
+    models = next((models for row in its.values() if (models := row.signature.models.get("judge"))), [])
 
     def juror(k: int, n: int) -> str:
-        juries = (evidence.judges if evidence else None, models)
-        jury = next((one for one in juries if one and len(one) == n), None)
+        jury = next((one for one in (judges, models) if isinstance(one, list) and len(one) == n), None)
         if jury is None:
             return f"{models[0]}, sample {k + 1}" if len(models) == 1 else f"judge {k + 1}"
-        return jury[k] + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
+        return f"{jury[k]}" + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
 
-    covers = [f"{family}.{name}" for name in names]
-    data = {"names": names, "claims": claims, "juror": juror, "evidence": evidence}
-    if evidence is not None and overall is not None:
-        covers.insert(0, family)
-        data |= {
-            "lines": _arithmetic(evidence, claims),
-            "score": overall.score,
-            "reason": evidence.rule or overall.reason,
-        }
-    return View("claims", "Claims and their verdicts", [(len(claims), "claim")], covers, data)
+    def voices(vote: Mapping[str, Any]) -> list[dict[str, Any]]:
+        labels, reasons = vote["labels"], _as(list, vote.get("reasons", []))
+        given = zip_longest(labels, (_as((str, type(None)), reason) for reason in reasons[: len(labels)]))
+        return [
+            {"judge": juror(k, len(labels)), "label": label or "missing, counts as n/a", "reason": reason or ""}
+            for k, (label, reason) in enumerate(given)
+        ]
 
+    def cell(vote: Mapping[str, Any]) -> Cell:
+        labels = _as(list, vote.get("labels", []))
+        if vote["vote"] not in VERDICTS or any(label is not None and label not in VERDICTS for label in labels):
+            raise ValueError("no verdict")
+        agreeing = sum((label or "n/a") == vote["vote"] for label in labels)
+        return Cell("verdict", vote["vote"], f"{agreeing} of {len(labels)}" if agreeing < len(labels) else "")
 
-def _arithmetic(evidence: _Specificity, claims: Sequence[tuple[str, list[tuple[str, _Vote]]]]) -> list[dict[str, Any]]:
-    """Counts, mean and weight of each dimension."""
     lines = []
-    for name, weight in evidence.weights.items():
-        given = [vote.vote for _, votes in claims for dimension, vote in votes if dimension == name]
-        yes, no = given.count("yes"), given.count("no")
-        mean = yes / (yes + no) if yes + no else None
-        lines.append({"name": name, "yes": yes, "no": no, "na": given.count("n/a"), "weight": weight, "mean": mean})
-    return lines
+    for text, votes in claims:
+        cells = [cell(votes[name]) for name in names]
+        more = {name: voices(votes[name]) for name in names if votes[name].get("labels")}
+        lines.append([Cell("words", _as(str, text), more=more), *cells])
+    return [("legend",), ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
-def _points(results: Results, family: str) -> View | None:
-    relevance, moved = results.get(f"{family}.relevance"), results.get(f"{family}.order_changed")
-    evidence = _read(_Points, moved) or _read(_Points, relevance)
-    if evidence is None:
-        return None
-    numbers = [one.point for one in evidence.points]
-    order = evidence.new_order if evidence.new_order and sorted(evidence.new_order) == sorted(numbers) else None
-    known = [one.delta for one in evidence.points if one.delta is not None]
-    data = {
-        "evidence": evidence,
-        "measured": len(known) == len(evidence.points),
-        "scale": Scale(known),
-        "order": order,
-        "changed": order is not None and order != numbers,
-        "score": relevance.score if relevance and relevance.score is not None else evidence.relevance,
-        "reason": moved.reason if moved else None,
-    }
-    covers = [f"{family}.relevance", f"{family}.order_changed"]
-    return View("points", "Points and what each adds", [(len(numbers), "point")], covers, data)
+def _points(its: Results) -> View:
+    """The parts of the answer, what each adds to its relevance, and their order by that."""
+    evidence = next(its[part].evidence for part in ("order_changed", "relevance") if part in its)
+    points = [(_as(int, one["point"]), _as(str, one["text"]), one.get("delta")) for one in _list(evidence["points"])]
+    numbers, deltas = [point for point, _, _ in points], [delta for _, _, delta in points if delta is not None]
+    measured, scale = len(deltas) == len(points), Scale(_as(_NUMBER, delta) for delta in deltas)
+    order = evidence.get("new_order") or []
+    order = order if sorted(order) == sorted(numbers) else []
+    lines = []
+    for before, (number, text, delta) in enumerate(points, start=1):
+        none = "no effect" if number in _as(list, evidence.get("without_effect", [])) else ""
+        after = order.index(number) + 1 if order else before
+        place = f"{before}, stays" if after == before else f"{before} → {after} ({'up' if after < before else 'down'})"
+        lines.append([Cell("line", f"point {number}"), Cell("words", text), Cell("signed", (delta, scale), none)])
+        lines[-1].append(Cell("line", place))
+    for part, none, stays in (("intro", "not a point", "stays first"), ("closing", "not scored", "stays last")):
+        if text := evidence.get(part):
+            aside = [Cell("words", _as(str, text)), Cell("aside", none), Cell("aside", stays)]
+            lines.insert(0 if part == "intro" else len(lines), [Cell("line", part), *aside])
+    kept = [True, True, measured, bool(order)]
+    lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
+    score = its["relevance"].score if "relevance" in its else evidence.get("relevance")
+    says = "" if score is None else f"The reranker gives the answer {signed(_as(_NUMBER, score), 3)}. "
+    says += _DELTA_OF_POINT if measured else "No delta was computed."
+    blocks: list[Block] = [("note", says), ("table", heads, lines, "part of the answer", "parts of the answer")]
+    if order:
+        way = "keep their order" if order == numbers else f"come in the order {', '.join(map(str, order))}"
+        blocks.append(("note", f"Sorted by delta, the points {way}."))
+    if "order_changed" in its and its["order_changed"].reason:
+        blocks.append(("gap", its["order_changed"].reason))
+    blocks.append(_rest(evidence, "points", "intro", "closing", "new_order", "relevance", "without_effect"))
+    return View("Points and what each adds", counted(len(points), "point"), ["relevance", "order_changed"], blocks)
 
 
-def _passages(results: Results, family: str, contexts: Sequence[Context]) -> View | None:
-    """The facts drawn from each passage, as far as the row knows: of one, of some together, or of all together."""
-    covers = [name for part in ("absolute", "relative") if (name := f"{family}.{part}") in results]
-    evidence = next((one for name in covers if (one := _read(_Facts, results[name]))), None)
-    if evidence is None:
-        return None
-    groups: dict[tuple[int, ...], list[_Fact]] = {}
-    for fact in evidence.claims:
-        numbers = tuple(fact.passages or ())
-        known = numbers and all(0 < number <= (len(contexts) or math.inf) for number in numbers)
-        groups.setdefault(numbers if known else (1,) if len(contexts) == 1 else (), []).append(fact)
-    alone = {(i,): context for i, context in enumerate(contexts, start=1)}
-    data = {
-        "evidence": evidence,
-        "scale": Scale(fact.delta for fact in evidence.claims),
-        "means": [(name.rpartition(".")[2], score) for name in covers if (score := results[name].score) is not None],
-        "alone": [(key[0], context, groups.get(key)) for key, context in alone.items()],
-        "shared": {number for key in groups if len(key) > 1 for number in key},
-        "unknown": () in groups,
-        "together": [(_numbers(key), facts) for key, facts in groups.items() if key not in alone],
-    }
-    counts = [(len(contexts), "passage")] if contexts else []
-    counts.append((len(evidence.claims), "fact"))
-    return View("passages", "Passages and what they contributed", counts, covers, data, bool(contexts))
+def _facts(its: Results) -> View:
+    """The facts drawn from the passages, with the passages that each comes from as far as the row knows them."""
+    covers = [part for part in ("absolute", "relative") if part in its]
+    evidence = next(its[part].evidence for part in covers if "claims" in its[part].evidence)
+    scale = Scale(_as(_NUMBER, fact["delta"]) for fact in _list(evidence["claims"]))
+    extremes = {_NEEDED: evidence.get("most_needed"), _DISTRACTING: evidence.get("most_distracting")}
+    lines = []
+    for fact in evidence["claims"]:
+        part, passages = fact.get("relative"), [_as(int, number) for number in fact.get("passages") or []]
+        badges = [badge for badge, text in extremes.items() if text == fact["claim"]]
+        cells = [Cell("words", _as(str, fact["claim"]), badges=badges), Cell("signed", (fact["delta"], scale))]
+        cells.append(Cell("number", "–" if part is None else f"{signed(100 * _as(_NUMBER, part), 1)} %"))
+        lines.append([*cells, Cell("line", listed(list(map(str, passages)), 99) if passages else "not known")])
+    confidence = evidence.get("confidence")
+    known = "" if confidence is None else f" ({_as(_NUMBER, confidence):.3g})"
+    names = {"absolute": "mean delta", "relative": "mean of delta / confidence"}
+    means = [f"{names[part]} = {signed(score, 4)}" for part in covers if (score := its[part].score) is not None]
+    blocks: list[Block] = [("note", _DELTA_OF_FACT.format(known)), ("sum", ", ".join(means), "")]
+    blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
+    blocks.append(_rest(evidence, "claims", "confidence"))
+    return View("Facts of the passages and what they contributed", counted(len(lines), "fact"), covers, blocks)
 
 
-def _numbers(key: Sequence[int]) -> str:
-    """`1 to 3`, `1 and 4`; nothing for none."""
-    if len(key) < 2:
-        return "".join(map(str, key))
-    if len(key) > 2 and key[-1] - key[0] == len(key) - 1:
-        return f"{key[0]} to {key[-1]}"
-    return f"{', '.join(map(str, key[:-1]))} and {key[-1]}"
+def _questions(its: Results) -> View:
+    """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
+    parts = {part: its[part] for part in ("masked", "plain") if part in its and its[part].evidence.get("questions")}
+    scale = Scale([1.0, *(_as(_NUMBER, q["cosine"]) for row in parts.values() for q in row.evidence["questions"])], 3)
+    blocks: list[Block] = [("note", _COSINE)]
+    shown: list[list[Any]] = []
+    for part, row in parts.items():
+        evidence, questions = row.evidence, _list(row.evidence["questions"])
+        blocks.append(("head", "From the masked answer" if part == "masked" else "From the answer as it is"))
+        if evidence.get("masked_answer"):
+            slots = {f"[{slot.upper()}]" for slot in evidence.get("masked_by_code", {})}
+            blocks.append(("masked", _as(str, evidence["masked_answer"]), slots))
+        if questions in shown:
+            blocks.append(("note", "The same questions with the same cosines."))
+        else:
+            shown.append(questions)
+            lines = [[Cell("words", _as(str, q["question"])), Cell("signed", (q["cosine"], scale))] for q in questions]
+            blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
+        if row.score is not None:
+            mean = fixed(row.score, 3).replace("-", "−")
+            blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
+        blocks.append(_rest(evidence, "questions", "masked_answer"))
+    count = counted(len(_list([one for questions in shown for one in questions])), "question")
+    return View("Questions the answer would answer", count, list(parts), blocks)
 
 
-def _questions(results: Results, family: str) -> View | None:
-    parts: list[dict[str, Any]] = []
-    for part in ("masked", "plain"):
-        row = results.get(f"{family}.{part}")
-        if row and (evidence := _read(_Questions, row)):
-            again = bool(parts) and evidence.questions == parts[0]["evidence"].questions
-            slots = {f"[{slot.upper()}]" for slot in evidence.masked_by_code}
-            parts.append(
-                {"part": part, "evidence": evidence, "again": again, "score": fixed(row.score, 3), "slots": slots}
-            )
-    if not parts:
-        return None
-    count = sum(len(one["evidence"].questions) for one in parts if not one["again"])
-    scale = Scale([1.0, *(one.cosine for part in parts for one in part["evidence"].questions)], 3)
-    covers = [f"{family}.{one['part']}" for one in parts]
-    data = {"parts": parts, "scale": scale}
-    return View("questions", "Questions the answer would answer", [(count, "question")], covers, data)
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+_MAKERS = {
+    "score.specificity": (_claims, _dimensions),
+    "score.segment_attribution": (_points,),
+    "score.context_utilization": (_facts,),
+    "score.answer_relevance": (_questions,),
+}

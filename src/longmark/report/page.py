@@ -20,7 +20,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
-from longmark.report.evidence import signed
+from longmark.report.evidence import VERDICTS, signed
 from longmark.report.format import counted, fixed, integer
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    made.globals["verdicts"] = VERDICTS
     made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
     made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     made.filters.update(is_line=_is_line, table_keys=_table_keys)
