@@ -25,11 +25,13 @@ INPUT_ORDER = ("context", "answer", "reference", "question")
 @dataclass(frozen=True)
 class Prompt:
     """id: dotted, unique. inputs: names of the texts it shows, put in `INPUT_ORDER` (others follow as given).
-    text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign)."""
+    text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign). optional: fields that an own text may
+    use, though ours does not."""
 
     id: str
     inputs: tuple[str, ...]
     text: str
+    optional: frozenset[str] = frozenset()
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -106,7 +108,8 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
             continue
         try:
             prompt = replace(ours[path.stem], text=files.text(path, LARGEST, path.name).strip())
-            missing, extra = ours[path.stem].fields - prompt.fields, prompt.fields - ours[path.stem].fields
+            missing = ours[path.stem].fields - prompt.fields
+            extra = prompt.fields - ours[path.stem].fields - prompt.optional
         except UserError as error:  # no file that can be read
             wrong.append(str(error))
             continue
@@ -117,7 +120,9 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
             wrong.append(f"{path.name}: the text is empty")
         elif missing or extra:
             wanted = ", ".join(f"${name}" for name in sorted(ours[path.stem].fields)) or "none"
-            wrong.append(f"{path.name}: its fields must be exactly those of our text: {wanted}")
+            may = ", ".join(f"${name}" for name in sorted(prompt.optional))
+            may = may and f"; {may} is optional"
+            wrong.append(f"{path.name}: its fields must be exactly those of our text: {wanted}{may}")
         else:
             replaced[prompt.id] = prompt
     if not wrong and not replaced:

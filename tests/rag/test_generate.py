@@ -8,7 +8,9 @@ import pytest
 from tests.rag.make import models
 
 from longmark.domain import load
-from longmark.rag.generate import messages
+from longmark.errors import UserError
+from longmark.prompts import from_folder
+from longmark.rag.generate import PROMPTS, messages
 
 GARDENS = load(Path(__file__).parents[2] / "examples" / "domain-gardens.yaml")
 
@@ -19,17 +21,28 @@ def sent(folder: Path, profile: dict[str, Any] | None, domain: Any = None) -> st
     return user.content
 
 
-def test_the_profile_s_slots_and_the_dimensions_are_the_domain_s(tmp_path: Path) -> None:
+def test_the_profile_s_slots_are_the_domain_s(tmp_path: Path) -> None:
     text = sent(tmp_path, {"timeline": "5-10 years", "hazard": "ice storm", "concern": None, "plot": 7})
     assert "passages for this hazard (the natural hazard), this timeline (the time span that matters).\n" in text
-    for told in ("hazard (the type of natural", "location (the place", "timeline (a date", "intensity (how strong"):
-        assert text.count(told) == 1
     text = sent(tmp_path, {"season": "early spring", "plot": 7, "pest": "slug"}, GARDENS)
     assert "passages for this pest (the animal or disease), this season (when).\n" in text
+
+
+def test_what_specificity_measures_is_asked_for_by_own_prompts_only(tmp_path: Path) -> None:
+    text = sent(tmp_path, {"hazard": "ice storm"})
+    assert not any(dimension.description in text for dimension in load().dimensions)
+    own = tmp_path / "prompts"
+    own.mkdir()
+    (own / "rag.answer.domain.txt").write_text("For $profile: name $dimensions. $citations", encoding="utf-8")
+    given = replace(models(tmp_path), domain=GARDENS, prompts=from_folder(own, PROMPTS))
+    _, user = messages(given, "What of ice?", [], {"pest": "slug"}, citations=False)
     assert (
-        "particulars of these kinds: pest (the animal or disease that is named), "
-        "season (a month, a season or another time of the year).\n" in text
+        "name pest (the animal or disease that is named), season (a month, a season or another time of the year)."
+        in user.content
     )
+    (own / "rag.answer.domain.txt").write_text("For $profile. $citations $other", encoding="utf-8")
+    with pytest.raises(UserError, match=r"our text: \$citations, \$profile; \$dimensions is optional"):
+        from_folder(own, PROMPTS)
 
 
 def test_the_names_of_other_entries_are_told_in_the_profile_alone(tmp_path: Path) -> None:

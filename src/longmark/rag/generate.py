@@ -1,8 +1,8 @@
 """The answer of a model to one question, from the passages that were retrieved for it.
 
 A domain question (one whose profile is not empty) shows the profile and asks for numbered points without subpoints or
-bold, with a confidence score at the end, as SCORE does (appendix E.1); what it is to fit and to name comes from the
-domain. Any other question asks for an answer in plain sentences. Citations of passages by number are an option.
+bold, with a confidence score at the end, as SCORE does (appendix E.1); what the answer is to fit comes from the domain.
+It does not say which details specificity measures: asked for, they could raise the score. Any other question asks for an answer in plain sentences. Citations of passages by number are an option.
 Temperature 0.1 and top-p 0.9 are SCORE's (appendix D).
 """
 
@@ -38,12 +38,12 @@ DOMAIN = Prompt(
 Answer the question for the person whose profile is given, who may ask for facts, for recommendations, or for both.
 - Rest every statement on the passages. Where they do not say what the question needs, say that they do not.
 - Fit the answer to the profile: say what follows from the passages for $profile.
-- Be specific. Wherever the passages allow it, state particulars of these kinds: $dimensions.
 - Write points, numbered 1., 2., 3. and so on, each of one to three sentences on its own line. No points within \
 points, no headings, no asterisks, no bold.
 - $citations
 - After the last point, on a line of its own, write "Confidence score:", a percentage that says how well the passages \
 support your answer, and one short sentence why.""",
+    optional=frozenset({"dimensions"}),  # not ours: what specificity measures is not asked for
 )
 
 PLAIN = Prompt(
