@@ -196,6 +196,11 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
     return Reader(read, max_tokens)
 
 
+def text(max_tokens: int) -> Reader[str]:
+    """Reads the complete reply as a text, without thinking."""
+    return Reader(_text, max_tokens)
+
+
 def structure(
     model: type[Structure], max_tokens: int = 1024, schema: dict[str, Any] | None = None
 ) -> Reader[Structure]:

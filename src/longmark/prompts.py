@@ -25,8 +25,8 @@ INPUT_ORDER = ("context", "answer", "reference", "question")
 @dataclass(frozen=True)
 class Prompt:
     """id: dotted, unique. inputs: names of the texts it shows, put in `INPUT_ORDER` (others follow as given).
-    text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign). optional: fields that an own text may
-    use, though ours does not."""
+    text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign). optional: fields that an own text
+    may use, though ours does not."""
 
     id: str
     inputs: tuple[str, ...]

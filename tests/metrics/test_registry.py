@@ -87,12 +87,14 @@ PROMPTS = {
     "ccrs.question_relevance": "9def9e1ee9cfa4c9",
     "ccrs.question_relevance.expected": "66a4053ab64d7b27",
     "masking": "254f5cf1821ee28d",
+    "masking.rewrite": "d9b4504027b2fb0b",
     "score.answer_relevance": "6e872d4af84f683a",
     "facts": "e5f62d170bd80edd",
     "score.context_utilization.proxy": "675faa0db5f5ef7a",
     "claims": "a34078d96dead1cb",
     "details": "2d662cafb0138843",
     "score.specificity": "a468a156f8628de5",
+    "score.specificity.unchecked": "0cbb11161ffbc3c0",
 }
 # metric -> the parts of its scores, its parameters with their defaults, and what it needs
 DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
@@ -101,7 +103,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),
     "ccrs.information_recall": ([""], {}, ("answer", "contexts", "references")),
     "ccrs.question_relevance": ([""], {}, ("question", "answer")),
-    "score.answer_relevance": (["masked", "plain"], {"questions": 5}, ("question", "answer")),
+    "score.answer_relevance": (["masked", "plain"], {"questions": 5, "masking": "phrases"}, ("question", "answer")),
     "score.context_utilization": (
         ["absolute", "relative"],
         {"chat": True, "max_claims": 100, "documents": False},
@@ -116,7 +118,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "score.segment_attribution": (["relevance", "order_changed"], {"max_points": 100}, ("question", "answer")),
     "score.specificity": (
         ["", "hazard", "location", "timeline", "intensity"],
-        {"samples": 3, "temperature": 0.7, "all_na": "undefined"},
+        {"samples": 3, "temperature": 0.7, "check": "words", "all_na": "undefined"},
         ("answer", "contexts"),
     ),
 }

@@ -2,7 +2,8 @@
 
 A domain question (one whose profile is not empty) shows the profile and asks for numbered points without subpoints or
 bold, with a confidence score at the end, as SCORE does (appendix E.1); what the answer is to fit comes from the domain.
-It does not say which details specificity measures: asked for, they could raise the score. Any other question asks for an answer in plain sentences. Citations of passages by number are an option.
+The details that specificity measures are not asked for, as in SCORE: that could raise the score. Any other question
+asks for an answer in plain sentences. Citations of passages by number are an option.
 Temperature 0.1 and top-p 0.9 are SCORE's (appendix D).
 """
 

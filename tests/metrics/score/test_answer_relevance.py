@@ -93,6 +93,33 @@ def test_questions_are_made_from_the_masked_answer_and_without_the_question():
     assert "exactly 5 questions" in plain
 
 
+def test_the_paper_s_masking_is_the_answer_as_the_judge_rewrites_it():
+    """Section 3.3, appendix E.3: nothing is checked or replaced by code, and no profile is needed."""
+    rewritten = "[HAZARD] break lines of the [INFRASTRUCTURE]. Cut the trees of the electrical grid."
+
+    def answer(request: ChatRequest) -> str:
+        if "rewritten answer" in request.messages[1].content:
+            return rewritten
+        return json.dumps({"questions": ["q3"] if "[HAZARD]" in request.messages[1].content else ["q0"]})
+
+    for profile in (PROFILE, None):
+        model = FakeChat(answer)
+        example = EXAMPLE.model_copy(update={"profile": profile})
+        found = scored(model, example=example, questions=1, masking="rewrite")
+        assert found["masked"].value == pytest.approx(0.6)
+        assert found["plain"].value == 0
+        evidence = found["masked"].evidence
+        assert evidence["masked_answer"] == rewritten
+        counted = {"hazard": 1, "profession": 0, "concern": 0, "infrastructure": 1}
+        assert evidence["rewritten_placeholders"] == counted
+        first = model.requests[0]
+        assert (first.schema, "- [CONCERN]: " in first.messages[1].content) == (None, True)
+    empty = scored(FakeChat(""), questions=1, masking="rewrite")
+    assert empty["masked"].status == "unparsable"
+    assert METRIC.params is Params
+    assert Params().masking == "phrases"
+
+
 def test_more_questions_than_asked_for_are_left_out_and_fewer_are_unscored():
     found = scored(judge("q3", "q3", "q0", "q0"), questions=2)
     assert found["plain"].value == pytest.approx(0.6)

@@ -140,6 +140,7 @@ CLAIM = "Ice storms broke 30,000 poles in Cook County, IL, in early 2009."
     [
         *("ice storm", "ICE  STORMS", "30,000 poles", "“Cook County, IL”", "Cook County; Ohio", "hail and ice storms"),
         *("2009.", "in early 2009 … 2010"),
+        *("poles in Cook County", "storms broke poles", "storm broke 30,000 poles in IL"),  # up to three words between
     ],
 )
 def test_words_that_stand_in_the_claim(words: str):
@@ -147,10 +148,20 @@ def test_words_that_stand_in_the_claim(words: str):
 
 
 @pytest.mark.parametrize(
-    "words", ["", " ", ",;", "none", "ice storm warning", "3", "000 poles x", "Kentucky", "storming", "s", "es"]
+    "words",
+    [
+        *("", " ", ",;", "none", "ice storm warning", "3", "000 poles x", "Kentucky", "storming", "s", "es"),
+        *("poles broke", "ice poles in 2009", "storms in 2009", "early 2010 poles"),  # order, span, another number
+    ],
 )
 def test_words_that_do_not(words: str):
     assert not occurs(words, CLAIM)
+
+
+def test_a_range_of_numbers_is_not_one_of_its_ends():
+    assert occurs("next 5–10 years", "over the next 5-10 years")
+    assert not occurs("in 5 years", "in 5-10 years")
+    assert occurs("outages lasted 72 hours", "The outages lasted about 72 hours.")
 
 
 def test_words_of_a_language_without_spaces():

@@ -262,6 +262,31 @@ def test_a_label_goes_by_words_that_stand_where_they_are_said_to_stand():
     assert "original" not in shown["hazard"]
 
 
+def test_without_a_check_no_words_are_asked_for_and_the_judge_s_labels_stay():
+    claim = CLAIMS[0]
+    checked, unchecked = judge({claim: ("yes",) * 4}), judge({claim: ("yes",) * 4})
+    scored(checked, samples=1)
+    found = scored(unchecked, samples=1, check="none")
+    words, no_words = (
+        next(one for one in its.requests if "<claim " in one.messages[1].content) for its in (checked, unchecked)
+    )
+    assert all(name in words.messages[1].content for name in ("in_claim", "in_context"))
+    assert "in_c" not in no_words.messages[1].content + json.dumps(no_words.schema)
+    assert '"reason"' in no_words.messages[1].content
+
+    def quoting(request: ChatRequest) -> str:  # words that are nowhere change no label
+        asked = request.messages[1].content
+        if "<claims " in asked:
+            return json.dumps({name: [] for name in NAMES})
+        if "<claim " not in asked:
+            return json.dumps({"claims": CLAIMS[:1]})
+        return json.dumps({name: {"in_claim": "hail", "in_context": "hail", "label": "yes"} for name in NAMES})
+
+    found = scored(FakeChat(quoting), samples=1, check="none")
+    assert found[""].value == 1
+    assert found[""].evidence["labels_corrected"] == 0
+
+
 def test_thirty_thousand_words_and_another_language():
     long = EXAMPLE.model_copy(update={"answer": " ".join(f"{n:05}" for n in range(30_000))})
     assert scored(judge(FIRST), example=long, samples=1)[""].value == 1

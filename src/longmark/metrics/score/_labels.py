@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -19,9 +19,12 @@ from longmark.judge import Reader, Unreadable, object_schema, structure
 
 Label = Literal["yes", "no", "n/a"]
 LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
+QUOTED, EXPLAINED = ("in_claim", "in_context"), ("reason",)
 
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with the copied words
 _PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
+_GAP = 3  # words between those of a quotation: "lasted 72 hours" for "lasted about 72 hours" (design/small-judges.md)
+_TOKEN = re.compile(r"\d+(?:[.,-]\d+)*|[^\W\d_]+")  # "5-10" is one: "5 years" is not "5-10 years"
 _SHORT = 3  # letters of a word whose last s is not a plural: "us" is not "u", and "s" is nothing
 _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
@@ -58,14 +61,16 @@ def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
 
 
 @lru_cache  # making the pydantic model takes longer than reading a reply
-def label_reader(names: tuple[str, ...]) -> Reader[dict[str, ClaimLabel]]:
-    """Reads a label for each dimension; a missing one is None.
+def label_reader(names: tuple[str, ...], texts: tuple[str, ...] = QUOTED) -> Reader[dict[str, ClaimLabel]]:
+    """Reads a label for each dimension; a missing one is None. texts: the keys that are asked for with a label.
 
     A reply with something that is not a label is unreadable; of the second reply, the labels are read.
     """
     fields: dict[str, Any] = {f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)}
     most = _TOKENS_A_DIMENSION * len(names)
-    form = structure(create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, _LABEL)))
+    keys = {key: {"type": "string"} for key in texts}
+    label = object_schema({**keys, "label": {"type": "string", "enum": list(LABELS)}})
+    form = structure(create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, label)))
 
     def lenient(given: Any) -> dict[str, ClaimLabel]:
         labels = {name: _label(getattr(given, f"d{i}")) for i, name in enumerate(names)}
@@ -110,11 +115,31 @@ def checked(given: ClaimLabel, claim: str, context: str) -> ClaimLabel:
 
 
 def occurs(words: str, text: str) -> bool:
-    """Whether words were copied from a text, entirely or in one of their parts (between commas, "and", …). Case and
-    spacing are ignored; only complete words count, in the singular or the plural."""
+    """Whether words were copied from a text, entirely or in one of their parts (between commas, "and", …).
+
+    They stand there in their order, with at most three other words between the first and the last. Case and spacing
+    are ignored; only complete words count, in the singular or the plural.
+    """
     within = _plain(text)
-    parts = (_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words)))
-    return any(_word(part).search(within) for part in parts if any(map(str.isalnum, part)))
+    tokens = _tokens(within)
+    parts = [_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words))]
+    return any(
+        _word(part).search(within) or _in_order(_tokens(part), tokens) for part in parts if any(map(str.isalnum, part))
+    )
+
+
+def _in_order(words: Sequence[str], text: Sequence[str]) -> bool:
+    """Whether the words are in the text in their order, with at most `_GAP` others between them."""
+    for start, token in enumerate(text):
+        if words and token == words[0]:
+            rest = iter(text[start + 1 : start + len(words) + _GAP])
+            if all(word in rest for word in words[1:]):  # each search goes on where the last one ended
+                return True
+    return False
+
+
+def _tokens(plain: str) -> list[str]:
+    return [one.removesuffix("s") if len(one) > _SHORT else one for one in _TOKEN.findall(plain)]
 
 
 def _word(part: str) -> re.Pattern[str]:
@@ -127,10 +152,3 @@ def _plain(text: str) -> str:
 
 
 _LIST = {"type": "array", "items": {"type": "string"}}
-_LABEL = object_schema(
-    {
-        "in_claim": {"type": "string"},
-        "in_context": {"type": "string"},
-        "label": {"type": "string", "enum": list(LABELS)},
-    }
-)

@@ -1,5 +1,5 @@
 """Replaces a domain's words in an answer by placeholders (answer relevance): the phrases that a model names for the
-masked slots of the domain, and the profile's values."""
+masked slots of the domain, and the profile's values; or reads the answer that a model rewrote with placeholders."""
 
 from __future__ import annotations
 
@@ -53,6 +53,23 @@ class Masked:
             "masked_by_model": self.by_model,
             "masked_by_code": self.by_code,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """text: the answer as the model rewrote it; placeholders: slot -> how many it has of it."""
+
+    text: str
+    placeholders: dict[str, int]
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        return {"masked_answer": self.text, "rewritten_placeholders": self.placeholders}
+
+
+def rewritten(text: str, domain: Domain) -> Rewritten:
+    """A rewritten answer with its placeholders counted."""
+    return Rewritten(text, {mask.slot: text.count(mask.placeholder) for mask in domain.masks})
 
 
 def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain) -> Masked:

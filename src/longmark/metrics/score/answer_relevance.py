@@ -5,22 +5,24 @@ that was asked:
 
     relevance = 1/n sum cosine(question, generated question)
 
-Two scores, both in [-1, 1], higher is better. `masked` is the paper's: before the questions are written, words of the
-domain's masked slots (hazards: hazard, profession, concern, infrastructure) are replaced by placeholders such as
-[HAZARD] in the answer, so that words shared with the question do not raise the score. The question is not masked. The
-judge names the phrases; code replaces them and the values of the profile. A judge may name no phrase; if its phrases
-cover more than half of the answer, it is asked again. `plain` has no masking.
-The evidence has each generated question with its cosine, and for `masked` the phrases, the number of placeholders for
-phrases and for profile values, and the number of phrases that do not occur in the answer.
-Unscored: an empty answer (`undefined`); `masked` without a profile that has a masked slot (`missing_input`), since the
-masking could not be checked.
+Two scores, both in [-1, 1], higher is better. `masked` is the one of the paper's tables: before the questions are
+written, words of the domain's masked slots (hazards: hazard, profession, concern, infrastructure) are replaced by
+placeholders such as [HAZARD] in the answer, so that words shared with the question do not raise the score. The question
+is not masked. The judge names the phrases; code replaces them and the values of the profile. A judge may name no
+phrase; if its phrases cover more than half of the answer, it is asked again. `plain` has no masking.
+The evidence has each generated question with its cosine, and for `masked` the masked answer, the phrases, the number of
+placeholders for phrases and for profile values, and the number of phrases that do not occur in the answer; with
+`masking=rewrite` the number of placeholders of each slot.
+Unscored: an empty answer (`undefined`); `masked` by phrases without a profile that has a masked slot (`missing_input`),
+since the masking could not be checked.
 Cost: 1 call for masking, 2 for questions, 2 batches of the embedder. An answer of more than 4,000 bytes is masked in
 pieces. For one of more than 12,000 bytes the questions are written in pieces too, and the mean is over all of them.
 
-Parameters: questions: n, the number of generated questions.
-Deviations: the prompts are ours. In the paper the model rewrites the answer with placeholders, which is not checked
-(section 3.3, appendix E.3). Here it names phrases and code replaces them: nothing else can change, the reply is short,
-and a small judge can do it (design/small-judges.md).
+Parameters: questions: n, the number of generated questions. masking: `phrases` as above, or `rewrite`: the judge
+rewrites the answer with placeholders, as in the paper (section 3.3, appendix E.3); what it rewrites is not checked, and
+no profile is needed.
+Deviations: the prompts are ours. The default masking is ours: the judge names phrases and code replaces them, so
+nothing else can change, the reply is short, and a small judge can do it (design/small-judges.md).
 """
 
 from __future__ import annotations
@@ -29,24 +31,25 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Unreadable, ask, structure
+from longmark.judge import Unreadable, ask, structure, text
 from longmark.metric import Metric, Score, ScoreSpec
-from longmark.metrics.score._masking import Masked, Named, masked, phrase_reader
+from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.text.pieces import pieces
+from longmark.text.pieces import pieces, utf8_size
 
 MASKED_PIECE = 4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
 _PIECE = 12_000  # bytes of answer in one call for questions, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
+_LEAST_TOKENS = 64  # of a rewritten piece, and one more for every two bytes of it
 
 MASKING = Prompt(
     "masking",
@@ -57,6 +60,15 @@ $kinds
 Give each as it stands in the answer and only once, with the one kind that it belongs to: a term of one to five words, \
 never a sentence or a whole point. Leave out what belongs to no kind; where nothing does, the list is empty.
 Reply with a JSON object and nothing else, in this form: $form""",
+)
+REWRITING = Prompt(
+    "masking.rewrite",
+    ("answer",),
+    """\
+Write the answer again, and put a placeholder wherever it has words of one of these kinds:
+$kinds
+Change nothing else, except where a sentence would no longer read naturally. Reply with the rewritten answer and \
+nothing else.""",
 )
 QUESTIONS = Prompt(
     "score.answer_relevance",
@@ -72,6 +84,7 @@ Reply with a JSON object and nothing else, {"questions": ["...", "..."]}, with e
 @dataclass(frozen=True)
 class Params:
     questions: int = 5  # SCORE, section 3.3
+    masking: Literal["phrases", "rewrite"] = "phrases"
 
     def __post_init__(self) -> None:
         if not 1 <= self.questions <= 20:
@@ -96,19 +109,22 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     scores: dict[str, Score | NoScore] = {}
     for part in ("masked", "plain"):
         try:
-            hidden = await _hidden(example, models) if part == "masked" else None
-            text = hidden.text if hidden else example.answer or ""
-            scores[part] = await _relevance(example.question or "", text, models, params, hidden)
+            hidden = await _hidden(example, models, params) if part == "masked" else None
+            answer = hidden.text if hidden else example.answer or ""
+            scores[part] = await _relevance(example.question or "", answer, models, params, hidden)
         except NoScore as unscored:
             scores[part] = unscored
     return scores
 
 
-async def _hidden(example: Example, models: Models) -> Masked:
-    """The masked answer. NoScore if the domain has no masks, or the profile no text value for a masked slot."""
+async def _hidden(example: Example, models: Models, params: Params) -> Masked | Rewritten:
+    """The masked answer. NoScore if the domain has no masks, or, for `phrases`, the profile no text value for a masked
+    slot."""
     domain = models.domain
     if not domain.masks:
         raise NoScore("undefined", f"The domain {domain.name} masks no slot, so only the plain score is defined.")
+    if params.masking == "rewrite":
+        return await rewrite(models, example.answer or "")
     profile = example.profile or {}
     given = {name: profile[name] for name in domain.masked if name in profile}
     if not any(isinstance(value, str) and value.strip() for value in given.values()):
@@ -142,7 +158,23 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
     return masked(answer, [one for some in named for one in some], profile, domain)
 
 
-async def _relevance(question: str, answer: str, models: Models, params: Params, hidden: Masked | None) -> Score:
+async def rewrite(models: Models, answer: str) -> Rewritten:
+    """The answer as the first judge rewrites it with placeholders (appendix E.3), piece by piece.
+
+    NoScore (`unparsable`, `refused`) if a reply is empty or cut off, and ModelError.
+    """
+    kinds = "\n".join(f"- {mask.placeholder}: {mask.description}" for mask in models.domain.masks)
+
+    async def of_piece(piece: str) -> str:
+        reader = text(_LEAST_TOKENS + utf8_size(piece) // 2)
+        return (await ask(models, models.judges[0], REWRITING, {"answer": piece, "kinds": kinds}, reader)).value
+
+    return rewritten("\n".join(await concurrently(of_piece, pieces(answer, MASKED_PIECE))), models.domain)
+
+
+async def _relevance(
+    question: str, answer: str, models: Models, params: Params, hidden: Masked | Rewritten | None
+) -> Score:
     n = params.questions
 
     def checked(given: _Questions) -> list[str]:
@@ -178,7 +210,7 @@ METRIC = Metric(
         "plain": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
     },
     models=("judge", "embedder"),
-    prompts=(MASKING, QUESTIONS),
+    prompts=(MASKING, REWRITING, QUESTIONS),
     params=Params,
     calls=_calls,
     by_domain=True,

@@ -7,8 +7,8 @@
    (hazards: hazard, location, timeline, intensity).
 2. Each of K judges labels every claim on every dimension: yes (stated and supported by the passages), no (stated and
    not supported), n/a (not stated). For each label it copies the words that it relies on.
-3. Code searches for these words. If the claim does not contain them, the label becomes n/a. If the passages do not
-   contain them, a yes becomes a no.
+3. Code searches for these words, in their order and with at most three others between them. If the claim does not
+   contain them, the label becomes n/a. If the passages do not contain them, a yes becomes a no.
 4. The most frequent of the K labels counts. A tie that includes n/a is n/a; a tie of yes and no is no.
 
 Range [0, 1], higher is better. Scores: `score.specificity`, and one under that name for each dimension of the domain
@@ -21,12 +21,13 @@ Several judges are asked once each, at temperature 0. A single judge is asked `s
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists of
 claims are processed in pieces of that size.
 
-Parameters: samples, temperature: for a single judge. all_na: `zero` scores 0 if all dimensions of all claims are n/a,
-as the authors do (63 of their 1,412 answers); the dimensions stay unscored.
-Deviations: the prompts are ours. In the paper the judge gives an explanation, which is not checked; here it copies
-words, which are (design/small-judges.md shows the effect with a small judge). The rule for ties is ours for K other
-than 3: with three judges a tie is always of all three labels, for which the authors' data has n/a. Sampling a single
-judge is ours; the paper has three models.
+Parameters: samples, temperature: for a single judge. check: `words`, or `none`: the judge explains each label, no words
+are asked for, and its labels stay, as in the paper. all_na: `zero` scores 0 if all dimensions of all claims are n/a, as
+the authors do (63 of their 1,412 answers); the dimensions stay unscored.
+Deviations: the prompts are ours. The check of step 3 is ours and changes labels (`check=none`: the paper's way;
+design/small-judges.md shows the effect with a small judge). The rule for ties is ours for K other than 3: with three
+judges a tie is always of all three labels, for which the authors' data has n/a. The paper's three agents are one model
+that is asked three times; so is a single judge here. Several judges (a jury) are ours, and so is the temperature.
 """
 
 from __future__ import annotations
@@ -43,7 +44,16 @@ from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import ONCE, TEMPERATURE, Sampling, ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec
-from longmark.metrics.score._labels import ClaimLabel, Label, checked, details_reader, label_reader, occurs
+from longmark.metrics.score._labels import (
+    EXPLAINED,
+    QUOTED,
+    ClaimLabel,
+    Label,
+    checked,
+    details_reader,
+    label_reader,
+    occurs,
+)
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records import Example
@@ -78,13 +88,32 @@ never n/a.
 Reply with a JSON object and nothing else, in this form: $form""",
 )
 
+UNCHECKED = Prompt(
+    "score.specificity.unchecked",
+    ("context", "details", "claim"),
+    """\
+The claim comes from an answer, and the details are what the claim may specify. For each of these dimensions:
+$dimensions
+label the claim, and explain the label in one short sentence:
+yes: the claim states a detail of this dimension, and the context bears it out.
+no: the claim states a detail of this dimension, and the context contradicts it or does not say it.
+n/a: the claim states no detail of this dimension.
+Go by the context alone, not by what you know, and infer nothing. What is stated and not found in the context is no, \
+never n/a.
+Reply with a JSON object and nothing else, in this form: $form""",
+)
+
 _MOST_SAMPLES = 1000  # of each claim: a greater number is a typing error
+
+
+Check = Literal["words", "none"]
 
 
 @dataclass(frozen=True)
 class Params:
-    samples: int = 3  # SCORE has three judges
+    samples: int = 3  # SCORE's agents 1 to 3 are one model
     temperature: float = 0.7
+    check: Check = "words"
     all_na: Literal["undefined", "zero"] = "undefined"
 
     def __post_init__(self) -> None:
@@ -178,7 +207,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
     async def label(question: tuple[int, Juror]) -> Mapping[str, ClaimLabel]:
         i, juror = question
-        return await label_claim(models, juror, answer_claims[i], details_of[i], passages)
+        return await label_claim(models, juror, answer_claims[i], details_of[i], passages, params.check)
 
     k = len(jury)
     labels = await concurrently(label, [(i, juror) for i in range(len(answer_claims)) for juror in jury])
@@ -200,20 +229,28 @@ async def list_details(models: Models, batch: Sequence[str]) -> dict[str, list[s
 
 
 async def label_claim(
-    models: Models, juror: Juror, claim: str, details: Mapping[str, Sequence[str]], passages: str
+    models: Models,
+    juror: Juror,
+    claim: str,
+    details: Mapping[str, Sequence[str]],
+    passages: str,
+    check: Check = "words",
 ) -> dict[str, ClaimLabel]:
-    """A judge's checked labels of a claim, one for each dimension. details: of `list_details`.
+    """A judge's labels of a claim, one for each dimension, checked by its words or not. details: of `list_details`.
 
     The judge is shown only the details that occur in the claim: otherwise it finds details that are not there.
     NoScore and ModelError as `ask`.
     """
     names = tuple(models.domain.weights)
-    form = {name: {"in_claim": "...", "in_context": "...", "label": "yes, no or n/a"} for name in names}
+    prompt, keys = (LABELLING, QUOTED) if check == "words" else (UNCHECKED, EXPLAINED)
+    form = {name: {**dict.fromkeys(keys, "..."), "label": "yes, no or n/a"} for name in names}
     own = {name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()}
     shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
     texts = {"context": passages, "details": shown, "claim": claim, **_fields(models.domain, form)}
-    reader = label_reader(names)
-    verdict = await ask(models, juror.judge, LABELLING, texts, reader, juror.sampling)
+    reader = label_reader(names, keys)
+    verdict = await ask(models, juror.judge, prompt, texts, reader, juror.sampling)
+    if check == "none":
+        return verdict.value
     return {name: checked(one, claim, passages) for name, one in verdict.value.items()}
 
 
@@ -297,7 +334,7 @@ METRIC = Metric(
     needs=("answer", "contexts"),
     scores=_specs,
     models=("judge",),
-    prompts=(CLAIMS, DETAILS, LABELLING),
+    prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
     params=Params,
     calls=_calls,
     by_domain=True,
