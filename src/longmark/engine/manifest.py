@@ -15,6 +15,7 @@ from typing import Any
 from longmark import __version__
 from longmark.engine.settings import Settings
 from longmark.errors import SettingsChanged
+from longmark.models.handles import DEFAULT_DOMAIN
 
 _PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
 
@@ -43,8 +44,20 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
             for chosen in settings.selected
             for name, declared in chosen.scores.items()
         },
+        "own": own(settings),
         "environment": {},
         "sessions": [],
+    }
+
+
+def own(settings: Settings) -> dict[str, Any]:
+    """What the user brought, whole, so that the run can be repeated: prompts by id, the domain (None: the built-in
+    one), and metrics from outside the package by name."""
+    domain = settings.domain
+    return {
+        "prompts": settings.prompts.replaced,
+        "domain": None if domain.hash == DEFAULT_DOMAIN.hash else domain.model_dump(mode="json"),
+        "metrics": {chosen.name: dict(chosen.metric.origin) for chosen in settings.selected if chosen.metric.source},
     }
 
 

@@ -50,7 +50,12 @@ def run(
 
 def open_cache(path: str | Path | None) -> CallCache:
     """The call cache at a path, or where it usually is: `calls.sqlite` in longmark's home."""
-    return CallCache(Path(path).expanduser() if path else home() / "calls.sqlite")
+    return CallCache(cache_path(path))
+
+
+def cache_path(path: str | Path | None) -> Path:
+    """The file of the call cache: the path, or where it usually is."""
+    return Path(path).expanduser() if path else home() / "calls.sqlite"
 
 
 def make_settings(names: Sequence[str | Metric], registry: Registry, options: RunOptions) -> Settings:

@@ -112,7 +112,8 @@ def select(wanted: Sequence[str | Metric], domain: Domain | None = None) -> list
     """
     found: dict[str, tuple[Metric, set[str]]] = {}
     for one in wanted:
-        hits = [(name, load(name), score) for name, score in _under(one, domain)] if isinstance(one, str) else []
+        inside = one if isinstance(one, str) else next((name for name in names() if load(name) is one), "")
+        hits = [(name, load(name), score) for name, score in _under(inside, domain)]
         if not hits:
             from longmark.metrics._outside import named, of_file, of_module
 

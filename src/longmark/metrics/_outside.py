@@ -6,9 +6,9 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 from longmark.errors import UserError
 from longmark.metric import Metric
@@ -22,7 +22,7 @@ def named(metric: Metric) -> tuple[str, Metric]:
     name = metric.name or (metric.prompts[0].id.removesuffix(".expected") if metric.prompts else "")
     if not name:
         raise UserError("a metric has no name: give it one, Metric(..., name='my_metric')")
-    return name, replace(metric, name=name)
+    return name, replace(_signed(metric, metric.score.__module__), name=name)
 
 
 def of_file(path: str) -> tuple[str, Metric] | None:
@@ -48,7 +48,7 @@ def of_file(path: str) -> tuple[str, Metric] | None:
         raise UserError(f"--metrics {path}: {type(error).__name__} while it was loaded: {error}") from error
     finally:
         sys.path.pop(0)
-    return _declared(module, path, file.stem)
+    return _declared(getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(file.resolve())})
 
 
 def of_module(name: str) -> tuple[str, Metric] | None:
@@ -57,11 +57,7 @@ def of_module(name: str) -> tuple[str, Metric] | None:
 
     for point in entry_points(group=GROUP, name=name):
         found = point.load()
-        return (
-            (name, _signed(found, found.score.__module__))
-            if isinstance(found, Metric)
-            else _declared(found, name, name)
-        )
+        return _declared(found if isinstance(found, Metric) else getattr(found, "METRIC", None), point.module, name)
     if "." not in name or not all(part.isidentifier() for part in name.split(".")):
         return None
     try:
@@ -74,22 +70,20 @@ def of_module(name: str) -> tuple[str, Metric] | None:
         raise UserError(f"--metrics {name}: {error}") from error
     except Exception as error:
         raise UserError(f"--metrics {name}: {type(error).__name__} while it was imported: {error}") from error
-    return _declared(module, name, name)
+    return _declared(getattr(module, "METRIC", None), name, name)
 
 
-def _declared(module: ModuleType, given: str, name: str) -> tuple[str, Metric]:
-    """The declaration of a module. UserError if it has none."""
-    metric = getattr(module, "METRIC", None)
+def _declared(metric: object, module: str, name: str, origin: Mapping[str, str] | None = None) -> tuple[str, Metric]:
+    """The declaration of a module, with its name. UserError if it is none."""
     if not isinstance(metric, Metric):
-        raise UserError(f"--metrics {given}: expected METRIC = Metric(...) in the module; see docs/writing-a-metric.md")
-    name, doc = metric.name or name, metric.doc or (module.__doc__ or "").strip()
-    return name, _signed(replace(metric, name=name, doc=doc), module.__name__)
+        raise UserError(f"--metrics {name}: expected METRIC = Metric(...) in the module; see docs/writing-a-metric.md")
+    doc = metric.doc or (sys.modules[module].__doc__ or "").strip()
+    name = metric.name or name
+    return name, replace(_signed(metric, module), name=name, doc=doc, origin=origin or {"module": name})
 
 
 def _signed(metric: Metric, module: str) -> Metric:
-    """The metric with the hash of its module's source. A change of what that module imports is not seen."""
-    if metric.source:
-        return metric
+    """The metric with the hash of its prompts and of its module's source. What the module imports is not in it."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    content = Path(file).read_bytes() if file else repr(metric.prompts).encode()
-    return replace(metric, source=hashlib.sha256(content).hexdigest()[:16])
+    content = repr(metric.prompts).encode() + (Path(file).read_bytes() if file and Path(file).is_file() else b"")
+    return replace(metric, source=metric.source or hashlib.sha256(content).hexdigest()[:16])

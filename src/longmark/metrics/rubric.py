@@ -208,7 +208,7 @@ class Rubric(_Part):
     def metric(self) -> Metric:
         """The declaration of the file's metric."""
         if not self.several:
-            return replace(self.criteria[0].metric(self.name, self), doc=self._doc(), source=self._hash())
+            return replace(self.criteria[0].metric(self.name, self), **self._identity())
         parts = {one.name: one.metric(f"{self.name}.{one.name}", self) for one in self.criteria}
 
         async def score(example: Example, models: Models, params: NoParams) -> Result:
@@ -236,8 +236,7 @@ class Rubric(_Part):
             bounds=(None, None),
             prompts=tuple(prompt for part in parts.values() for prompt in part.prompts),
             calls=lambda example, params, judges: sum(part.calls(example, params, judges) for part in parts.values()),
-            doc=self._doc(),
-            source=self._hash(),
+            **self._identity(),
         )
 
     def _total(self, results: Mapping[str, Score | NoScore]) -> Score | NoScore:
@@ -262,9 +261,12 @@ class Rubric(_Part):
         lines.append(f"An empty answer: {self.empty_answer}. Cost: {len(self.criteria)} calls for each judge.")
         return "\n".join(lines)
 
-    def _hash(self) -> str:
-        content = orjson.dumps(self.model_dump(mode="json", exclude={"description"}), option=orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(content).hexdigest()[:16]
+    def _identity(self) -> dict[str, Any]:
+        """The fields of a declaration by which this rubric is known, and made again (`Rubric.model_validate`)."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        signed = orjson.dumps({**content, "description": ""}, option=orjson.OPT_SORT_KEYS)
+        source = hashlib.sha256(signed).hexdigest()[:16]
+        return {"name": self.name, "doc": self._doc(), "source": source, "origin": {"rubric": content}}
 
 
 def load(path: Path) -> tuple[str, Metric]:

@@ -1,0 +1,285 @@
+"""`longmark verify`: computes every score of a run again from stored replies, without a call.
+
+A row is verified if its metric gives the same score (to 1e-9 of its size), or is unscored with the same status. It
+differs otherwise. It is not verifiable where a reply that it needs is not stored, or its metric cannot be loaded as it
+was. Rows without a reply (an endpoint failed, the budget was spent) have nothing to verify.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from longmark import metrics
+from longmark.domain import Domain
+from longmark.engine.manifest import differences
+from longmark.engine.settings import RETRIED, Settings, every_prompt, parameters
+from longmark.engine.worker import Task, WorkerPool
+from longmark.errors import UserError
+from longmark.metric import Metric
+from longmark.metrics import Selected
+from longmark.models.cache import CallCache
+from longmark.models.client import Client, WouldCall
+from longmark.models.handles import DEFAULT_DOMAIN
+from longmark.models.registry import ModelNames, Registry
+from longmark.prompts import SYSTEM, PromptBook
+from longmark.records import Example, Row
+from longmark.records.files import read_object
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row that is not verified. differs: it has another score or status now; else it is not verifiable."""
+
+    row: Row
+    differs: bool
+    why: str
+
+
+@dataclass(slots=True)
+class Verification:
+    """What was found. verified: rows; without_reply: rows that have nothing to verify; findings: the other rows;
+    changed: settings that are not as they were, a line each."""
+
+    verified: int = 0
+    without_reply: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    changed: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return self.verified + self.without_reply + len(self.findings)
+
+
+async def verify(run: Path, cache: CallCache) -> Verification:
+    """Verifies a run folder. UserError where it is no run folder or is damaged."""
+    manifest = read_object(run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it")
+    settings, gone = _settings(manifest, cache, run)
+    changed = tuple(differences("", manifest["fixed"], settings.fixed())) if not gone else ()
+    found = Verification(changed=changed)
+    rows: dict[str, dict[str, Row]] = {}
+    for row in _lines(run / "rows.jsonl", Row.from_json):
+        rows.setdefault(row.example_id, {})[row.metric] = row
+    client = Client(cache, dry=True)
+    workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest["system"]))  # type: ignore[arg-type]
+    try:
+        for n, example in enumerate(_lines(run / "examples.jsonl", Example.from_json)):
+            of_example = rows.pop(example.id, {})
+            for chosen in settings.selected:
+                wanted = [name for name in chosen.scores if name in of_example]
+                if wanted:
+                    stored = {name: of_example.pop(name) for name in wanted}
+                    await _one(workers, Task(n, example, chosen, wanted), stored, found)
+            found.findings += [
+                Finding(row, False, gone.get(row.metric, "the manifest does not name its metric"))
+                for row in of_example.values()
+            ]
+    finally:
+        for model in {id(model): model for model in settings.backends.all()}.values():
+            await model.close()
+    found.findings += [
+        Finding(row, False, "its example is not in examples.jsonl") for left in rows.values() for row in left.values()
+    ]
+    return found
+
+
+async def _one(workers: WorkerPool, task: Task, stored: dict[str, Row], found: Verification) -> None:
+    try:
+        computed = {row.metric: row for row in await workers.score(task)}
+    except WouldCall:
+        for row in stored.values():
+            if row.status in RETRIED:
+                found.without_reply += 1
+            else:
+                found.findings.append(Finding(row, False, "a reply that it needs is not in the call cache"))
+        return
+    for name, row in stored.items():
+        now = computed[name]
+        if row.status in RETRIED:
+            found.without_reply += 1
+        elif _same(row, now):
+            found.verified += 1
+        else:
+            found.findings.append(Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}"))
+
+
+def _same(row: Row, now: Row) -> bool:
+    if row.score is None or now.score is None:
+        return row.score is now.score and row.status == now.status
+    return row.status == now.status and math.isclose(row.score, now.score, rel_tol=_CLOSE, abs_tol=_CLOSE)
+
+
+def _shown(row: Row) -> str:
+    return f"no score ({row.status})" if row.score is None else f"{row.score:.12g}"
+
+
+class _NoFolder:
+    """In place of a run folder: nothing is written."""
+
+    def first(self, _key: bytes) -> bool:
+        return True
+
+
+def _lines(path: Path, read: Any) -> Iterator[Any]:
+    """The records of a file of the folder. UserError, with the line, for one that is damaged."""
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield read(line)
+                except ValueError as error:
+                    raise UserError(f"{path}:{number}: is damaged ({error})") from None
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+
+
+def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Settings, dict[str, str]]:
+    """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
+    try:
+        fixed, own = manifest["fixed"], manifest.get("own") or {}
+        domain = Domain.model_validate(own["domain"]) if own.get("domain") else DEFAULT_DOMAIN
+        selected, gone = _selected(fixed, own.get("metrics") or {}, domain)
+        params = {
+            f"{metric}.{name}": value for metric, given in fixed["params"].items() for name, value in given.items()
+        }
+        known = {f"{chosen.name}.": chosen for chosen in selected}
+        params = {
+            name: value
+            for name, value in params.items()
+            if not name.endswith(".source") and any(name.startswith(prefix) for prefix in known)
+        }
+        prompts = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt(selected))}
+        book = PromptBook(
+            {
+                name: replace(prompts[name], text=text)
+                for name, text in own.get("prompts", {}).items()
+                if name in prompts
+            }
+        )
+        models = {("judges" if role == "judge" else role): names for role, names in fixed["models"].items()}
+        given = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
+        called = {role for chosen in selected for role in chosen.metric.models}
+        backends = Registry(cache, sends=False).backends(given, called)
+        scoring, seed = fixed["scoring"], fixed["seed"]
+        return Settings(selected, backends, parameters(selected, params), book, scoring, seed, domain), gone
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
+
+
+def _selected(fixed: dict[str, Any], outside: dict[str, Any], domain: Domain) -> tuple[list[Selected], dict[str, str]]:
+    wanted: list[str | Metric] = []
+    gone: dict[str, str] = {}
+    for name, origin in outside.items():
+        mine = [score for score in fixed["metrics"] if score == name or score.startswith(f"{name}.")]
+        try:
+            metric = _outside(origin)
+            then = fixed["params"].get(name, {}).get("source")
+            if metric is None:
+                gone |= dict.fromkeys(mine, "its metric was passed as a Python object")
+            elif metric.source != then:
+                gone |= dict.fromkeys(mine, f"its metric's source has changed since (was {then}, now {metric.source})")
+            else:
+                wanted.append(metric)
+        except UserError as error:
+            gone |= dict.fromkeys(mine, str(error))
+    others = [
+        score
+        for score in fixed["metrics"]
+        if not any(score == name or score.startswith(f"{name}.") for name in outside)
+    ]
+    selected = metrics.select([*others, *wanted], domain)
+    return [
+        replace(one, scores={s: v for s, v in one.scores.items() if s in fixed["metrics"]}) for one in selected
+    ], gone
+
+
+def _outside(origin: dict[str, Any]) -> Metric | None:
+    from longmark.metrics._outside import of_file, of_module
+
+    if "rubric" in origin:
+        from longmark.metrics.rubric import Rubric
+
+        return Rubric.model_validate(origin["rubric"]).metric()
+    made = of_file(origin["file"]) if "file" in origin else of_module(origin["module"]) if "module" in origin else None
+    return made[1] if made else None
+
+
+# Bundles -------------------------------------------------------------------------------------------------------------
+
+_FILES = ("manifest.json", "examples.jsonl", "rows.jsonl")
+_CALLS = "calls.sqlite"
+
+
+class _Noting(CallCache):
+    """A call cache that notes which replies are read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.used: set[bytes] = set()
+
+    def get(self, key: bytes) -> tuple[bytes, float | None] | None:
+        found = super().get(key)
+        if found is not None:
+            self.used.add(key)
+        return found
+
+
+async def export(run: Path, cache: Path, bundle: Path) -> Verification:
+    """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
+
+    UserError where the run cannot be read or the file cannot be written.
+    """
+    noting = _Noting(cache)
+    try:
+        found = await verify(run, noting)
+        with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
+            calls = Path(folder) / _CALLS
+            copy = CallCache(calls)
+            copy.copy_from(noting, noting.used)
+            copy.close()
+            with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as file:
+                for path in (*(run / name for name in _FILES), calls):
+                    file.write(path, path.name)
+    except OSError as error:
+        raise UserError(f"{error.filename or bundle}: {error.strerror}") from None
+    finally:
+        noting.close()
+    return found
+
+
+@contextmanager
+def opened(run: Path, cache: Path) -> Iterator[tuple[Path, CallCache]]:
+    """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
+
+    UserError where a bundle is damaged or has other files.
+    """
+    if run.is_dir():
+        calls = CallCache(cache)
+        try:
+            yield run, calls
+        finally:
+            calls.close()
+        return
+    with tempfile.TemporaryDirectory(prefix="longmark-") as temporary:
+        folder = Path(temporary)
+        try:
+            with zipfile.ZipFile(run) as file:
+                for name in (*_FILES, _CALLS):
+                    with file.open(name) as source, open(folder / name, "wb") as target:
+                        shutil.copyfileobj(source, target)
+        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            raise UserError(f"{run}: expected a run folder or a bundle of `longmark export` ({error})") from None
+        calls = CallCache(folder / _CALLS)
+        try:
+            yield folder, calls
+        finally:
+            calls.close()
