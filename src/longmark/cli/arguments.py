@@ -75,7 +75,7 @@ def needs_stats(verb: str) -> None:
         raise MissingExtra(f"`longmark {verb}`", "stats")
 
 
-_FILES = "FILE DIR FILE.yaml FILE.html IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
+_FILES = "FILE DIR FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
 _TYPES = {"N": from_one, "T": float, "P": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
 
 
