@@ -19,6 +19,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
     add(one, "--label", "NAME,…", "the labels to read (default: all)")
     add(one, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
+    add(one, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
     add(one, "--by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)")
     add(one, "--order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories")
     add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
@@ -47,6 +48,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
         labels=split(arguments.label),
         mapping=pairs(arguments.map, "FIELD=COLUMN"),
         by=split(arguments.by),
+        raters=split(arguments.raters),
         order={name: split([words]) for name, words in pairs(arguments.order, "LABEL=LOWEST,…,HIGHEST").items()},
         lower=split(arguments.lower),
         round=arguments.round,

@@ -2,10 +2,12 @@
 
 Ratings:  example_id, value; and label (its name), rater, system if there are several
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
-Choices:  a, b, choice (a, b or tie); and question_id, label, rater if there are several; a was shown first
+Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
+          shown first. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
 
-CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Column names are
-compared without case; others can be mapped to ours. A value is a number or a text; lines with an empty value are left
+CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Raters can have a
+column each in place of `rater` and `value` (or `choice`). Column names are compared without case; others can be mapped
+to ours. A value is a number or a text; lines with an empty value, or with a word for none (NA, N/A, null), are left
 out and counted.
 """
 
@@ -33,6 +35,7 @@ MOST_GROUPS = 60
 SHOWN = BAD_SHOWN
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+_EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "none", "null"))
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
 _SCORE_NAMES = {"example_id": "item", "label": "dimension", "value": "label"}
@@ -61,7 +64,8 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which of two answers a rater preferred: `a` (shown first), `b` or `tie`."""
+    """Which of two answers a rater preferred: `a` (shown first), `b` or `tie`. grade: by how much, positive for b; None
+    if the file has words."""
 
     line: int
     question_id: str | None
@@ -71,6 +75,7 @@ class Choice:
     choice: str
     rater: str
     groups: tuple[str | None, ...]
+    grade: float | None = None
 
     def about(self) -> tuple[Any, ...]:
         """What was compared, by any rater and in any order."""
@@ -105,10 +110,11 @@ def read_labels(
     mapping: Mapping[str, str] | None = None,
     by: Sequence[str] = (),
     labels: Sequence[str] = (),
+    raters: Sequence[str] = (),
     needed: Collection[str] = (),
 ) -> Labels:
-    """Reads a file, or records. mapping: our field -> column; by: columns to break down by; labels: only these; needed:
-    fields that every line must have.
+    """Reads a file, or records. mapping: our field -> column; by: columns to break down by; labels: only these; raters:
+    columns with the labels of one rater each; needed: fields that every line must have.
 
     Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong (a rater who
     labelled something twice among them), UnknownName for a field, a column or a label that does not exist.
@@ -123,6 +129,8 @@ def read_labels(
         name, records = "human", list(enumerate(given, 1))
     if not records:
         raise UserError(f"{name} has no records; write one rating per line")
+    if raters:
+        records = _by_rater(name, records, raters, mapping or {})
     columns = _Columns(name, records, mapping or {}, by, needed)
     wrong, empty = BadLines(), 0
     read: dict[tuple[Any, ...], Label | Choice] = {}
@@ -153,6 +161,29 @@ def read_labels(
         if label not in human.labels:
             raise UnknownName("label", label, human.labels, f"The labels are {', '.join(human.labels[:20])}.")
     return human
+
+
+def _by_rater(
+    file: str, records: Sequence[tuple[int, Any]], raters: Sequence[str], mapping: Mapping[str, str]
+) -> list[tuple[int, Any]]:
+    """The records, one for each rater. UnknownName for a column that does not exist; UserError if the file also has a
+    column of raters or values."""
+    names = dict.fromkeys(str(column) for _, record in records if isinstance(record, Mapping) for column in record)
+    known = {folded(name) for name in names}
+    value = "choice" if {"a", "b"} <= known | set(mapping) else "value"
+    for column in raters:
+        if column not in names:
+            raise UnknownName("column in --raters", column, names, f"The columns are {first_few(names, 12)}.")
+    if twice := sorted({"rater", value} & (known | set(mapping))):
+        raise UserError(f"{file} has a column {twice[0]} and a column for each rater; omit --raters")
+    lines: list[tuple[int, Any]] = []
+    for line, record in records:
+        if not isinstance(record, Mapping):
+            lines.append((line, record))
+            continue
+        shared = {column: cell for column, cell in record.items() if column not in raters}
+        lines += [(line, {**shared, "rater": column, value: record.get(column)}) for column in raters]
+    return lines
 
 
 class _Columns:
@@ -188,6 +219,8 @@ class _Columns:
             if field not in self._column:
                 what = "choices between answers" if self.pairs else "ratings"
                 remedy = f"name it with --map {field}=COLUMN"
+                if field in ("value", "choice"):
+                    remedy += ", or the columns of several raters with --raters COLUMN,…"
                 raise UserError(f"{file}: {what} need a column {field}; found {first_few(names, 12)}; {remedy}")
         for column in by:
             if column not in names and folded(column) not in known:
@@ -207,12 +240,12 @@ class _Columns:
                 raise Problem(f'a and b are both "{a}"; a choice is between two answers')
             if (raw := self._cell(record, "choice")) is None:
                 return None
-            choice = raw.strip().casefold() if isinstance(raw, str) else ""
-            if choice not in ("a", "b", "tie"):
-                raise Problem(f"choice: expected a, b or tie, found {found(raw)}")
-            question = self._name(record, "question_id", None)
+            choice, grade = _choice(raw)
+            if choice is None:
+                return None
+            question, groups = self._name(record, "question_id", None), self._groups(record)
             label, rater = self._name(record, "label", "preference"), self._name(record, "rater", _ONLY_RATER)
-            return Choice(line, question, a or "", b or "", label or "", choice, rater or "", self._groups(record))
+            return Choice(line, question, a or "", b or "", label or "", choice, rater or "", groups, grade)
         example = self._name(record, "example_id")
         value = _value(self._cell(record, "value"))
         if value is None and "value" in self._needed:
@@ -267,7 +300,7 @@ def _value(raw: Any) -> float | str | None:
         return _TRUTH[raw]
     if isinstance(raw, str):
         text = " ".join(raw.split())
-        if text.casefold() in ("nan", "none", "null"):
+        if text.casefold() in _EMPTY:
             return None
         if _COMMA.fullmatch(text):
             raise Problem(f"value: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
@@ -279,6 +312,19 @@ def _value(raw: Any) -> float | str | None:
     if not abs(raw) < 1e300:
         raise Problem(f"value: {found(raw)} is too large for a rating")
     return float(raw)
+
+
+def _choice(raw: Any) -> tuple[str | None, float | None]:
+    """The choice, None if the cell is empty; and the grade, None for a word. Raises Problem."""
+    text = raw.strip().casefold() if isinstance(raw, str) else ""
+    if text in ("a", "b", "tie"):
+        return text, None
+    grade = _value(raw)
+    if grade is None:
+        return None, None
+    if isinstance(grade, str):
+        raise Problem(f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}")
+    return "tie" if grade == 0 else "a" if grade < 0 else "b", grade
 
 
 def _twice(one: Label | Choice, first: int) -> str:

@@ -156,8 +156,8 @@ def method_column(get: str, key: str) -> Column:
 def systems_table(
     systems: Sequence[str], metrics: Sequence[Column], cell: Callable[[str, str], Mean | None], note: str
 ) -> Table:
-    """The table for a paper: means with intervals of the systems on the metrics, best in bold. Rows are systems, or
-    metrics where there are more of those.
+    """The table for a paper: means with intervals of the systems on the metrics, best in bold (none if all are equal).
+    Rows are systems, or metrics where there are more of those.
 
     metrics: a column each: name and places, and as kind its `format.direction`; cell: gives the mean of a
     system on a metric."""
@@ -167,7 +167,7 @@ def systems_table(
         if mean is None or best is None:
             return mean
         known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
-        return replace(mean, best=bool(known) and mean.value == best(known))
+        return replace(mean, best=bool(known) and min(known) < max(known) and mean.value == best(known))
 
     def column(head: str, places: int | None, get: Callable[[Any], Mean | None]) -> Column:
         return Column(head, get, places, "mean", key=head)

@@ -8,6 +8,7 @@ import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.program import Done, run
@@ -109,6 +110,45 @@ def test_ratings_are_printed_and_written(folder: Path):
     assert "correct-calibration-near-share-of-yes-against-score.svg" in figures
     assert page.tags["table"] > 10
     assert [a for a in page.addresses if not a.startswith(("#", "data:"))] == []
+
+
+def conclusion(scores: list[float], ratings: list[dict[str, Any]], question: str = "q{}", **options: Any) -> str:
+    rows = [row(str(i), "m", score, question_id=question.format(i), system=f"s{i}") for i, score in enumerate(scores)]
+    return str(sections(metaeval(rows, ratings, **options))[0].tables[0].rows[0][-1])
+
+
+def test_few_answers_give_no_conclusion():
+    rated = [{"example_id": str(i), "value": i} for i in range(10)]
+    scores = [0.1 * i + 0.05 * (i % 3) for i in range(10)]
+    assert conclusion(scores[:3], rated[:3], "q") == "too few questions for a conclusion: 1, fewer than 10"
+    assert conclusion(scores[:9], rated[:9]) == "too few answers for a conclusion: 9, fewer than 10"
+    assert conclusion(scores, rated) == "correlates with human ratings"
+
+
+def test_a_metric_is_below_the_ceiling_only_where_the_intervals_lie_apart():
+    chance = random.Random(5)
+    truth = [chance.random() for _ in range(60)]
+
+    def rated(noise: float) -> list[dict[str, Any]]:
+        return [
+            {"example_id": str(i), "rater": rater, "value": value + chance.gauss(0, noise)}
+            for i, value in enumerate(truth)
+            for rater in ("ann", "bo", "cy")
+        ]
+
+    scores = [value + chance.gauss(0, 0.3) for value in truth]
+    assert conclusion(scores, rated(0.02)) == "correlates with human ratings; below the human ceiling"
+    assert conclusion(scores, rated(0.4)) == "correlates with human ratings"
+
+
+def test_two_words_without_an_order_name_the_option_and_with_it_have_both_results():
+    rated = [{"example_id": str(i), "value": "good" if i % 4 else "bad"} for i in range(20)]
+    scores = [(i % 4 + i % 3) / 6 for i in range(20)]
+    assert conclusion(scores, rated) == (
+        "no correlation: the classes (bad, good) have no order, so there is no AUC either; give it with "
+        "--order rating=LOWEST,…,HIGHEST"
+    )
+    assert conclusion(scores, rated, order={"rating": ["bad", "good"]}) == "correlates with human ratings"
 
 
 def test_choices_are_printed_and_written(folder: Path):

@@ -37,12 +37,40 @@ def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     assert [(c.question_id, c.a, c.b, c.choice, c.rater) for c in human.choices] == [("1", "s1", "s2", "tie", "people")]
 
 
+def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
+    human = read_labels(written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), raters=["ann", "bo"])
+    assert [(one.line, one.example_id, one.rater, one.value) for one in human.ratings] == [
+        (2, "7", "ann", 4.0), (3, "8", "bo", 2.0),
+    ]  # fmt: skip
+    assert human.empty == 4
+    choices = read_labels(written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), raters=["ann", "bo"]).choices
+    assert [(one.rater, one.choice) for one in choices] == [("ann", "a"), ("bo", "tie")]
+
+
+def test_columns_of_raters_that_cannot_be_read_are_refused(tmp_path: Path):
+    with pytest.raises(UserError, match=r"or the columns of several raters with --raters COLUMN,…"):
+        read_labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"))
+    with pytest.raises(UnknownName, match="unknown column in --raters: bob"):
+        read_labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), raters=["bob"])
+    with pytest.raises(UserError, match="a column value and a column for each rater; omit --raters"):
+        read_labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), raters=["bo"])
+
+
+def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
+    human = read_labels(written(tmp_path, "question_id,a,b,choice\n1,s,t,-2\n2,s,t,0\n3,s,t,1.5\n4,s,t,NA\n"))
+    assert [(one.choice, one.grade) for one in human.choices] == [("a", -2.0), ("tie", 0.0), ("b", 1.5)]
+    assert human.empty == 1
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
         ("example_id,value,rater\ne1,1,x\ne1,0,x\n", 'human.csv:3: rater "x" rated "e1" on rating already in line 2'),
         ("example_id,value\ne1,1\ne1,1\n", "there is no column rater"),
-        ("question_id,a,b,choice\nq,s,t,A+\n", 'human.csv:2: choice: expected a, b or tie, found "A\\+"'),
+        (
+            "question_id,a,b,choice\nq,s,t,A+\n",
+            'human.csv:2: choice: expected a, b or tie, or a number .* found "A\\+"',
+        ),
         ("question_id,a,b,choice\nq,s,s,a\n", 'a and b are both "s"'),
         ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", "in this order already in line 2"),
         ("example_id,value\n,1\n", "example_id: is empty"),
@@ -121,8 +149,8 @@ def test_categories_in_an_order_are_numbers_from_0_to_1():
 
 
 def test_mixed_values_and_values_beyond_the_order_are_refused():
-    with pytest.raises(BadInput, match=r"'n/a' is not a number, but 2 other ratings are"):
-        scale_of(ratings([1, "n/a", 3]).ratings)
+    with pytest.raises(BadInput, match=r"'unclear' is not a number, but 2 other ratings are"):
+        scale_of(ratings([1, "unclear", 3]).ratings)
     with pytest.raises(BadInput, match="'great' is not in the order bad, good"):
         scale_of(ratings(["good", "great"]).ratings, ["bad", "good"])
     with pytest.raises(UserError, match="each once"):

@@ -5,9 +5,9 @@ from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.common import Comparison, Difference
 from longmark.analysis.metaeval.label_sections import differences, intervals
 from longmark.analysis.metaeval.ratings import RatingLabel
+from longmark.analysis.metaeval.results import Comparison, Difference
 from longmark.analysis.metaeval.sections import sections
 
 PAIRS = [

@@ -13,8 +13,8 @@ from tests.report.drawn import drawn
 from tests.report.runs import manifest, row, write_run
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.common import on_scale
 from longmark.analysis.metaeval.ratings import ClassErrors, RatingLabel
+from longmark.analysis.metaeval.results import on_scale
 from longmark.analysis.metaeval.sections import sections
 from longmark.errors import UnknownName, UserError
 from longmark.records import Row
@@ -111,7 +111,8 @@ def test_categories_without_an_order_have_means_and_no_error():
     found = metaeval(rows, human(["x", "x", "y", "y"]))
     part = label(found)
     (summary,) = sections(found)[0].tables
-    why = "no correlation: the classes have no order; give it with --order rating=LOWEST,…,HIGHEST"
+    why = "no correlation: the classes (x, y) have no order, so there is no AUC either; give it with "
+    why += "--order rating=LOWEST,…,HIGHEST"
     assert [(line[0], line[-3], line[-1]) for line in summary.rows] == [("m", 4, why)]
     assert (rhos(part), part.differences, part.powered) == ([], (), ())
     each = classes_of(part)

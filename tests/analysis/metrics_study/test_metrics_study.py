@@ -461,3 +461,13 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "made.first" in capsys.readouterr().err
     assert main([*same, "--out", str(tmp_path / "h.yaml")]) == 2
     assert "give a folder to --out" in capsys.readouterr().err
+
+
+def test_equal_means_have_no_best_and_kept_questions_are_not_called_excluded(tmp_path: Path):
+    matrix = [[0.5, NAN, 0.5]] + [[0.5, 0.5, 0.5]] * 5
+    for published, head in ((True, "with a missing system"), (False, "excluded")):
+        found = tables(study(tmp_path / head, {"m": matrix}, "ABC", as_published=published))
+        columns = [column.name for column in found["discriminative_power"].columns]
+        n, left_out = found["discriminative_power"].rows[0][5:7]
+        assert (columns[6], n, left_out) == (head, 6 if published else 5, 1)
+        assert not any(mean.best for row in found["systems"].rows for mean in row[1:])  # type: ignore[union-attr]

@@ -21,6 +21,7 @@ class Options:
 
     metrics   only these, or families of them; labels: only these
     mapping   our field -> column of the human file; by: columns to break results down by
+    raters    columns of the human file with the labels of one rater each
     order     label -> its categories from lowest to highest
     lower     metrics of which lower is better, if no run declares it
     round     decimals of a metric's scores when two answers are compared
@@ -32,6 +33,7 @@ class Options:
     labels: Sequence[str] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
     by: Sequence[str] = ()
+    raters: Sequence[str] = ()
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lower: Sequence[str] = ()
     round: int = 2
@@ -77,7 +79,7 @@ def metaeval(
     rows      a run's folder, a file of rows, Rows, or several of these
     human     a file of ratings (`example_id, label, value, rater`) or of choices (`question_id, a, b, choice, rater`),
               or such records
-    options   see `Options`: metrics, labels, mapping, by, order, lower, round, alpha, seed
+    options   see `Options`: metrics, labels, mapping, by, raters, order, lower, round, alpha, seed
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
@@ -85,7 +87,7 @@ def metaeval(
     from longmark.analysis.metaeval.labels import check_any, join
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.records.labels import read_labels
-    from longmark.report.format import direction
+    from longmark.report.format import counted, direction
     from longmark.scores.answers import read_answers
 
     known = [one.name for one in fields(Options)]
@@ -93,7 +95,7 @@ def metaeval(
         if name not in known:
             raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
     chosen = Options(**options)
-    given = read_labels(human, mapping=chosen.mapping, by=chosen.by, labels=chosen.labels)
+    given = read_labels(human, mapping=chosen.mapping, by=chosen.by, labels=chosen.labels, raters=chosen.raters)
     scores = read_answers(rows, chosen.metrics, chosen.lower)
     for name in chosen.order:
         if name not in given.labels:
@@ -105,7 +107,7 @@ def metaeval(
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
     if given.empty:
-        notices.append(f"{given.empty:,} lines of {given.name} have no value and are ignored.")
+        notices.append(f"{counted(given.empty, 'empty value')} in {given.name}: ignored.")
     notices += [f"No results by the column {column}: {reason}." for column, reason in given.unused]
     return Metaeval(
         sources=scores.sources,

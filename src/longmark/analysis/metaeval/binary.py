@@ -20,7 +20,7 @@ from scipy import stats as scipy_stats
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from longmark.analysis.metaeval.common import ROUNDING, Clusters, Difference, subset
+from longmark.analysis.metaeval.results import ROUNDING, Clusters, Difference, subset
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows

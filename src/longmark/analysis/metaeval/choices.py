@@ -17,7 +17,8 @@ from itertools import combinations
 
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
-from longmark.analysis.metaeval.common import (
+from longmark.analysis.metaeval.labels import Item, Join, majority
+from longmark.analysis.metaeval.results import (
     Comparison,
     Difference,
     GroupResult,
@@ -26,7 +27,6 @@ from longmark.analysis.metaeval.common import (
     groups_of,
     unscored,
 )
-from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores

@@ -8,8 +8,8 @@ from types import SimpleNamespace as Line
 from typing import Any
 
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.common import Comparison, GroupResult
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
+from longmark.analysis.metaeval.results import Comparison, GroupResult
 from longmark.report import charts
 from longmark.report.document import Section
 from longmark.report.figures import Figure

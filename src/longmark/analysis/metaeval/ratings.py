@@ -21,7 +21,8 @@ import numpy as np
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
-from longmark.analysis.metaeval.common import (
+from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
+from longmark.analysis.metaeval.results import (
     Clusters,
     Comparison,
     GroupResult,
@@ -33,7 +34,6 @@ from longmark.analysis.metaeval.common import (
     subset,
     unscored,
 )
-from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
 from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores

@@ -8,7 +8,7 @@ from types import SimpleNamespace as Line
 from typing import Any
 
 from longmark.analysis.metaeval import Metaeval
-from longmark.analysis.metaeval.agreement import RATER
+from longmark.analysis.metaeval.agreement import RATER, Agreement
 from longmark.analysis.metaeval.choices import BASELINE, ChoiceLabel
 from longmark.analysis.metaeval.label_sections import Interval, choice_sections, intervals, rating_sections
 from longmark.analysis.metaeval.ratings import RatingLabel
@@ -18,6 +18,9 @@ from longmark.report.tables import Column, Table
 from longmark.stats.results import Estimate
 
 _RATERS_SHOWN = 50
+_CLASSES = 5  # named in the hint of --order
+_FEWEST = 10
+"""Answers (or questions, if they have several answers) from which a conclusion is drawn; a convention."""
 
 
 def document(found: Metaeval) -> Document:
@@ -82,22 +85,43 @@ def _prefix(label: str, taken: Sequence[str]) -> str:
 # Summary ------------------------------------------------------------------------------------------------------------
 
 
-def _correlates(r: Estimate) -> str:
+def _correlates(r: Estimate, name: str, found: Agreement) -> str:
+    """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
         return f"no correlation: {r.reason}"
-    if r.low is None or r.high is None or r.low <= 0 <= r.high:
+    if few := _too_few(r, "answer"):
+        return few
+    if r.low is None or r.high is None:
+        return f"no conclusion: {r.reason}"
+    if r.low <= 0 <= r.high:
         return "no significant correlation"
-    return "correlates with human ratings" if r.value > 0 else "correlates negatively with human ratings"
+    lines = {one.name: one.spearman for one in found.ceilings}
+    rater, metric = (lines.get(one) for one in (RATER, name))
+    low, high = None if rater is None else rater.low, None if metric is None else metric.high
+    below = "; below the human ceiling" if low is not None and high is not None and high < low else ""
+    return f"correlates {'' if r.value > 0 else 'negatively '}with human ratings{below}"
+
+
+def _too_few(r: Estimate, what: str) -> str | None:
+    units = r.n if r.clusters is None else r.clusters
+    what = what if r.clusters is None else "question"
+    return f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}" if units < _FEWEST else None
 
 
 def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
     columns = [Column("metric"), Column("direction")]
     lines = []
     if isinstance(part, RatingLabel):
-        unordered = f"the classes have no order; give it with --order {part.label}=LOWEST,…,HIGHEST"
+        classes = f"{', '.join(part.scale.classes[:_CLASSES])}{', …' if len(part.scale.classes) > _CLASSES else ''}"
+        unordered = (
+            f"the classes ({classes}) have no order, so there is no AUC either; give it with "
+            f"--order {part.label}=LOWEST,…,HIGHEST"
+        )
         for one in part.metrics:
             rho = one.spearman or Estimate(None, None, None, one.scored, reason=unordered)
-            lines.append(Line(**_names(one), estimate=rho, auc=one.auc, conclusion=_correlates(rho)))
+            lines.append(
+                Line(**_names(one), estimate=rho, auc=one.auc, conclusion=_correlates(rho, one.metric, part.agreement))
+            )
         columns += ci("Spearman", "estimate")
         columns += ci("AUC", "auc") if any(line.auc for line in lines) else ()
     else:
@@ -108,6 +132,8 @@ def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
                 conclusion = BASELINE
             elif each.accuracy.value is None:
                 conclusion = f"no accuracy: {each.accuracy.reason}"
+            elif few := _too_few(each.accuracy, "pair"):
+                conclusion = few
             names = {**_names(each), "missing": each.missing}
             names["direction"] = None if each.direction == BASELINE else each.direction
             lines.append(Line(**names, estimate=each.accuracy, conclusion=conclusion))

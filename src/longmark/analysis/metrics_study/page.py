@@ -390,7 +390,11 @@ def _discriminative(study: MetricsStudy) -> Section:
         *(Column("metric"), Column("significant pairs", "power.significant"), Column("pairs", "power.pairs")),
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
         Column("questions", lambda one: one.test and one.test.n),
-        Column("excluded", lambda one: one.test and one.test.missing, key="left_out"),
+        Column(
+            "with a missing system" if study.as_published else "excluded",
+            lambda one: one.test and one.test.missing,
+            key="left_out",
+        ),
         Column("reason"),
     )
     pairs = (
