@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.report.runs import (
@@ -70,7 +71,7 @@ class Page(HTMLParser):
             self.text += data
 
 
-def page(tmp_path: Path, *runs: Path, **limits: int) -> Page:
+def page(tmp_path: Path, *runs: Path, **limits: Any) -> Page:
     write_report(list(runs), tmp_path / "report.html", **limits)
     return Page(tmp_path / "report.html")
 

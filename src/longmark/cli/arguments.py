@@ -106,6 +106,12 @@ def add_input(one: argparse.ArgumentParser) -> None:
     add(data, "--skip-bad", "", "skip bad records instead of stopping")
 
 
+def add_cluster(one: Any) -> None:
+    """The option that says which answers depend on each other."""
+    text = "the field that dependent answers share, such as a document (default: question_id)"
+    add(one, "--cluster", "FIELD", text, default="question_id")
+
+
 def add_prompts(one: Any) -> None:
     """Options on the prompts and the domain of a verb."""
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")

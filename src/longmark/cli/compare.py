@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb, needs_stats, split, whole
+from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -37,6 +37,7 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
     add(one, "--hypotheses", "FILE.yaml", "test the hypotheses of this file, each over several comparisons")
     how = one.add_argument_group("statistics")
+    add_cluster(how)
     over = "over all comparisons" if name == "compare" else "for each metric"
     add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
     add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
@@ -74,7 +75,9 @@ def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any]
     from longmark.stats.hypotheses import load_hypotheses
 
     check_out(arguments.out)
-    shared = {name: getattr(arguments, name) for name in ("by", "alpha", "level", "seed", "allow_different_judges")}
+    shared = {
+        name: getattr(arguments, name) for name in ("by", "cluster", "alpha", "level", "seed", "allow_different_judges")
+    }
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
     metrics = split(arguments.metrics)
     with under_way() as tell:

@@ -13,6 +13,7 @@ from longmark.cli.arguments import (
     UNDER,
     add,
     add_calls,
+    add_cluster,
     add_input,
     add_prompts,
     add_verb,
@@ -51,6 +52,7 @@ def add_to(verbs: Any) -> None:
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
+    add_cluster(one.add_argument_group("intervals"))
     end = one.add_argument_group("exit code")
     condition = "exit 3 unless the 97.5 %% bound on the mean meets this; repeatable"
     add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
@@ -65,11 +67,16 @@ def run(arguments: argparse.Namespace) -> int:
     from longmark.engine.settings import RunOptions
     from longmark.errors import UserError
     from longmark.models.registry import Registry
+    from longmark.records.read import Reading
     from longmark.report.summary import parse_conditions
+    from longmark.scores.clusters import QUESTION, refuse_unknown
 
     arguments.retry = split(arguments.retry)
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
+    if arguments.cluster != QUESTION:  # before anything is paid for
+        mapping = pairs(arguments.map, "--map FIELD=COLUMN")
+        refuse_unknown(arguments.cluster, Reading(arguments.examples, mapping=mapping, skip_bad=True))
     options = RunOptions(
         judges=arguments.judge,
         params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
@@ -101,7 +108,9 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED
-    summary = summarise([result.folder])
+    summary = summarise([result.folder], arguments.cluster)
+    for notice in summary.notices:
+        print(notice, file=sys.stderr)
     _print_summary(summary)
     print(f"\n{_spent(result)}")
     print(f"Rows: {result.folder / 'rows.jsonl'}")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_verb
+from longmark.cli.arguments import add, add_cluster, add_verb
 
 if TYPE_CHECKING:
     from longmark.engine.verify import Verification
@@ -21,6 +21,7 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "report", report, "Write an HTML report of one or more runs.")
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(one, "--out", "FILE.html", "the page to write", required=True)
+    add_cluster(one)
 
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
     one = add_verb(verbs, "metrics", metrics, text)
@@ -139,7 +140,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Writes the report of one or more runs."""
     from longmark.report.html import write_report
 
-    write_report(arguments.runs, arguments.out)
+    write_report(arguments.runs, arguments.out, cluster=arguments.cluster)
     print(f"Report: {arguments.out}")
     return 0
 

@@ -15,24 +15,27 @@ from longmark.report.answers import LOWEST, MOST, PACK, Loaded, Selection, entry
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.summary import Summary, how_many, summary_of
+from longmark.scores.clusters import QUESTION
 from longmark.scores.files import sources_of
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, read_manifest
 
 
-def write_report(runs: Sequence[Path], out: Path, most: int = MOST, lowest: int = LOWEST) -> Summary:
+def write_report(
+    runs: Sequence[Path], out: Path, most: int = MOST, lowest: int = LOWEST, cluster: str = QUESTION
+) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
-    most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more.
+    most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
+    the field of the examples that the answers of a cluster share.
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
     refuse_to_destroy(out)
     folders = sources_of(runs)
     manifests = [read_manifest(run) for run in folders]
-    with ScoreIndex() as index:
-        for run in folders:
-            index.add_run(run)
+    with ScoreIndex(cluster) as index:
+        index.read(folders)
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)

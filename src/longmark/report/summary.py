@@ -20,6 +20,7 @@ from pathlib import Path
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
+from longmark.scores.clusters import QUESTION
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
@@ -27,7 +28,7 @@ from longmark.stats.means import ALL_EQUAL, HALL, mean_of_groups
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
-_FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method"
+_FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method clusters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All cells, metrics in the order of the runs' manifests, systems in order of appearance."""
+    """All cells, metrics in the order of the runs' manifests, systems in order of appearance. cluster: the field that
+    the rows of a cluster share; notices: what the readers left out."""
 
     cells: tuple[Cell, ...]
     facts: dict[str, MetricFacts]
     systems: tuple[str, ...]
+    cluster: str = QUESTION
+    notices: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -70,8 +74,14 @@ class Summary:
 
     @property
     def interval_name(self) -> str:
-        """The head of the column of CIs, which names the method."""
-        return interval_name(HALL if any(cell.method == HALL for cell in self.cells) else "")
+        """The head of the column of CIs, which names the method and, where a cluster has several rows, the clusters."""
+        over = f" over {self.clusters}" if any(cell.clusters for cell in self.cells) else ""
+        return interval_name(f"{HALL}{over}" if any(cell.method == HALL for cell in self.cells) else "")
+
+    @property
+    def clusters(self) -> str:
+        """What a cluster is called."""
+        return "questions" if self.cluster == QUESTION else f"clusters ({one_line(self.cluster)})"
 
     def of(self, metric: str) -> list[Cell]:
         """The cells of a metric."""
@@ -83,12 +93,12 @@ class Summary:
         return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
 
 
-def summarise(runs: Sequence[Path]) -> Summary:
-    """The summary of run folders, read once. UserError where one of them is no run folder."""
+def summarise(runs: Sequence[Path], cluster: str = QUESTION) -> Summary:
+    """The summary of run folders, read once. cluster: the field of the examples that the answers of a cluster share.
+    UserError where one of them is no run folder, or where no example has the field."""
     manifests = [read_manifest(run) for run in runs]
-    with ScoreIndex() as index:
-        for run in runs:
-            index.add_run(run)
+    with ScoreIndex(cluster) as index:
+        index.read(runs)
         return summary_of(index, manifests)
 
 
@@ -113,7 +123,7 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
             cell = Cell(name, label, rows, scored, mean.value, mean.ends, least, greatest, unscored.get(key, ()))
             cell = replace(cell, method=mean.method, reason=mean.reason or "", clusters=mean.clusters)
             cells.append(replace(cell, bounded=bounded.get(key)))
-    return Summary(tuple(cells), facts, tuple(systems))
+    return Summary(tuple(cells), facts, tuple(systems), index.cluster, tuple(index.notices))
 
 
 def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:
@@ -133,11 +143,13 @@ def interval_name(method: str) -> str:
 
 def score_table(summary: Summary) -> Table:
     """The table for people, one line for each metric and system."""
+    clustered = any(cell.clusters for cell in summary.cells)
     columns = (
         *(Column("metric"), Column("system")),
         Column("mean", lambda cell: fixed(cell.mean, summary.decimals(cell.metric)), kind="number"),
         Column(summary.interval_name, partial(interval_in_words, summary), kind="number"),
         Column("scored / total", lambda cell: f"{cell.scored} / {cell.n}", kind="number"),
+        *([Column(summary.clusters, lambda cell: cell.clusters or cell.scored, kind="number")] if clustered else ()),
         Column("why unscored", lambda cell: reasons_in_words(cell.unscored)),
     )
     return Table("scores", "Scores", columns, summary.cells)
@@ -145,13 +157,22 @@ def score_table(summary: Summary) -> Table:
 
 def as_csv(summary: Summary) -> str:
     """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
-    `ci_method` says how the CI was made."""
+    `ci_method` says how the CI was made, `clusters` over how many clusters."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_FIELDS.split())
     for cell in summary.cells:
         figures = [cell.mean, *(cell.interval or (None, None)), cell.scored, cell.n, cell.least, cell.greatest]
-        writer.writerow([cell.metric, cell.system, *figures, reasons_in_words(cell.unscored), cell.method])
+        writer.writerow(
+            [
+                cell.metric,
+                cell.system,
+                *figures,
+                reasons_in_words(cell.unscored),
+                cell.method,
+                cell.clusters or cell.scored,
+            ]
+        )
     return out.getvalue()
 
 

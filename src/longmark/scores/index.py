@@ -8,9 +8,9 @@ systems. Closing it (it is a context manager) deletes it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 
@@ -18,12 +18,14 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records import Row, Signature, Usage
-from longmark.scores.files import rows_of, shortest_names, system_of
+from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
+from longmark.scores.files import examples_of, rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
 
 _SCHEMA = """
 CREATE TABLE examples (
-    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, UNIQUE (run, id, system)
+    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, cluster TEXT,
+    UNIQUE (run, id, system)
 );
 CREATE TABLE scores (
     example INTEGER, metric INTEGER, system INTEGER, score REAL, status TEXT, reason TEXT,
@@ -33,6 +35,9 @@ CREATE TABLE scores (
 ) WITHOUT ROWID;
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
 """
+
+# An example without the field of the clusters is in one with its question.
+_CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 
 # SUM fails if whole numbers come to 2^63, TOTAL does not.
 _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
@@ -77,10 +82,12 @@ class Unscored:
 class ScoreIndex:
     """The rows of the sources added so far. Systems are numbered by source and name, metrics by name, as they appear.
 
-    notices: what the readers left out.
+    cluster: the field whose value the rows of a cluster share (`scores.clusters`); notices: what the readers left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: str = QUESTION) -> None:
+        self.cluster = cluster
+        self._fields: set[str] = set()
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -4000;" + _SCHEMA)
         self._runs: list[Path] = []
@@ -95,17 +102,37 @@ class ScoreIndex:
     def __exit__(self, *_error: object) -> None:
         self._db.close()
 
+    def read(self, sources: Iterable[Path]) -> None:
+        """Adds the sources. UserError, naming the fields there are, if no example has the field of the clusters."""
+        for source in sources:
+            self.add_run(source)
+        if self.cluster == QUESTION or not self._runs:
+            return
+        total, without = self._db.execute("SELECT COUNT(*), COUNT(*) - COUNT(cluster) FROM examples").fetchone()
+        if without == total and total:
+            raise no_such_field(self.cluster, self._fields)
+        if without:
+            self.notices.append(
+                f"{without:,} of {total:,} examples have no {self.cluster}: those of one question are one cluster."
+            )
+
     def add_run(self, run: Path) -> None:
         """Reads the rows of a run folder or a file of rows. Ids are the source's own: sources may share them."""
         number = len(self._runs)
         self._runs.append(run)
         last, example = None, 0
+        elsewhere = self.cluster != QUESTION and not run.is_dir()
         self._db.execute("BEGIN")
-        for row in rows_of(run, self.notices):
+        for row, columns in zip(rows_of(run, self.notices), columns_of(run) if elsewhere else repeat({}), strict=False):
             system = self._systems.setdefault((number, system_of(row, run)), len(self._systems))
             if (row.example_id, system) != last:
-                last, example = (row.example_id, system), self._example(number, row, system)
+                last, example = (row.example_id, system), self._example(number, row, system, columns)
             self._add(number, example, row, system)
+        for one in examples_of(run) if self.cluster != QUESTION else ():
+            fields = fields_of(one)
+            self._fields.update(fields)
+            update = "UPDATE examples SET cluster = ? WHERE run = ? AND id = ?"
+            self._db.execute(update, (fields.get(self.cluster), number, one.id))
         self._db.execute("COMMIT")
 
     def refuse_empty(self, given: Sequence[Path]) -> None:
@@ -113,13 +140,14 @@ class ScoreIndex:
         if not self._metrics:
             raise UserError(f"no scores: there are no rows in {', '.join(map(str, given))}")
 
-    def _example(self, run: int, row: Row, system: int) -> int:
+    def _example(self, run: int, row: Row, system: int, columns: Mapping[str, str]) -> int:
         key = (run, row.example_id, system)
         query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
         if found := self._db.execute(query, key).fetchone():
             return int(found[0])
-        insert = "INSERT INTO examples (run, id, system, question_id) VALUES (?, ?, ?, ?)"
-        return int(self._db.execute(insert, (*key, row.question_id)).lastrowid or 0)
+        self._fields.update(columns)
+        insert = "INSERT INTO examples (run, id, system, question_id, cluster) VALUES (?, ?, ?, ?, ?)"
+        return int(self._db.execute(insert, (*key, row.question_id, columns.get(self.cluster))).lastrowid or 0)
 
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
@@ -148,11 +176,12 @@ class ScoreIndex:
         """The different signatures of a run's rows of a metric: one, unless the folder holds rows that are outdated."""
         return list(self._signatures.get((run, metric), {}).values())
 
-    def scores(self) -> Iterator[tuple[int, int, str, float | None]]:
-        """(metric, system, question_id, score) of every row, by metric and system, in the order of the examples."""
+    def scores(self) -> Iterator[tuple[int, int, str, str, float | None]]:
+        """(metric, system, question_id, cluster, score) of every row, by metric and system, in the order of the
+        examples."""
         query = (
-            "SELECT metric, scores.system, question_id, score FROM scores JOIN examples ON number = example "
-            "ORDER BY metric, scores.system, example"
+            f"SELECT metric, scores.system, question_id, {_CLUSTER}, score FROM scores "
+            "JOIN examples ON number = example ORDER BY metric, scores.system, example"
         )
         return iter(self._db.execute(query))
 
@@ -162,10 +191,10 @@ class ScoreIndex:
         return iter(self._db.execute(query, (run,)))
 
     def grouped(self) -> Iterator[tuple[tuple[int, int], Iterator[list[float]]]]:
-        """Each (metric, system) with a score, and its scores as a list for each question."""
+        """Each (metric, system) with a score, and its scores as a list for each cluster."""
         query = (
-            "SELECT metric, scores.system, question_id, score FROM scores JOIN examples ON number = example "
-            "WHERE score IS NOT NULL ORDER BY metric, scores.system, question_id"
+            f"SELECT metric, scores.system, {_CLUSTER} AS name, score FROM scores JOIN examples ON number = example "
+            "WHERE score IS NOT NULL ORDER BY metric, scores.system, name"
         )
         for key, rows in groupby(self._db.execute(query), itemgetter(0, 1)):
             yield key, ([score for *_, score in group] for _, group in groupby(rows, itemgetter(2)))

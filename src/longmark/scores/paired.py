@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
+from longmark.scores.clusters import QUESTION
 from longmark.scores.files import examples_of, shortest_names, sources_of
 from longmark.scores.index import ScoreIndex, Unscored, merged
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
@@ -52,14 +53,17 @@ class Missing:
 class Scores:
     """The scores of sources. metrics: in the order of the manifests; systems, questions: in order of appearance.
 
-    by: what a system is here, `run` or `system`; manifests: of each source; signatures: metric -> for each source (by
-    its place) the different signatures of its rows; repeated: (metric, system) -> questions with several scores, of
-    which the mean is taken; missing: the runs with missing rows; notices: what the readers left out.
+    clusters: for each question the number of its cluster, of shape (questions,); cluster: the field that the questions
+    of a cluster share; by: what a system is here, `run` or `system`; manifests: of each source; signatures: metric ->
+    for each source (by its place) the different signatures of its rows; repeated: (metric, system) -> questions with
+    several scores, of which the mean is taken; missing: the runs with missing rows; notices: what the readers left out.
     """
 
     metrics: tuple[str, ...]
     systems: tuple[str, ...]
     questions: tuple[str, ...]
+    clusters: NDArray[np.int64]
+    cluster: str
     facts: dict[str, MetricFacts]
     by: str
     manifests: tuple[Manifest, ...]
@@ -79,6 +83,11 @@ class Scores:
             if column is not None:
                 found[:, place] = column.means(len(self.questions))
         return found
+
+    def rows_scored(self, metric: str, system: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Every score of a system, not averaged by question, and the place of its question."""
+        column = self._columns.get((metric, system), _Column())
+        return np.array(column.values, dtype=np.float64), np.array(column.questions, dtype=np.int64)
 
     def named(self, wanted: Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
@@ -136,15 +145,15 @@ class _Column:
         return len(self.questions) - len(set(self.questions))
 
 
-def read_scores(runs: Sequence[Path], by: str | None = None) -> Scores:
-    """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system."""
+def read_scores(runs: Sequence[Path], by: str | None = None, cluster: str = QUESTION) -> Scores:
+    """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system.
+    cluster: the field of the examples that the questions of a cluster share."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
-    with ScoreIndex() as index:
-        for run in folders:
-            index.add_run(run)
+    with ScoreIndex(cluster) as index:
+        index.read(folders)
         index.refuse_empty(runs)
         return _scores(index, tuple(read_manifest(run) for run in folders), by)
 
@@ -159,8 +168,15 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
     numbers: dict[str, int] = {}
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
-    for metric, system, question, score in index.scores():
+    clusters: dict[int, str] = {}
+    for metric, system, question, cluster, score in index.scores():
         label, number = labels[system], numbers.setdefault(question, len(numbers))
+        if clusters.setdefault(number, cluster) != cluster:
+            both = " and ".join(sorted({clusters[number][1:], cluster[1:]}))
+            raise UserError(
+                f"--cluster {index.cluster}: the question {question} is in two clusters ({both}), and systems are "
+                "compared by question: use a field that all answers to a question share"
+            )
         if label in shared and (first := owner.setdefault((metric, label, number), system)) != system:
             folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
             systems = [members[one][1] for one in (first, system)]
@@ -181,6 +197,8 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
         metrics=tuple(facts),
         systems=tuple(dict.fromkeys(labels)),
         questions=tuple(numbers),
+        clusters=np.unique([clusters[number] for number in range(len(numbers))], return_inverse=True)[1],
+        cluster=index.cluster,
         facts=facts,
         by=by,
         manifests=manifests,

@@ -26,6 +26,7 @@ from longmark.analysis.compare.metric import MetricComparison, Settings, describ
 from longmark.analysis.compare.power import factors
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
+from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import BY_RUN, Scores, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
@@ -82,6 +83,7 @@ def compare(
     runs: Sequence[str | Path],
     *,
     by: str | None = None,
+    cluster: str = QUESTION,
     metrics: Sequence[str] = (),
     systems: Sequence[str] = (),
     alpha: float = 0.05,
@@ -94,13 +96,14 @@ def compare(
 ) -> Comparison:
     """Compares run folders or files of rows.
 
-    by: `run` or `system`; None: by run if several are given, else by system. metrics: names or families, systems:
+    by: `run` or `system`; None: by run if several are given, else by system. cluster: the field that the
+    questions of a cluster share. metrics: names or families, systems:
     names; all if none is given. draws: tables of a test and resamples of an interval; None: 10,000, fewer for huge
     tables. hypotheses: of `stats.hypotheses.load_hypotheses`. progress: gets the name of each part before it starts.
     """
     check_settings(alpha, level, draws)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], by)
+    scores = read_scores([Path(run) for run in runs], by, cluster)
     places = _systems(scores, systems)
     chosen, left_out = _comparable(scores, scores.named(metrics), places)
     differing = check_scoring(

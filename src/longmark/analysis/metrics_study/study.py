@@ -26,6 +26,7 @@ from longmark.errors import UserError
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, direction
+from longmark.scores.clusters import QUESTION
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
@@ -171,6 +172,7 @@ def metrics_study(
     runs: Sequence[str | Path],
     *,
     by: str = BY_SYSTEM,
+    cluster: str = QUESTION,
     metrics: Sequence[str] = (),
     alpha: float = 0.05,
     level: float = 0.95,
@@ -183,14 +185,15 @@ def metrics_study(
 ) -> MetricsStudy:
     """Studies the metrics of run folders or files of rows.
 
-    by: `system`, or `run` if each run counts as one; metrics: names or families, all if none is given; alpha: of each
+    by: `system`, or `run` if each run counts as one; cluster: the field that the questions of a cluster share;
+    metrics: names or families, all if none is given; alpha: of each
     metric's tests; level: of intervals; draws: permutations of each test; hypotheses: of
     `stats.hypotheses.load_hypotheses`; as_published: see the head of this module; progress: gets the name of each part
     before it starts.
     """
     check_settings(alpha, level, draws, "draws")
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], by)
+    scores = read_scores([Path(run) for run in runs], by, cluster)
     names = scores.named(metrics)
     differing = check_scoring(scores, names, allow_different_judges, "they are not scores of one metric")
     if hypotheses and len(scores.systems) < 2:
@@ -209,7 +212,7 @@ def metrics_study(
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
-        pairs.append(_pair(a, b, matrices, scores.systems, level))
+        pairs.append(_pair(a, b, matrices, scores, level))
     notices = run_notices(scores, names, differing)
     notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += question_notices(scores, names, range(len(scores.systems)), incomplete=as_published)
@@ -306,9 +309,12 @@ def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> Q
     )
 
 
-def _pair(first: str, second: str, matrices: dict[str, Floats], systems: Sequence[str], level: float) -> MetricPair:
+def _pair(first: str, second: str, matrices: dict[str, Floats], scores: Scores, level: float) -> MetricPair:
     """Correlations are the same in both orders; those of ranks take a step for each different score of the first."""
-    matrix, other = sorted((matrices[first], matrices[second]), key=lambda scores: len(np.unique(scores)))
-    x, y = (dict(zip(systems, scores.T, strict=True)) for scores in (matrix, other))
+    matrix, other = sorted((matrices[first], matrices[second]), key=lambda one: len(np.unique(one)))
+    x, y = (dict(zip(scores.systems, one.T, strict=True)) for one in (matrix, other))
+    clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
-    return MetricPair(first, second, {kind: mean_correlation(x, y, kind, level=level) for kind in kinds})
+    return MetricPair(
+        first, second, {kind: mean_correlation(x, y, kind, clusters=clusters, level=level) for kind in kinds}
+    )
