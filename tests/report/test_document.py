@@ -11,9 +11,9 @@ from tests.report.test_html import Page
 
 import longmark
 from longmark.errors import UserError
+from longmark.report.charts import ForestRow, forest
 from longmark.report.document import MOST_ROWS, Document, Section, write_document
 from longmark.report.html import write_report
-from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Cell, Column, Range, Table
 
 COLUMNS = (

@@ -22,14 +22,21 @@ from longmark.report.charts import (
     MOST,
     STRONGEST,
     Bin,
+    Box,
     Curve,
+    ForestRow,
     Panel,
+    Stack,
     around,
+    box_plots,
     curves,
+    forest,
+    groups,
     heat_map,
     histograms,
     reliability,
     scatter,
+    stacked,
 )
 from longmark.report.document import Document, Section, write_document
 from longmark.report.figures import (
@@ -45,7 +52,6 @@ from longmark.report.figures import (
     text_width,
     write_figure,
 )
-from longmark.report.lanes import Box, ForestRow, Stack, box_plots, forest, groups, stacked
 from longmark.report.page import asset
 
 LONG = "a_system_with_dense_retrieval_and_reranking_of_its_passages_number_{:02d}_of_forty"
@@ -260,7 +266,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra, match=r"longmark\[stats\]"):
         svg(all_figures(1)["forest"])
-    assert importlib.util.find_spec("longmark.report.lanes")
+    assert importlib.util.find_spec("longmark.report.charts")
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""Figures on two axes, panels and maps: plain numbers in, a `Figure` out. `lanes` has figures that are lists.
+"""The figures: plain numbers in, a `Figure` out. First those on two axes, panels and maps, then lists of lanes.
 
 In all figures: a value of None, or one that is not finite, is named as missing, never drawn as zero. Colour is never
 alone: a number, a place, a marker, a dash or a hatch says the same. Rows are drawn in the order given, at most `MOST`
@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from longmark.report.distribution import round_step, spread, tick_texts
-from longmark.report.figures import HUE, HUES, INK, LINE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted, text_width
+from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted
+from longmark.report.figures import text_width as wide
 from longmark.report.format import counted, fixed, integer
 
 MOST = 60
@@ -75,7 +76,7 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
 
     def draw(sheet: Sheet) -> None:
         notes = [counted(sum(panel.counts), "value") for panel in shown]
-        names = sheet.fitted([p.name for p in shown], [width - text_width(note, SMALL) - PAD for note in notes])
+        names = sheet.fitted([p.name for p in shown], [width - wide(note, SMALL) - PAD for note in notes])
         for i, panel in enumerate(shown):
             left, top = i % columns * (width + gap), i // columns * height
             sheet.text(left, top + 10, names[i])
@@ -210,9 +211,9 @@ def heat_map(
         return Figure(label, NOTHING)
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
-    left, slope = min(max(map(text_width, sides)), 130), min(max(map(text_width, heads)), 110)
+    left, slope = min(max(map(wide, sides)), 130), min(max(map(wide, heads)), 110)
     lean = slope * math.sin(_TURN) + PAD
-    widest = max(text_width(words, SMALL) for line in texts for words in line) + 8
+    widest = max(wide(words, SMALL) for line in texts for words in line) + 8
     cell = max(widest, min(44, (WIDTH - left - PAD - lean) / len(heads)))
     top, high, width = lean + PAD, 22, max(WIDTH, left + PAD + cell * len(heads) + lean)
 
@@ -286,7 +287,7 @@ def key(sheet: Sheet, top: float, samples: Sequence[Any], names: Sequence[str]) 
 
 def key_rows(names: Sequence[str]) -> int:
     """The rows of a legend with as many columns as fit."""
-    columns = max(int(WIDTH / (max(map(text_width, names)) + 44)), 1)
+    columns = max(int(WIDTH / (max(map(wide, names)) + 44)), 1)
     return math.ceil(len(names) / columns)
 
 
@@ -299,7 +300,7 @@ def _ticks(lo: float, hi: float, most: int) -> list[float]:
 
 def _left(ends: Ends) -> float:
     """Room for the numbers of an upright axis."""
-    return max(text_width(words, SMALL) for words in tick_texts(_ticks(*ends, 6))) + PAD
+    return max(wide(words, SMALL) for words in tick_texts(_ticks(*ends, 6))) + PAD
 
 
 def _pair(sheet: Sheet, bottom: float, xs: Ends, ys: Ends, names: tuple[str, str]) -> Any:
@@ -324,7 +325,7 @@ def _counted(
     widths = [edges[i + 1] - edges[i] for i in range(len(counts))]
     bars = axes.bar(edges[:-1], counts, widths, align="edge", color=colour, edgecolor=PAPER, linewidth=0.8)
     texts = [integer(count) if count < 10_000 else f"{count / 1000:.0f}k" for count in counts]
-    fits = [text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
+    fits = [wide(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
     shown = [t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)]
     axes.bar_label(bars, shown, fontsize=_TINY, color=SOFT, padding=1.5)
 
@@ -361,3 +362,256 @@ def _cell(value: float, ends: Ends) -> float:
     """The middle of the cell of a crowded figure that holds the value."""
     step = (ends[1] - ends[0]) / _GRID
     return ends[0] + (min(int((value - ends[0]) / step), _GRID - 1) + 0.5) * step
+
+
+# Lists on one axis: above each lane its name and its number -----------------------------------------------------------
+
+_PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
+"""From a lane to the next; the room of the axis; where in its row a lane is."""
+_BROADEST = 1.5 * WIDTH
+"""Intervals whose names need it are drawn as broad as this; longer names are shortened."""
+
+
+class ForestRow(NamedTuple):
+    """One line. estimate None: it is missing, and `note` says why; low, high None: an estimate without an interval;
+    note: a few words at the end of the line, as `p = 0.012`; in `groups` the rank, as `1-3`."""
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+class Box(NamedTuple):
+    """The values of one system. n = 0, or a number that is None, is a missing value."""
+
+    label: str
+    n: int
+    least: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    greatest: float | None
+    mean: float | None
+
+
+class Stack(NamedTuple):
+    """One bar. parts: (name, count), the same names in the same order in every bar."""
+
+    label: str
+    parts: Sequence[tuple[str, int]]
+
+
+def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0) -> Figure:
+    """Estimates as dots, intervals as bars, one line each, and a dashed line at `reference` (None: no line)."""
+    line = "" if reference is None else f"; dashed line: {reference:g}"
+    shown, more = first(rows, "row")
+    names, notes = [row.label for row in shown], [row.note for row in shown]
+    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, names, notes, reference)
+
+
+def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
+    """A ranking, best first. bars: (first, last) places in `rows`, both included, counted from 0: systems that one bar
+    joins have no significant difference. ValueError for a bar that is not within the rows."""
+    wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
+    if wrong:
+        raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
+    shown, more = first(rows, "system")
+    names = [f"{row.note or i}. {row.label}" for i, row in enumerate(shown, start=1)]
+    joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
+    reading = f"Dot: the mean; bar: its interval.{joined}{more}"
+    drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
+    return _intervals(label, reading, shown, names, [""] * len(shown), None, drawn)
+
+
+def _intervals(
+    label: str,
+    reading: str,
+    rows: Sequence[ForestRow],
+    names: Sequence[str],
+    notes: Sequence[str],
+    reference: float | None,
+    bars: Sequence[tuple[int, int]] = (),
+) -> Figure:
+    values = known(end for row in rows if finite(row.estimate) is not None for end in row[1:4])
+    if not values:
+        return Figure(label, "No row has an estimate." if rows else NOTHING)
+    ends = around([*values, *known([reference])])
+    columns = _columns(bars)
+    step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
+    side = step * max([0, *(column + 1 for column in columns)])
+    texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
+    needed = max(wide(name) + wide(text, SMALL) for name, text in zip(names, texts, strict=True))
+    width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
+
+    def draw(sheet: Sheet) -> None:
+        axes = _lanes(sheet, names, texts, ends, side=side)
+        for i, row in enumerate(rows):
+            if reference is not None and finite(row.estimate) is not None:
+                axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
+            _lane(sheet, axes, row, i, notes[i])
+        if bars:
+            beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
+            beside.set(xlim=(0, side), ylim=(len(rows), 0))
+            beside.axis("off")
+            for (top, bottom), column in zip(bars, columns, strict=True):
+                beside.vlines((column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3)
+
+    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS, width)
+
+
+def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None) -> Figure:
+    """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
+    shown, more = first(boxes, "system")
+    of = [known((box.least, box.q1, box.median, box.q3, box.greatest)) for box in shown]
+    fives = [five if len(five) == 5 and box.n else [] for five, box in zip(of, shown, strict=True)]
+    values = [value for five in fives for value in five]
+    if not values:
+        return Figure(label, "No system has a score." if boxes else NOTHING)
+    ends = around(values)
+    ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
+    ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
+    numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in shown]
+
+    def draw(sheet: Sheet) -> None:
+        names = [box.label for box in shown]
+        axes = _lanes(sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends)
+        for i, (box, five) in enumerate(zip(shown, fives, strict=True)):
+            y = i + _MIDDLE
+            if not five:
+                _gap(sheet, axes, y, "no score")
+                continue
+            axes.plot([five[0], five[4]], [y, y], "-|", color=HUE, linewidth=1, markersize=6, clip_on=False)
+            axes.barh(y, five[3] - five[1], 0.4, five[1], facecolor=PALE, edgecolor=HUE, linewidth=1)
+            axes.vlines(five[2], y - 0.2, y + 0.2, color=INK, linewidth=2, clip_on=False)
+            if finite(box.mean) is not None:
+                look = {"color": INK, "markerfacecolor": PAPER, "markersize": 4.5, "clip_on": False}
+                axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
+
+    reading = "Line: minimum to maximum; box: the middle half; stroke and number: the median; diamond: the mean."
+    return Figure(label, reading + more, draw, _PITCH * len(shown) + _AXIS)
+
+
+def stacked(rows: Sequence[Stack], label: str) -> Figure:
+    """Bars of equal length, each part as wide as its share, with its count where there is room: wins, ties, losses.
+
+    ValueError where two bars have different parts.
+    """
+    bars, more = first(rows, "bar")
+    if not bars or not bars[0].parts:
+        return Figure(label, NOTHING)
+    names = [name for name, _ in bars[0].parts]
+    if any([name for name, _ in bar.parts] != names for bar in bars):
+        raise ValueError("stacked: the bars have different parts")
+    counts = [[count for _, count in bar.parts] for bar in bars]
+    totals = list(map(sum, counts))
+    if not any(totals):
+        return Figure(label, "No items were counted.")
+    top = key_rows(names) * KEY + 4
+
+    def draw(sheet: Sheet) -> None:
+        from matplotlib.patches import Rectangle
+
+        numbers = [f"n = {integer(total)}" if total else "" for total in totals]
+        axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
+        full = sheet.width - 2 * PAD
+        ys = [i + _MIDDLE for i in range(len(bars))]
+        before = [0.0] * len(bars)
+        for part in range(len(names)):
+            shares = [line[part] / (total or 1) for line, total in zip(counts, totals, strict=True)]
+            drawn = axes.barh(ys, shares, 0.46, before, **_fill(part))
+            before = [start + share for start, share in zip(before, shares, strict=True)]
+            behind = {"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
+            look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
+            for bar, line, share, y in zip(drawn, counts, shares, ys, strict=True):
+                bar.set_visible(share > 0)
+                text = integer(line[part])
+                if share and wide(text, SMALL) + 4 <= share * full:
+                    at = bar.get_x() + share / 2
+                    axes.text(at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look)
+        for i, total in enumerate(totals):
+            if not total:
+                _gap(sheet, axes, i + _MIDDLE, "nothing counted")
+        key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
+
+    reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{more}"
+    return Figure(label, reading, draw, top + _PITCH * len(bars) + 2)
+
+
+def _lanes(
+    sheet: Sheet, names: Sequence[str], numbers: Sequence[str], ends: Ends, side: float = 0, top: float = 0
+) -> Any:
+    """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
+    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
+    right = sheet.width - side
+    axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6)
+    axes.set_ylim(len(names), 0)
+    for tick in axes.get_xticks():  # below the names, not through them
+        starts = [place + 0.46 for place in range(len(names))]
+        axes.vlines([tick] * len(names), starts, [start + 0.5 for start in starts], color=LINE, linewidth=0.6, zorder=0)
+    axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
+    axes.spines["bottom"].set_visible(not top)
+    rooms = [right - wide(number, SMALL) - 2 * PAD for number in numbers]
+    for i, name in enumerate(sheet.fitted(names, rooms)):
+        sheet.text(0, top + i * _PITCH + 12, name)
+        sheet.text(right, top + i * _PITCH + 12, numbers[i], ha="right", color=SOFT, fontsize=SMALL)
+    return axes
+
+
+def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int, why: str) -> None:
+    """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
+    estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
+    y, ends = place + _MIDDLE, axes.get_xlim()
+    if estimate is None:
+        _gap(sheet, axes, y, f"no estimate: {why}" if why else "no estimate")
+        return
+    if low is not None or high is not None:
+        axes.hlines(y, ends[0] if low is None else low, ends[1] if high is None else high, color=HUE, linewidth=1.8)
+        stops = known([low, high])
+        axes.plot(stops, [y] * len(stops), "|", color=HUE, markersize=8, markeredgewidth=1.4, clip_on=False)
+    axes.plot(estimate, y, "o", color=INK, markersize=5.5, clip_on=False)
+
+
+def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
+    """The text in a lane without a value."""
+    (shown,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
+    look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
+    axes.text(axes.get_xlim()[0], y, shown, **look)
+
+
+def _in_words(row: ForestRow, ends: Ends, note: str) -> str:
+    if finite(row.estimate) is None:
+        return ""
+    low, high, places = finite(row.low), finite(row.high), _places(ends)
+    interval = "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
+    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(note, 150, SMALL)}" if note else "")
+
+
+def _places(ends: Ends) -> int:
+    """Decimals for numbers beside an axis: three figures of its length."""
+    return min(max(0, 2 - math.floor(math.log10(max(ends[1] - ends[0], FINEST)) + 1e-9)), 9)
+
+
+def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:
+    """The first column in which a bar touches no other."""
+    columns: list[list[tuple[int, int]]] = []
+    found = []
+    for top, bottom in bars:
+        free = (i for i, taken in enumerate(columns) if all(bottom < a or b < top for a, b in taken))
+        column = next(free, len(columns))
+        columns += [[]] if column == len(columns) else []
+        columns[column].append((top, bottom))
+        found.append(column)
+    return found
+
+
+def _fill(place: int) -> dict[str, Any]:
+    """Full, pale and hatched, then the same in the next hues."""
+    hue = HUES[(place // 3 * 2 + (place % 3 == 2)) % len(HUES)]
+    kinds: tuple[dict[str, Any], ...] = (
+        {"facecolor": hue, "edgecolor": hue},
+        {"facecolor": PALE, "edgecolor": SOFT},
+        {"facecolor": PAPER, "edgecolor": hue, "hatch": "/////"},
+    )
+    return {"linewidth": 0.7, **kinds[place % 3]}

@@ -1,6 +1,6 @@
 """Figures by matplotlib: one house style, inline SVG for a page, and SVG, PDF and PNG files (extra `stats`).
 
-`charts` and `lanes` draw on it. Importing this module is cheap: matplotlib is imported when the first figure is drawn,
+`charts` draws on it. Importing this module is cheap: matplotlib is imported when the first figure is drawn,
 without pyplot, and its settings are restored afterwards. The same figure gives the same bytes.
 """
 

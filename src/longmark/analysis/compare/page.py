@@ -10,10 +10,10 @@ from longmark.analysis.compare.checks import FEWEST_TESTED
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.metric import SEVERAL_SYSTEMS, TWO_SYSTEMS, MetricComparison, PairOnMetric
 from longmark.analysis.compare.power import FEWEST_NORMAL, unsupportable
+from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, p_value
-from longmark.report.lanes import ForestRow, Stack, forest, groups, stacked
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA

@@ -11,10 +11,10 @@ from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.analysis.metaeval.results import Comparison, GroupResult
 from longmark.report import charts
+from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.format import LOWER, counted, p_value
-from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.stats.results import Estimate
 

@@ -11,11 +11,10 @@ from typing import Any
 from longmark.analysis.compare.page import METRIC, On, hypotheses_section
 from longmark.analysis.compare.power import unsupportable
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
-from longmark.report.charts import Curve, Panel, curves, heat_map, histograms
+from longmark.report.charts import Box, Curve, Panel, box_plots, curves, heat_map, histograms
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import LOWER, counted, listed
-from longmark.report.lanes import Box, box_plots
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
 from longmark.stats.correlation import KINDS, MeanCorrelation
 

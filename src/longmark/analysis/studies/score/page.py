@@ -21,12 +21,11 @@ from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY,
 from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records.write import write_rows
-from longmark.report.charts import scatter
+from longmark.report.charts import ForestRow, forest, scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.format import BY, listed
 from longmark.report.html import write_report
-from longmark.report.lanes import ForestRow, forest
 from longmark.report.tables import Table
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
