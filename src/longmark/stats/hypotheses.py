@@ -14,39 +14,29 @@ Holm, and a hypothesis is supported if that is at most alpha.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
 from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
-from longmark.stats.results import TWO_SIDED, Comparison, HypothesisResult, TukeyTest
+from longmark.stats.results import Comparison, HypothesisResult, TukeyTest
 
-ALL, ANY = "all", "any"
+ALL: Final = "all"
+ANY: Final = "any"
 _KEYS = ("name", "combine", "metrics", "pairs", "direction")
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """What is claimed: of all or any of these metrics and pairs, in a direction (of the first against the second)."""
-
-    name: str
-    combine: str
-    metrics: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
-    direction: str = TWO_SIDED
 
 
 def _named(value: Any) -> str:
     return value if isinstance(value, str) else f"[{', '.join(value)}]"
 
 
-def _each_once(values: list[Any]) -> list[Any]:
+def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if twice := [values[i] for i in repeats(values)]:
         raise ValueError(f"{_named(twice[0])} appears twice")
     return values
@@ -62,15 +52,14 @@ _Name = Annotated[str, StringConstraints(pattern=r"\S")]
 _Pair = Annotated[tuple[_Name, _Name], AfterValidator(_two)]
 
 
-class _Written(BaseModel):
-    """A hypothesis as it is written in a file."""
-
-    model_config = ConfigDict(extra="forbid")
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+class Hypothesis:
+    """What is claimed: of all or any of these metrics and pairs, in a direction (of the first against the second)."""
 
     name: _Name
     combine: Literal["all", "any"]
-    metrics: Annotated[list[_Name], Field(min_length=1), AfterValidator(_each_once)]
-    pairs: Annotated[list[_Pair], Field(min_length=1), AfterValidator(_each_once)]
+    metrics: Annotated[tuple[_Name, ...], Field(min_length=1), AfterValidator(_each_once)]
+    pairs: Annotated[tuple[_Pair, ...], Field(min_length=1), AfterValidator(_each_once)]
     direction: Literal["two-sided", "greater", "less"] = "two-sided"
 
 
@@ -87,13 +76,13 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     for i in repeats([name if isinstance(name, str) else None for name in names]):
         if isinstance(names[i], str):
             wrong.append(((i, "name"), f"{names[i]} appears twice"))
-    written: list[_Written] = []
+    written: tuple[Hypothesis, ...] = ()
     try:
-        written = TypeAdapter(list[_Written]).validate_python(content)
+        written = TypeAdapter(tuple[Hypothesis, ...]).validate_python(content)
     except ValidationError as error:
         wrong += problems(error, _KEYS)
     source.check(wrong)
-    return tuple(Hypothesis(w.name, w.combine, tuple(w.metrics), tuple(w.pairs), w.direction) for w in written)
+    return written
 
 
 def decide(
