@@ -42,7 +42,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("stats",),
     ("report",),
     ("analysis", "analysis.compare"),
-    ("analysis.metaeval",),
+    ("analysis.metaeval", "analysis.power"),
     ("analysis.metrics_study",),
     ("analysis.studies",),
     ("demo",),

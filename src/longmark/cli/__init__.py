@@ -17,7 +17,7 @@ from typing import Any
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
-_MODULES = ("run", "small", "compare", "metaeval", "questions", "rag", "score_study")  # by --help
+_MODULES = ("run", "small", "compare", "metaeval", "power", "questions", "rag", "score_study")  # by --help
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {
     "--follow": "--variant-context (figure is now own, code is now original)",

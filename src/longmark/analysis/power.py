@@ -1,0 +1,240 @@
+"""`longmark power`: from a pilot, how many questions show a difference, and what difference so many questions show.
+
+Every pair of systems on every metric is a comparison, tested on the questions that both have a score for. alpha is
+divided by the comparisons (Bonferroni): `compare` corrects for all of them at once, which needs no more questions.
+The spread comes from the pilot; the difference to show does not, since a pilot's own difference says little about the
+true one. Arithmetic and sources: `stats.power`.
+
+    needed       the fewest questions with which a true difference `effect` is found with the probability `power`
+    detectable   the true difference that `questions` questions (default: the pilot's) find with that probability
+
+The interval of both is that of the pilot's spread. Errors: UserError for an effect that is not above 0, shares outside
+(0, 1), a pilot of one system, or scores that were made in different ways; UnknownName for a metric or a system.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from longmark.analysis.compare.checks import check_scoring, run_notices
+from longmark.errors import UnknownName, UserError
+from longmark.report.charts import Curve, curves
+from longmark.report.document import Document, Section
+from longmark.report.format import counted, decimals, fixed, listed
+from longmark.report.tables import Column, Table, interval_columns
+from longmark.scores.paired import read_scores
+from longmark.stats.power import MOST, detectable, questions_needed, variance_per_question
+from longmark.stats.results import Estimate
+
+_DRAWN, _STEPS = 8, 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is planned. UserError for a number out of range.
+
+    effect      the difference to show, in the metrics' units; None: `needed` is not computed
+    questions   for `detectable`; None: the pilot's
+    power, alpha, level   of the test, of all comparisons together, of intervals
+    metrics, systems      only these (metrics or families); by: `system` or `run`, None as `compare` chooses
+    """
+
+    effect: float | None = None
+    questions: int | None = None
+    power: float = 0.8
+    alpha: float = 0.05
+    level: float = 0.95
+    metrics: Sequence[str] = ()
+    systems: Sequence[str] = ()
+    by: str | None = None
+    allow_different_judges: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("power", self.power), ("alpha", self.alpha), ("level", self.level)):
+            if not 0 < value < 1:
+                raise UserError(f"{name}: expected a number between 0 and 1, such as 0.8; found {value}")
+        if self.power <= self.alpha:
+            raise UserError(f"power: expected more than alpha ({self.alpha}); found {self.power}")
+        if self.effect is not None and not 0 < self.effect < float("inf"):
+            raise UserError(f"effect: expected the difference to show, a number above 0; found {self.effect}")
+        if self.questions is not None and self.questions < 3:
+            raise UserError(f"questions: a test needs at least 3; found {self.questions}")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems on a metric. variance: of `stats.power.variance_per_question`; needed: None without an effect;
+    questions: what `detectable` is for; places: decimals of the metric."""
+
+    metric: str
+    places: int
+    first: str
+    second: str
+    variance: Estimate
+    needed: Estimate | None
+    detectable: Estimate
+    questions: int
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation of the differences, in the metric's units."""
+        return None if self.variance.value is None else math.sqrt(self.variance.value)
+
+    @property
+    def reason(self) -> str | None:
+        return self.variance.reason or (None if self.needed is None else self.needed.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """comparisons: of every metric and pair; alpha: of each of them; notices: what a reader must know first."""
+
+    runs: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    alpha: float
+    options: Options
+    notices: tuple[str, ...]
+
+    @property
+    def most(self) -> Comparison | None:
+        """The comparison that needs the most questions; without an effect the one with the largest detectable
+        difference. None if nothing is known."""
+        known = [(one.needed or one.detectable, one) for one in self.comparisons]
+        return max(
+            ((of.value, one) for of, one in known if of.value is not None), key=itemgetter(0), default=(0, None)
+        )[1]
+
+
+def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
+    """Plans from run folders or files of rows. Needs the extra `stats`."""
+    how = options or Options()
+    scores = read_scores([Path(run) for run in runs], how.by)
+    names = scores.named(how.metrics)
+    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    for system in how.systems:
+        if system not in scores.systems:
+            raise UnknownName("system", system, scores.systems, f"The pilot has {listed(scores.systems, 8)}.")
+    systems = [name for name in scores.systems if not how.systems or name in how.systems]
+    if len(systems) < 2:
+        raise UserError(f"a plan compares two systems or more; the pilot has {listed(systems)}")
+    pairs = list(combinations(systems, 2))
+    alpha = how.alpha / (len(pairs) * len(names))
+    found = []
+    for name in names:
+        matrix = scores.matrix(name)
+        places = decimals(scores.facts[name], None, float(np.nanmax(np.abs(matrix), initial=0.0)))
+        column = {system: matrix[:, place] for place, system in enumerate(scores.systems)}
+        for first, second in pairs:
+            variance = variance_per_question(column[first] - column[second], level=how.level)
+            found.append(_comparison(name, places, (first, second), variance, alpha, how))
+    return Plan(tuple(map(str, runs)), tuple(found), alpha, how, tuple(run_notices(scores, names, differing)))
+
+
+def _comparison(
+    metric: str, places: int, pair: tuple[str, str], variance: Estimate, alpha: float, how: Options
+) -> Comparison:
+    n = how.questions or variance.n
+
+    def estimate(of: Callable[[float], float | None]) -> Estimate:
+        value, low, high = (None if v is None else of(v) for v in (variance.value, variance.low, variance.high))
+        return replace(variance, value=value, low=low, high=high)
+
+    needed = None
+    if how.effect is not None:
+        needed = estimate(lambda v: questions_needed(v, how.effect or 0.0, alpha=alpha, wanted=how.power))
+        if needed.value is None and not needed.reason:
+            needed = replace(needed, reason=f"more than {MOST:,} questions")
+    return Comparison(
+        metric=metric,
+        places=places,
+        first=pair[0],
+        second=pair[1],
+        variance=variance,
+        needed=needed,
+        detectable=estimate(lambda v: detectable(v, n, alpha=alpha, wanted=how.power)),
+        questions=n,
+    )
+
+
+# The page -----------------------------------------------------------------------------------------------------------
+
+
+def document(plan: Plan) -> Document:
+    """One sentence with the answer, and a table with a line for each metric and pair of systems."""
+    how, ci = plan.options, f"{100 * plan.options.level:g} % CI"
+    places = max((one.places for one in plan.comparisons), default=3)
+    columns = [
+        *(Column("metric"), Column("first"), Column("second"), Column("pilot", "variance.n", key="pilot")),
+        Column("SD of differences", "spread", places, key="spread"),
+    ]
+    if how.effect is not None:
+        columns += interval_columns("questions needed", "needed", 0, ci, "needed")
+    columns += [
+        Column("with questions", "questions", key="questions"),
+        *interval_columns("detectable", "detectable", places, ci),
+        Column("reason"),
+    ]
+    shared = f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)" if len(plan.comparisons) > 1 else ""
+    note = (
+        f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
+        "pilot: questions with a score of both systems. detectable: the true difference that this many questions find. "
+        "Intervals: uncertainty of the pilot's spread (jackknife of its logarithm)."
+    )
+    names = list(dict.fromkeys(one.metric for one in plan.comparisons))
+    table = Table("power", "Questions and differences", tuple(columns), plan.comparisons, note)
+    known = [one for one in plan.comparisons if one.variance.value is not None]
+    top = 2 * max(((one.needed and one.needed.value) or one.questions for one in known), default=0)
+    steps = [max(3, round(top * step / _STEPS)) for step in range(1, _STEPS + 1)]
+    lines = [
+        Curve(
+            f"{one.metric}: {one.first} − {one.second}",
+            [(n, detectable(one.variance.value or 0.0, n, alpha=plan.alpha, wanted=how.power)) for n in steps],
+        )
+        for one in known[:_DRAWN]
+    ]
+    title = "Detectable difference by number of questions"
+    figures = [curves(lines, title, "questions", "detectable difference", how.effect)] if lines else []
+    return Document(
+        kind="power",
+        title="How many questions",
+        lede=f"{counted(len(names), 'metric')}, {counted(len(plan.comparisons), 'comparison')}; pilot: "
+        f"{', '.join(plan.runs)}",
+        sections=(
+            Section("Questions needed" if how.effect else "Detectable differences", _answer(plan), (table,), figures),
+        ),
+        notices=plan.notices,
+        settings={
+            "Pilot": list(plan.runs),
+            **{name: value for name, value in asdict(how).items() if value},
+            "alpha of one comparison": plan.alpha,
+        },
+    )
+
+
+def _answer(plan: Plan) -> str:
+    """The answer in a sentence: of the comparison that needs the most."""
+    how = plan.options
+    most = plan.most
+    if most is None:
+        return f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
+    test = f"with power {how.power:g} (alpha {how.alpha:g}, {counted(len(plan.comparisons), 'comparison')})"
+    where = "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
+    if how.effect is None:
+        return (
+            f"{counted(most.questions, 'question')} show a difference of {_figure(most.detectable, most.places)} "
+            f"{test}{where}."
+        )
+    assert most.needed is not None
+    return f"A difference of {how.effect:g} needs {_figure(most.needed, 0)} questions {test}{where}."
+
+
+def _figure(of: Estimate, places: int) -> str:
+    interval = "" if of.low is None or of.high is None else f" [{fixed(of.low, places)}, {fixed(of.high, places)}]"
+    return f"{fixed(of.value, places)}{interval}"

@@ -1,0 +1,43 @@
+"""The verb `longmark power`: how many questions show a difference, from a pilot."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from longmark.cli.arguments import add, add_verb, needs_stats, positive, split
+
+
+def add_to(verbs: Any) -> None:
+    """Adds the verb to the command line's verbs."""
+    text = "Plan from a pilot: how many questions show a difference, and what difference so many questions show."
+    one = add_verb(verbs, "power", power, text)
+    add(one, "runs", "RUN", "run folders or files of rows of the pilot", nargs="+")
+    add(one, "--effect", "D", "the difference to show, in the metric's units", type=positive)
+    add(one, "--questions", "N", "what this many questions show (default: as many as the pilot has)")
+    add(one, "--power", "SHARE", "the probability that the test finds the difference (default: 0.8)", default=0.8)
+    add(one, "--alpha", "SHARE", "significance level over all comparisons (default: 0.05)", default=0.05)
+    add(one, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
+    add(one, "--metrics", "NAME,…", "the metrics or families to plan for (default: all)")
+    add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    by = "compare runs or systems (default: run if several runs are given, else system)"
+    add(one, "--by", "", by, action="store", choices=("run", "system"))
+    add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
+    add(one, "--out", "DIR", "the folder for the table (CSV, Markdown, LaTeX, JSON) and report.html")
+
+
+def power(arguments: argparse.Namespace) -> int:
+    """Plans from a pilot."""
+    needs_stats("power")
+    from rich.console import Console
+
+    from longmark.analysis.power import Options, document
+    from longmark.analysis.power import power as plan
+    from longmark.report.document import check_out, publish
+
+    check_out(arguments.out)
+    same = ("effect", "questions", "power", "alpha", "level", "by", "allow_different_judges")
+    options = {name: getattr(arguments, name) for name in same}
+    how = Options(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
+    publish(document(plan(arguments.runs, how)), arguments.out, Console())
+    return 0

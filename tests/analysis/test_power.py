@@ -1,0 +1,139 @@
+"""`longmark power`: the questions that a difference needs, what so many show, and how sure a pilot makes of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.analysis.compare.runs import run_of
+from tests.there import there
+
+from longmark.analysis.power import Options, Plan, document, power
+from longmark.cli import main
+from longmark.errors import UnknownName, UserError
+from longmark.stats.power import detectable, questions_needed, standard_errors_apart, variance_per_question
+
+
+def test_the_needed_questions_have_the_power_and_one_less_has_not():
+    # a published case: d_z = .5, two-sided .05, power .8 takes 34 pairs (G*Power, t test of dependent means)
+    assert questions_needed(1.0, 0.5) == 34
+    for n, enough in ((34, True), (33, False)):
+        critical = stats.t.ppf(0.975, n - 1)
+        assert (stats.nct.sf(critical, n - 1, 0.5 * math.sqrt(n)) >= 0.8) is np.True_ or not enough
+        assert (detectable(1.0, n) <= 0.5) is enough
+    assert questions_needed(1e12, 1e-3) is None
+
+
+@pytest.mark.parametrize(("n", "alpha", "wanted"), [(8, 0.05, 0.8), (60, 0.01, 0.9), (500, 0.001, 0.5)])
+def test_the_noncentrality_has_the_wanted_power(n: int, alpha: float, wanted: float):
+    apart = standard_errors_apart(n, alpha, wanted)
+    assert stats.nct.sf(stats.t.ppf(1 - alpha / 2, n - 1), n - 1, apart) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_variance_of_a_question_by_hand():
+    # mean 0, squares 1 + 1 + 4 + 4 + 0 + 0 + 1 + 1 = 12, divisor 7
+    found = variance_per_question([1, -1, 2, -2, 0, 0, 1, -1, None])
+    assert found.value == pytest.approx(12 / 7)
+    assert (found.n, found.missing) == (8, 1)
+    assert there(found.low) < 12 / 7 < there(found.high)
+    # leaving x out: (12 - x² - x²/7) / 6; the pseudo-values' mean and Student's t, on the log scale
+    left_out = np.array([(12 - x * x * 8 / 7) / 6 for x in (1, 1, 2, 2, 0, 0, 1, 1)])
+    pseudo = 8 * math.log(12 / 7) - 7 * np.log(left_out)
+    half = stats.t.ppf(0.975, 7) * pseudo.std(ddof=1) / math.sqrt(8)
+    assert there(found.ends) == pytest.approx((math.exp(pseudo.mean() - half), math.exp(pseudo.mean() + half)))
+
+
+def test_rows_repeated_under_one_cluster_change_nothing():
+    differences = np.random.default_rng(4).normal(size=20)
+    once = variance_per_question(differences)
+    four = variance_per_question(np.repeat(differences, 4), clusters=np.repeat(np.arange(20), 4).tolist())
+    # four rows in place of one: the mean is as sure, from four times as many rows
+    assert there(four.value) == pytest.approx(4 * there(once.value))
+    assert there(four.ends) == pytest.approx([4 * end for end in there(once.ends)])
+    assert questions_needed(there(four.value), 0.5, per_cluster=4) == pytest.approx(
+        4 * there(questions_needed(there(once.value), 0.5)), abs=4
+    )
+
+
+@pytest.mark.parametrize(
+    ("differences", "reason"),
+    [
+        ([0.1, 0.2], "at least 3 questions; found 2"),
+        ([0.1] * 9, "all differences of the pilot are equal"),
+        ([0.1, 0.2, 0.4], "an interval needs at least 8 questions"),
+        ([0.0] * 9 + [1.0], "only one of the differences is unlike the others"),
+    ],
+)
+def test_a_pilot_that_says_nothing_gives_the_reason(differences: list[float], reason: str):
+    found = variance_per_question(differences)
+    assert found.low is None
+    assert reason in there(found.reason)
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    random = np.random.default_rng(3)
+    base = random.uniform(0.3, 0.6, 60)
+    values = {
+        name: {"m": (base + shift + random.normal(0, 0.1, 60)).tolist()}
+        for name, shift in {"a": 0.0, "b": 0.02, "c": 0.3}.items()
+    }
+    return run_of(tmp_path / "pilot", values)
+
+
+def planned(pilot: Path, **options: object) -> Plan:
+    return power([pilot], Options(**options))  # type: ignore[arg-type]
+
+
+def test_needed_and_detectable_are_inverse(pilot: Path):
+    (one,) = planned(pilot, systems=["a", "b"], effect=0.05).comparisons
+    needed = there(one.needed)
+    assert (one.first, one.second, one.variance.n) == ("a", "b", 60)
+    assert there(needed.low) < there(needed.value) < there(needed.high)
+    (same,) = planned(pilot, systems=["a", "b"], questions=int(there(needed.value))).comparisons
+    assert there(same.detectable.value) == pytest.approx(0.05, rel=0.02)
+    assert same.needed is None
+
+
+def test_alpha_is_shared_by_the_comparisons(pilot: Path):
+    every = planned(pilot, effect=0.05)
+    assert len(every.comparisons) == 3
+    assert every.alpha == pytest.approx(0.05 / 3)
+    alone = planned(pilot, effect=0.05, systems=["a", "b"], alpha=0.05 / 3)
+    assert there(every.comparisons[0].needed).value == there(alone.comparisons[0].needed).value
+    needed = [there(there(one.needed).value) for one in every.comparisons]
+    assert there(there(every.most).needed).value == max(needed)
+
+
+def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pytest.CaptureFixture[str]):
+    out = pilot.parent / "plan"
+    assert main(["power", str(pilot), "--effect", "0.05", "--systems", "a,b", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "A difference of 0.05 needs " in printed
+    assert "questions with power 0.8 (alpha 0.05, 1 comparison)." in printed
+    (line,) = json.loads((out / "tables" / "power.json").read_bytes())["rows"]
+    assert line["needed_low"] < line["needed"] < line["needed_high"]
+    assert (out / "report.html").exists()
+    assert main(["power", str(pilot), "--systems", "a,b"]) == 0
+    assert "60 questions show a difference of 0.0" in capsys.readouterr().out
+
+
+def test_a_pilot_without_spread_has_no_answer(tmp_path: Path):
+    run = run_of(tmp_path / "run", {"a": {"m": [0.5] * 9}, "b": {"m": [0.5] * 9}})
+    says = document(power([run], Options(effect=0.1))).sections[0].says
+    assert says == "No answer: all differences of the pilot are equal, so their spread is unknown."
+
+
+def test_mistakes_are_named(pilot: Path):
+    with pytest.raises(UserError, match="effect: expected the difference to show, a number above 0; found -1"):
+        Options(effect=-1)
+    with pytest.raises(UserError, match="power: expected more than alpha"):
+        Options(power=0.01)
+    with pytest.raises(UnknownName, match="unknown system: d"):
+        planned(pilot, systems=["a", "d"])
+    with pytest.raises(UserError, match="compares two systems or more; the pilot has a"):
+        planned(pilot, systems=["a"])
