@@ -12,11 +12,11 @@ LongmarkError
 │   ├── RateLimited           429; may state how long to wait
 │   ├── ServerFault           5xx, a dropped or refused connection, a timeout, an invalid reply
 │   │   └── BadReply          a reply with impossible numbers
-│   ├── AskAgain              the request must be sent again in another form
+│   ├── AskAgain              refused over an optional part, which the model has noted: the next attempt omits it
 │   └── RequestRefused        4xx: a retry does not help
 │       ├── Unsupported       the model does not support what the request needs: status `unsupported`
 │       ├── TooLong           a text exceeds the context window: status `too_long`
-│       └── TooManyInputs     more texts in one request than the endpoint takes
+│       └── TooManyInputs     more texts in one request than the endpoint takes; the model has noted a smaller `batch`
 ├── OverBudget                the run's budget is exhausted: status `over_budget`
 └── NoScore                   an example is unscored: the status and the reason of its row
 """
@@ -61,15 +61,11 @@ class UnknownName(UserError):
 
 
 class MissingExtra(UserError):
-    """A package of an extra is not installed."""
-
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
 
 
 class ModelNotInstalled(UserError):
-    """An embedded model is not installed."""
-
     def __init__(self, name: str) -> None:
         super().__init__(f"the embedded model `{name}` is not installed; run: longmark models install {name}")
 
@@ -107,14 +103,10 @@ class ModelError(LongmarkError):
 
 
 class RateLimited(ModelError):
-    """The endpoint asked for fewer calls (429)."""
-
     retryable = True
 
 
 class ServerFault(ModelError):
-    """The endpoint or the connection failed: 5xx, timeout, an invalid body."""
-
     retryable = True
 
 
@@ -123,8 +115,6 @@ class BadReply(ServerFault, ValueError):
 
 
 class AskAgain(ModelError):
-    """The endpoint refused an optional part of the request. The model has noted it: the next attempt omits it."""
-
     retryable = True
 
 
@@ -133,14 +123,10 @@ class RequestRefused(ModelError):
 
 
 class Unsupported(RequestRefused):
-    """The model does not support what the request needs (log-probabilities of its reply, or of a given text)."""
-
     status = "unsupported"
 
 
 class TooLong(RequestRefused):
-    """A text or its prompt exceeds the context window."""
-
     status = "too_long"
 
 
@@ -149,8 +135,6 @@ class TooManyInputs(RequestRefused):
 
 
 class OverBudget(LongmarkError):
-    """The next call would exceed the run's budget."""
-
     status = "over_budget"
 
 

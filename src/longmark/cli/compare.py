@@ -9,7 +9,6 @@ from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, spli
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verbs to the command line's verbs."""
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
     one, how = _add(verbs, "compare", text, compare)
     by = "compare runs or systems (default: run if several runs are given, else system)"
@@ -46,7 +45,6 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
 
 
 def compare(arguments: argparse.Namespace) -> int:
-    """Compares runs or systems."""
     needs_stats("compare")
     from longmark.analysis.compare import compare as compared
     from longmark.analysis.compare.page import document
@@ -56,7 +54,6 @@ def compare(arguments: argparse.Namespace) -> int:
 
 
 def metrics_study(arguments: argparse.Namespace) -> int:
-    """Studies the metrics of runs."""
     needs_stats("metrics-study")
     from longmark.analysis.metrics_study import metrics_study as studied
     from longmark.analysis.metrics_study.page import document

@@ -10,7 +10,6 @@ from longmark.cli.arguments import add, add_verb, needs_stats, pairs, split, who
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's."""
     text = "Validate metrics against human ratings, or human choices between two answers."
     one = add_verb(verbs, "metaeval", metaeval, text)
     human = "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
@@ -32,7 +31,6 @@ def add_to(verbs: Any) -> None:
 
 
 def metaeval(arguments: argparse.Namespace) -> int:
-    """Validates metrics against human ratings."""
     needs_stats("metaeval")
     from rich.console import Console
 

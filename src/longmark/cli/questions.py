@@ -12,7 +12,6 @@ from longmark.progress import counted
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verbs to the command line's."""
     examples = "the examples to write: .jsonl, .csv, .tsv or .parquet"
     one = add_verb(verbs, "questions", questions, "Sample questions of a domain: examples without answers.")
     add(one, "--n", "N", "how many questions to sample", required=True)
@@ -33,7 +32,6 @@ def add_to(verbs: Any) -> None:
 
 
 def questions(arguments: argparse.Namespace) -> int:
-    """Samples questions of a domain."""
     from longmark.datasets.questions import hazards
     from longmark.domain import load
     from longmark.records.write import write_examples
@@ -44,7 +42,6 @@ def questions(arguments: argparse.Namespace) -> int:
 
 
 def vary(arguments: argparse.Namespace) -> int:
-    """Makes variants of questions."""
     from longmark.datasets import vary as variants
     from longmark.domain import load
     from longmark.models.registry import ModelNames

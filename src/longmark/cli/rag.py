@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +41,6 @@ Done = TypeVar("Done")
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's verbs."""
     rag = add_verb(verbs, "rag", None, "Index documents, and answer questions from them. Writes examples to score.")
     actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
 
@@ -91,7 +90,6 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
 
 
 def index(arguments: argparse.Namespace) -> int:
-    """Makes an index of documents."""
     from longmark.models.registry import ModelNames
     from longmark.rag import index as rag_index
     from longmark.rag.chunk import Chunking
@@ -122,7 +120,6 @@ def index(arguments: argparse.Namespace) -> int:
 
 
 def answer(arguments: argparse.Namespace) -> int:
-    """Answers questions from an index, and writes examples."""
     from longmark.rag import answer as rag_answer
     from longmark.rag.retrieve import Retriever
     from longmark.records.read import Reading
@@ -155,7 +152,6 @@ def answer(arguments: argparse.Namespace) -> int:
 
 
 def grid(arguments: argparse.Namespace) -> int:
-    """Answers questions with every retriever and reader, and writes a file of examples for each."""
     from longmark.rag import grid as rag_grid
     from longmark.rag.retrieve import Retriever
 
@@ -196,8 +192,7 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
     from longmark.models.registry import Registry, price_of
     from longmark.prompts import PromptBook, from_folder
 
-    cache = open_cache(arguments.cache)
-    try:
+    with closing(open_cache(arguments.cache)) as cache:
         folder = getattr(arguments, "prompts", None)
         book = from_folder(folder, every_prompt()) if folder else PromptBook()
         budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
@@ -205,8 +200,6 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
         registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
         domain = load(getattr(arguments, "domain", None))
         yield Models(registry.backends(names), client, UsageLog(), book, domain=domain), registry
-    finally:
-        cache.close()
 
 
 def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -> Done:

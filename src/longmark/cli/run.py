@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's verbs."""
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", run, text)
     add(one, "examples", "EXAMPLES", "the input file: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
@@ -61,7 +61,6 @@ def add_to(verbs: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Scores examples into a run folder."""
     from longmark.engine.run import finish, make_settings, open_cache
     from longmark.engine.session import execute
     from longmark.engine.settings import RunOptions
@@ -85,8 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         handle_signals=True,
         **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
     )
-    cache = open_cache(options.cache)
-    try:
+    with closing(open_cache(options.cache)) as cache:
         registry = Registry(cache, options.timeout, options.max_reply_bytes, sends=not arguments.dry_run)
         settings = make_settings(arguments.metrics, registry, options)
         conditions = parse_conditions(arguments.fail_under, settings.scores)
@@ -96,8 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
-    finally:
-        cache.close()
     return _conclude(result, conditions, arguments)
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's verbs."""
     text = "Run the experiment of the SCORE paper: generators x evaluators, with the paper's tables."
     one = add_verb(verbs, "score-study", score_study, text)
     add(one, "questions", "QUESTIONS", "the questions: examples with profiles (or give --n)", nargs="?")
@@ -47,7 +46,6 @@ def add_to(verbs: Any) -> None:
 
 
 def score_study(arguments: argparse.Namespace) -> int:
-    """Continues a study as far as it can, and writes its tables."""
     from longmark.analysis.studies.score.stages import score_study as declared
 
     needs_stats("score-study")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verbs to the command line's."""
 
     one = add_verb(verbs, "report", report, "Write an HTML report of one or more runs.")
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
@@ -63,7 +63,6 @@ def add_to(verbs: Any) -> None:
 
 
 def metrics(arguments: argparse.Namespace) -> int:
-    """Lists the metrics, or shows one."""
     from longmark.metrics.page import listing, page
 
     print(page(arguments.name) if arguments.name else listing())
@@ -71,7 +70,6 @@ def metrics(arguments: argparse.Namespace) -> int:
 
 
 def prompts(arguments: argparse.Namespace) -> int:
-    """Lists the prompts, shows one, or checks a folder that replaces some."""
     from longmark.engine.settings import every_prompt
     from longmark.errors import UnknownName
     from longmark.prompts import SYSTEM, PromptBook, from_folder
@@ -93,7 +91,6 @@ def prompts(arguments: argparse.Namespace) -> int:
 
 
 def models(arguments: argparse.Namespace) -> int:
-    """Lists the embedded models, or installs some."""
     from longmark.models import SCHEMES, catalogue, install
 
     if arguments.action == "install":
@@ -113,14 +110,12 @@ def models(arguments: argparse.Namespace) -> int:
 
 
 def cache(arguments: argparse.Namespace) -> int:
-    """Shows or clears the call cache."""
     from longmark.engine.run import open_cache
     from longmark.errors import UnknownName
     from longmark.progress import counted
     from longmark.report.tables import one_line
 
-    store = open_cache(arguments.cache)
-    try:
+    with closing(open_cache(arguments.cache)) as store:
         if arguments.action == "clear":
             known = [line.model for line in store.lines()]
             if arguments.model is not None and arguments.model not in known:
@@ -132,12 +127,9 @@ def cache(arguments: argparse.Namespace) -> int:
         for line in store.lines():
             print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}")
         return 0
-    finally:
-        store.close()
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Writes the report of one or more runs."""
     from longmark.report.html import write_report
 
     write_report(arguments.runs, arguments.out, cluster=arguments.cluster)
@@ -191,7 +183,6 @@ def _verification(found: Verification) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Scores three bundled examples with every metric, on this machine; --full runs the whole pipeline."""
     if arguments.full:
         from longmark.analysis.studies.study import INTERRUPT, StudyStopped
         from longmark.cli.arguments import INTERRUPTED, NO_VALUE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls
@@ -35,8 +36,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     from longmark.models.budget import Budget
     from longmark.models.registry import Registry
 
-    cache = open_cache(arguments.cache)
-    try:
+    with closing(open_cache(arguments.cache)) as cache:
         session = Session(
             cache,
             concurrency=arguments.concurrency,
@@ -54,8 +54,6 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             _print_expected(study)
             return 0
         outcome = carry_out(study)
-    finally:
-        cache.close()
     if outcome.stopped is not None and outcome.stopped.why == INTERRUPT:
         print(f"Stopped. Repeat the same command to resume {arguments.out}.", file=sys.stderr)
         return INTERRUPTED

@@ -6,6 +6,7 @@ unscored. The embedded judge scores with `expected`, because a model of its size
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
@@ -28,15 +29,12 @@ PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}
 
 def run_demo(out: Path) -> int:
     """Scores the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
-    cache = open_cache(None)
-    try:
+    with closing(open_cache(None)) as cache:
         options = RunOptions(
             **vars(MODELS), params=PARAMS, scoring="expected", quiet=False, tell=print, handle_signals=True
         )
         settings = make_settings(metrics.names(), Registry(cache), options)
         finish(lambda: execute(EXAMPLES, settings, out / "run", cache, options))
-    finally:
-        cache.close()
     print_table(score_table(summarise([out / "run"])), Console())
     write_report([out / "run"], out / "report.html")
     print(f"\nReport: {out / 'report.html'}")

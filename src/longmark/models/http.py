@@ -117,10 +117,10 @@ class Endpoint:
         if self._remember is not None:
             self._remember(model, fact)
 
-    async def post(self, url: str, body: dict[str, Any]) -> Any:
-        """The JSON of the reply to one POST."""
+    async def post(self, url: str, body: dict[str, Any] | None) -> Any:
+        """The JSON of the reply to one POST; without a body, to one GET."""
         try:
-            data = orjson.dumps(body)
+            data = None if body is None else orjson.dumps(body)
         except TypeError as error:  # half of a surrogate pair, say
             raise Refusal(f"the request cannot be written as JSON: {error}", None) from None
         session = self._session
@@ -131,7 +131,7 @@ class Endpoint:
             raise reply
         return reply
 
-    async def _attempt(self, session: aiohttp.ClientSession, url: str, data: bytes) -> Any:
+    async def _attempt(self, session: aiohttp.ClientSession, url: str, data: bytes | None) -> Any:
         """The reply's JSON or the error to raise. It is returned, not raised, so that no frame of its
         traceback and no error beneath it holds the headers or what the endpoint sent, either of which may
         show the key."""
@@ -139,7 +139,8 @@ class Endpoint:
 
         refused, billed = False, True  # unless the request never went out
         try:
-            async with session.post(url, data=data, allow_redirects=False) as response:
+            method = "GET" if data is None else "POST"
+            async with session.request(method, url, data=data, allow_redirects=False) as response:
                 raw = await self._body(response)
         except aiohttp.ConnectionTimeoutError:
             billed = False

@@ -19,12 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import orjson
 
 from longmark import errors
 from longmark.home import sha256
 from longmark.models import catalogue
+from longmark.models.http import Endpoint
+from longmark.models.keys import Key
 from longmark.models.protocols import (
     Capabilities,
     ChatReply,
@@ -37,6 +38,7 @@ from longmark.models.protocols import (
     no_start_token,
 )
 
+_TIMEOUT = 1e7  # seconds of one call: the client keeps the time
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
 TOP_LOGPROBS = 100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
 _FORCE = 1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
@@ -67,11 +69,9 @@ class LlamaCpp:
         self.identity = f"gguf:sha256:{sha256(path)}"
         self._path = path
         self._context = context
-        self._key = secrets.token_urlsafe(24)
         self._starting = asyncio.Lock()
         self._server: Any = None
-        self._session: aiohttp.ClientSession | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._endpoint: Endpoint | None = None
         self._window = 0
         self._templates: dict[tuple[str, ...], tuple[list[int], ...]] = {}
 
@@ -146,9 +146,9 @@ class LlamaCpp:
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        endpoint, self._endpoint = self._endpoint, None
+        if endpoint is not None:
+            await endpoint.close()
         server, self._server = self._server, None
         self._templates.clear()
         if server is not None:
@@ -158,20 +158,16 @@ class LlamaCpp:
 
     async def _start(self) -> None:
         async with self._starting:
-            if self._server is None:
-                self._server = await asyncio.to_thread(self._load)
-            loop = asyncio.get_running_loop()
-            if self._session is None or self._loop is not loop:  # a session belongs to one event loop
-                self._loop = loop
-                self._session = aiohttp.ClientSession(
-                    self._server.listening_address,
-                    headers={"Authorization": f"Bearer {self._key}"},
-                    timeout=aiohttp.ClientTimeout(total=None),  # the client keeps the time
-                )
-                properties = await self._ask("GET", "/props")
+            if self._endpoint is None:
+                key = secrets.token_urlsafe(24)
+                self._server = await asyncio.to_thread(self._load, key)
+                endpoint = Endpoint(self._server.listening_address, Key(key, "llama.cpp"), timeout=_TIMEOUT)
+                endpoint.host = self.name  # in messages
+                properties = await endpoint.post(endpoint.url("/props"), None)
                 self._window = properties["default_generation_settings"]["n_ctx"]
+                self._endpoint = endpoint
 
-    def _load(self) -> Any:
+    def _load(self, key: str) -> Any:
         xllamacpp = _runtime()
         params = xllamacpp.CommonParams()
         params.model.path = str(self._path)
@@ -180,7 +176,7 @@ class LlamaCpp:
         params.n_batch = params.n_ubatch = _BATCH
         params.flash_attn_type = _NO_FLASH  # with it a value hangs on what was cached before: design/leave-one-out.md
         params.cache_ram_mib = _CACHE_MIB
-        params.api_keys = [self._key]
+        params.api_keys = [key]
         params.hostnames = ["127.0.0.1"]
         params.port = 0
         params.ui = False
@@ -194,32 +190,13 @@ class LlamaCpp:
         except Exception as error:  # whatever the binding raises: the file cannot be used
             raise errors.RequestRefused(f"llama.cpp cannot load {self._path}: {error}") from error
 
-    async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        assert self._session is not None
-        data = None if body is None else orjson.dumps(body)
-        headers = {"Content-Type": "application/json"}
-        try:
-            async with self._session.request(method, path, data=data, headers=headers) as response:
-                status, content = response.status, await response.read()
-        except (aiohttp.ClientError, OSError) as error:
-            raise errors.ServerFault(f"{self.name}: llama.cpp does not answer: {error}") from error
-        try:
-            reply = orjson.loads(content)
-        except orjson.JSONDecodeError as error:
-            raise errors.ServerFault(f"{self.name}: llama.cpp's reply is not JSON: {error}", status) from error
-        if status >= 400:
-            try:
-                said = str(reply["error"]["message"])
-            except (KeyError, TypeError):
-                said = str(reply)[:300]
-            kind = errors.ServerFault if status >= 500 else errors.RequestRefused
-            raise kind(f"{self.name}: llama.cpp refused the call: {said}", http_status=status)
-        return reply
+    async def _ask(self, path: str, body: dict[str, Any]) -> Any:
+        assert self._endpoint is not None
+        return await self._endpoint.post(self._endpoint.url(path), body)
 
-    async def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def _complete(self, body: dict[str, Any]) -> Any:
         self._check_window(len(body["prompt"]))
-        reply: dict[str, Any] = await self._ask("POST", "/completion", body)
-        return reply
+        return await self._ask("/completion", body)
 
     def _check_window(self, count: int) -> None:
         if count >= self._window:
@@ -247,7 +224,7 @@ class LlamaCpp:
         if not text and not start:
             return []
         body = {"content": text, "add_special": start, "parse_special": special, "with_pieces": True}
-        reply = await self._ask("POST", "/tokenize", body)
+        reply = await self._ask("/tokenize", body)
         return [(token["id"], _piece(token["piece"])) for token in reply["tokens"]]
 
     async def _chat_ids(self, messages: Sequence[Message]) -> list[int]:
@@ -266,7 +243,7 @@ class LlamaCpp:
         """The template's token ids before, between and after the messages of these roles."""
         marks = [f"MESSAGE{number}{secrets.token_hex(8)}" for number in range(len(roles))]
         messages = [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
-        rest: str = (await self._ask("POST", "/apply-template", {"messages": messages}))["prompt"]
+        rest: str = (await self._ask("/apply-template", {"messages": messages}))["prompt"]
         pieces = []
         for role, mark in zip(roles, marks, strict=True):
             before, found, rest = rest.partition(mark)

@@ -12,7 +12,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from longmark import errors
 from longmark.home import sha256
@@ -25,30 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float32]
-    Pair = tuple[Array, Array]
+    Weights = dict[str, Array]
 
 MAX_TOKENS = 256  # with the two markers; `max_seq_length` in the model's sentence_bert_config.json
 _LAYERS, _HEADS, _WIDTH, _EPSILON = 6, 12, 384, 1e-12  # the model's config.json
+_QKV = ("query", "key", "value")
 _BATCH_TEXTS = 64
 _BATCH_TOKENS = 4096  # padded tokens in a batch: bounds the memory of the attention scores
-
-
-class _Layer(NamedTuple):
-    """(matrix, bias) of each step, (scale, shift) of each norm."""
-
-    qkv: Pair
-    out: Pair
-    norm1: Pair
-    up: Pair
-    down: Pair
-    norm2: Pair
-
-
-class _Weights(NamedTuple):
-    words: Array  # (vocabulary, width)
-    positions: Array  # (longest, width), with the token-type vector added
-    norm: Pair
-    layers: tuple[_Layer, ...]
 
 
 class MiniLM(LazyModel):
@@ -76,7 +59,7 @@ class MiniLM(LazyModel):
         _, tokenizer = self._model()
         return len(tokenizer.encode(text).ids)
 
-    def _load(self) -> tuple[_Weights, Any]:
+    def _load(self) -> tuple[Weights, Any]:
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self._path.with_name("tokenizer.json")))
@@ -113,97 +96,69 @@ def _batches(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _read_weights(path: Path) -> _Weights:
-    """The tensors of a safetensors file: 8 bytes of header length, a JSON header, the raw values."""
+def _read_weights(path: Path) -> Weights:
+    """The tensors of a safetensors file (8 bytes of header length, a JSON header, the raw values) by name; the query,
+    key and value of a layer as one, `attention.self.qkv`."""
     import numpy as np
 
     content = path.read_bytes()
     start = 8 + int.from_bytes(content[:8], "little")
-    header: dict[str, Any] = json.loads(content[8:start])
-
-    def tensor(name: str) -> Array:
-        entry = header[name]
-        begin, end = entry["data_offsets"]
-        values = np.frombuffer(content[start + begin : start + end], dtype="<f4")
-        return values.reshape(entry["shape"])
-
-    def norm(name: str) -> Pair:
-        return tensor(f"{name}.weight"), tensor(f"{name}.bias")
-
-    def linear(*names: str) -> Pair:
-        """The steps of these names as one: matrices (in, out) side by side."""
-        matrix = np.concatenate([tensor(f"{name}.weight").T for name in names], axis=1)
-        return np.ascontiguousarray(matrix), np.concatenate([tensor(f"{name}.bias") for name in names])
-
-    def layer(at: str) -> _Layer:
-        return _Layer(
-            qkv=linear(*(f"{at}.attention.self.{part}" for part in ("query", "key", "value"))),
-            out=linear(f"{at}.attention.output.dense"),
-            norm1=norm(f"{at}.attention.output.LayerNorm"),
-            up=linear(f"{at}.intermediate.dense"),
-            down=linear(f"{at}.output.dense"),
-            norm2=norm(f"{at}.output.LayerNorm"),
-        )
-
-    return _Weights(
-        words=tensor("embeddings.word_embeddings.weight"),
-        positions=tensor("embeddings.position_embeddings.weight")
-        + tensor("embeddings.token_type_embeddings.weight")[0],
-        norm=norm("embeddings.LayerNorm"),
-        layers=tuple(layer(f"encoder.layer.{number}") for number in range(_LAYERS)),
-    )
+    tensors: Weights = {}
+    for name, entry in json.loads(content[8:start]).items():
+        if entry.get("dtype") == "F32":
+            begin, end = entry["data_offsets"]
+            values = np.frombuffer(content[start + begin : start + end], dtype="<f4")
+            tensors[name] = values.reshape(entry["shape"])
+    for layer in range(_LAYERS):
+        at = f"encoder.layer.{layer}.attention.self"
+        for kind in ("weight", "bias"):
+            tensors[f"{at}.qkv.{kind}"] = np.concatenate([tensors.pop(f"{at}.{n}.{kind}") for n in _QKV])
+    return tensors
 
 
-def _forward(weights: _Weights, encoded: Sequence[Sequence[int]]) -> Array:
+def _forward(weights: Weights, encoded: Sequence[Sequence[int]]) -> Array:
     """Unit vectors (texts, width) of token ids."""
     import numpy as np
 
-    longest = max(map(len, encoded))
-    ids = np.zeros((len(encoded), longest), dtype=np.int64)
-    mask = np.zeros((len(encoded), longest), dtype=np.float32)
+    def linear(hidden: Array, name: str) -> Array:
+        """One product for all texts: numpy would else multiply text by text."""
+        matrix = weights[f"{name}.weight"].T
+        flat = hidden.reshape(-1, hidden.shape[-1]) @ matrix
+        flat += weights[f"{name}.bias"]
+        result: Array = flat.reshape(*hidden.shape[:-1], matrix.shape[1])
+        return result
+
+    def normalise(hidden: Array, name: str) -> Array:
+        centred = hidden - hidden.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(_EPSILON))
+        normal: Array = centred / deviation * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+        return normal
+
+    texts, longest = len(encoded), max(map(len, encoded))
+    ids = np.zeros((texts, longest), dtype=np.int64)
+    mask = np.zeros((texts, longest), dtype=np.float32)
     for row, tokens in enumerate(encoded):
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
-    hidden = _normalise(weights.words[ids] + weights.positions[:longest], weights.norm)
+    positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    hidden = weights["embeddings.word_embeddings.weight"][ids] + positions[:longest]
+    hidden = normalise(hidden, "embeddings.LayerNorm")
     ignore = ((1 - mask) * np.float32(-1e9))[:, None, None, :]
-    for layer in weights.layers:
-        hidden = _normalise(hidden + _attend(layer, hidden, ignore), layer.norm1)
-        inner = _gelu(_linear(hidden, layer.up))
-        hidden = _normalise(hidden + _linear(inner, layer.down), layer.norm2)
+    for layer in range(_LAYERS):
+        at = f"encoder.layer.{layer}"
+        joined = linear(hidden, f"{at}.attention.self.qkv").reshape(texts, longest, 3, _HEADS, _WIDTH // _HEADS)
+        query, key, value = joined.transpose(2, 0, 3, 1, 4)  # each (texts, heads, length, width of a head)
+        scores = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(_WIDTH // _HEADS)) + ignore
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores /= scores.sum(axis=-1, keepdims=True)
+        mixed = (scores @ value).transpose(0, 2, 1, 3).reshape(texts, longest, _WIDTH)
+        attended = linear(mixed, f"{at}.attention.output.dense")
+        hidden = normalise(hidden + attended, f"{at}.attention.output.LayerNorm")
+        inner = _gelu(linear(hidden, f"{at}.intermediate.dense"))
+        hidden = normalise(hidden + linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
     mean = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
     unit: Array = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     return unit
-
-
-def _attend(layer: _Layer, hidden: Array, ignore: Array) -> Array:
-    import numpy as np
-
-    texts, length, _ = hidden.shape
-    joined = _linear(hidden, layer.qkv).reshape(texts, length, 3, _HEADS, _WIDTH // _HEADS)
-    query, key, value = joined.transpose(2, 0, 3, 1, 4)  # each (texts, heads, length, width of a head)
-    scores = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(_WIDTH // _HEADS)) + ignore
-    scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    scores /= scores.sum(axis=-1, keepdims=True)
-    mixed = (scores @ value).transpose(0, 2, 1, 3).reshape(texts, length, _WIDTH)
-    return _linear(mixed, layer.out)
-
-
-def _linear(hidden: Array, step: Pair) -> Array:
-    """One product for all texts: numpy would else multiply text by text."""
-    matrix, bias = step
-    flat = hidden.reshape(-1, hidden.shape[-1]) @ matrix
-    flat += bias
-    result: Array = flat.reshape(*hidden.shape[:-1], matrix.shape[1])
-    return result
-
-
-def _normalise(hidden: Array, scale: Pair) -> Array:
-    import numpy as np
-
-    centred = hidden - hidden.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(_EPSILON))
-    normal: Array = centred / spread * scale[0] + scale[1]
-    return normal
 
 
 def _gelu(x: Array) -> Array:

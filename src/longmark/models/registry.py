@@ -104,8 +104,8 @@ class Registry:
             from longmark.models.rerank_embedded import LogOddsReranker
 
             return LogOddsReranker(self.open("judge", name))
-        if prefix in _ON_THIS_MACHINE:
-            return _ON_THIS_MACHINE[prefix](role, rest)
+        if scheme is not None and prefix not in ("openai", "@"):
+            return _on_this_machine(prefix, role, rest)
         from longmark.models.keys import OPENAI_URL, check_base_url, key_for, openai_key
 
         if prefix == "openai":
@@ -153,41 +153,31 @@ def price_of(model: Backend) -> Price:
     return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
 
 
-def _embedded(role: str, name: str) -> Any:
+def _on_this_machine(prefix: str, role: str, name: str) -> Any:
+    """The backend of a name without an endpoint."""
+    if prefix == "hf":
+        from longmark.models.transformers_lm import TransformersLM
+
+        return TransformersLM(name)
+    if prefix == "st":
+        from longmark.models.sentence import CrossEncoderReranker, SentenceTransformerEmbedder
+
+        return CrossEncoderReranker(name) if role == "reranker" else SentenceTransformerEmbedder(name)
     from longmark.models import catalogue
 
-    name = name or EMBEDDED_FOR[role]
-    entry = catalogue.entry(name)
-    wanted = "embedder" if role == "embedder" else "chat"
-    if entry.kind != wanted:
-        raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
-    if entry.kind == "embedder":
-        from longmark.models.minilm import MiniLM
+    if prefix == "embedded":
+        name = name or EMBEDDED_FOR[role]
+        entry = catalogue.entry(name)
+        if (entry.kind == "embedder") != (role == "embedder"):
+            raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
+        if role == "embedder":
+            from longmark.models.minilm import MiniLM
 
-        return MiniLM()
+            return MiniLM()
     from longmark.models.llama import LlamaCpp
 
-    return LlamaCpp.embedded(name)
-
-
-def _gguf(role: str, path: str) -> Any:
-    from longmark.models.llama import LlamaCpp
-
-    if not Path(path).expanduser().is_file():
-        raise UserError(f"--{role} gguf:{path}: the file does not exist")
-    return LlamaCpp.gguf(Path(path).expanduser())
-
-
-def _sentence_transformers(role: str, name: str) -> Any:
-    from longmark.models.sentence import CrossEncoderReranker, SentenceTransformerEmbedder
-
-    return CrossEncoderReranker(name) if role == "reranker" else SentenceTransformerEmbedder(name)
-
-
-def _transformers(_role: str, name: str) -> Any:
-    from longmark.models.transformers_lm import TransformersLM
-
-    return TransformersLM(name)
-
-
-_ON_THIS_MACHINE = {"embedded": _embedded, "gguf": _gguf, "st": _sentence_transformers, "hf": _transformers}
+    if prefix == "embedded":
+        return LlamaCpp.embedded(name)
+    if not (path := Path(name).expanduser()).is_file():
+        raise UserError(f"--{role} gguf:{name}: the file does not exist")
+    return LlamaCpp.gguf(path)

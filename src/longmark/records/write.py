@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,7 +73,7 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None)
     kind = sources.kind_of(path)
     if kind == "json":
         raise UserError(f"{path}: the suffix for rows must be one of {', '.join(WRITTEN)}")
-    rows = _jsonl_rows(path, unfinished) if kind == "jsonl" else _table_rows(path, kind)
+    rows = _rows(path, kind, unfinished)
     return _unique(path, rows) if unfinished is None else (row for _, row in rows)
 
 
@@ -88,29 +89,20 @@ def _unique(path: Path, rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
             yield row
 
 
-def _jsonl_rows(path: Path, unfinished: Callable[[int], None] | None) -> Iterator[tuple[int, Row]]:
-    for number, line in lines(path):
+def _rows(path: Path, kind: str, unfinished: Callable[[int], None] | None) -> Iterator[tuple[int, Row]]:
+    raw: Iterator[tuple[int, Any]] = lines(path) if kind == "jsonl" else sources.records(path, kind)
+    for number, record in raw:
         try:
-            row = Row.from_dict(_known(parse_json(line, strict=True)))
-        except NotJson as error:
-            if unfinished is None or line.endswith(b"\n"):
+            if kind == "jsonl":
+                yield number, Row.from_dict(_known(parse_json(record, strict=True)))
+            elif isinstance(record, sources.Unreadable):
+                raise ValueError(record.message)
+            else:
+                yield number, _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record)))
+        except (ValueError, Problem) as error:
+            if unfinished is None or not isinstance(error, NotJson) or record.endswith(b"\n"):
                 raise UserError(at(path, number, str(error))) from None
             unfinished(number)
-        except (ValueError, Problem) as error:
-            raise UserError(at(path, number, str(error))) from None
-        else:
-            yield number, row
-
-
-def _table_rows(path: Path, kind: str) -> Iterator[tuple[int, Row]]:
-    for number, record in sources.records(path, kind):
-        if isinstance(record, sources.Unreadable):
-            raise UserError(at(path, number, record.message))
-        try:
-            row = _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record)))
-        except (ValueError, Problem) as error:
-            raise UserError(at(path, number, str(error))) from None
-        yield number, row
 
 
 def _known(record: Any) -> Any:
@@ -186,25 +178,19 @@ def _json(value: Any) -> str:
 
 def _write(items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any]], columns: tuple[str, ...]) -> int:
     kind = format_of(path)
-    written = 0
-
-    def counted() -> Iterator[Any]:
-        nonlocal written
-        for item in items:
-            written += 1
-            yield item
-
+    tally = count()
+    counted = (item for item, _ in zip(items, tally, strict=False))
     with replacing(path) as file:
         if kind == "jsonl":
-            for item in counted():
+            for item in counted:
                 file.write(item.to_json() + b"\n")
         elif kind == "parquet":
-            _write_parquet(file, map(flat, counted()), columns)
+            _write_parquet(file, map(flat, counted), columns)
         else:
             writer = csv.writer(codecs.getwriter("utf-8")(file), delimiter="\t" if kind == "tsv" else ",")
             writer.writerow(columns)
-            writer.writerows([_cell(value) for value in flat(item).values()] for item in counted())
-    return written
+            writer.writerows([_cell(value) for value in flat(item).values()] for item in counted)
+    return next(tally)
 
 
 def _cell(value: Any) -> Any:

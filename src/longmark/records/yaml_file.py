@@ -24,6 +24,8 @@ MOST_VALUES = 10_000
 Where = tuple[Any, ...]
 """A place in a file: keys and numbers from the outside in."""
 
+_TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
+_TOO_MANY = f"has more than {MOST_VALUES:,} values, those of an alias counted each time"
 _LONGEST_NUMBER = 40  # characters
 _TAG = "tag:yaml.org,2002:"
 
@@ -121,9 +123,9 @@ class _Loader(yaml.SafeLoader):
         self._nodes += 1
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self._levels > DEEPEST + 1:  # a scalar is in the innermost level
-            raise _too_deep(mark)
+            raise _Refused(mark, _TOO_DEEP)
         if self._nodes > 2 * MOST_VALUES:  # each with a key
-            raise _too_many(mark)
+            raise _Refused(mark, _TOO_MANY)
         node = super().compose_node(parent, index)
         self._levels -= 1
         return node
@@ -132,13 +134,13 @@ class _Loader(yaml.SafeLoader):
         """The value of a node. inside: ids of the nodes around it."""
         self._values += 1
         if self._values > MOST_VALUES:
-            raise _too_many(node.start_mark)
+            raise _Refused(node.start_mark, _TOO_MANY)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         if id(node) in inside:
             raise _Refused(node.start_mark, "contains itself by an alias; write out what is meant")
         if len(inside) == DEEPEST:
-            raise _too_deep(node.start_mark)
+            raise _Refused(node.start_mark, _TOO_DEEP)
         inside.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
@@ -182,14 +184,6 @@ class _Loader(yaml.SafeLoader):
             raise _Refused(
                 node.start_mark, f"{given[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes"
             ) from None
-
-
-def _too_deep(mark: Any) -> _Refused:
-    return _Refused(mark, f"is nested more than {DEEPEST} levels deep")
-
-
-def _too_many(mark: Any) -> _Refused:
-    return _Refused(mark, f"has more than {MOST_VALUES:,} values, those of an alias counted each time")
 
 
 def _unknown_tag(node: yaml.Node) -> _Refused:
