@@ -84,7 +84,7 @@ def test_of_several_that_begin_a_folder_at_once_one_works_and_the_others_are_tol
     """Some of them with bad input, for which a folder that was just made is taken away again."""
     good = write_jsonl(tmp_path / "good.jsonl", records(20))
     bad = write_jsonl(tmp_path / "bad.jsonl", [{"id": "1", "question": "?", "answer": 3}])
-    for round_ in range(3):
+    for round_ in range(2):
         out = tmp_path / f"r{round_}"
         words: list[str | Path] = ["--metrics", FRE, "--out", out, "--quiet"]
         several = [start("run", given, *words, home=tmp_path / "home") for given in (good, bad, good, bad)]
@@ -100,7 +100,7 @@ def test_of_several_that_begin_a_folder_at_once_one_works_and_the_others_are_tol
 
 def test_ctrl_c_while_nothing_waits_for_a_call(tmp_path: Path):
     """A metric that is computed here never gives the event loop a turn by itself."""
-    n = 20_000
+    n = 8_000
     given = write_jsonl(tmp_path / "given.jsonl", records(n))
     words: list[str | Path] = ["run", given, "--metrics", FRE, "--out", tmp_path / "r", "--quiet"]
     process = start(*words, home=tmp_path / "home")

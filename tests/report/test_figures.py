@@ -1,7 +1,7 @@
+import hashlib
 import importlib.util
 import json
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from functools import cache
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.program import environment
+from tests.program import run
 from tests.report.browser import after, needs_chromium
 from tests.report.drawn import drawn
 from tests.report.runs import HOSTILE
@@ -128,7 +128,7 @@ def drawing(figure: Figure):
     return sheet.drawing
 
 
-@pytest.mark.parametrize("count", [1, 2, 6, 25])
+@pytest.mark.parametrize("count", [1, 2, 6, 9])
 def test_every_figure_is_well_formed_and_holds_no_raw_text_and_no_nan(count):
     for name, figure in all_figures(count).items():
         if name == "pairs" and count == 1:
@@ -148,7 +148,7 @@ def test_dollar_signs_are_no_mathematics():
     assert "x$y$z_$" in texts(svg(forest([ForestRow("x$y$z_$", 1, 0, 2)], "F")))
 
 
-@pytest.mark.parametrize("count", [6, 25])
+@pytest.mark.parametrize("count", [6, 9])
 def test_a_value_that_is_missing_is_a_gap_that_says_so(count):
     found = all_figures(count)
     for name, words in (("forest", "no estimate"), ("groups", "no estimate"), ("boxes", "no score")):
@@ -227,31 +227,31 @@ def test_figures_on_one_page_share_no_ids(tmp_path, no_files):
     assert len(ids) == len(set(ids)) > 10
 
 
-_HASHES = """
-import hashlib, json, sys
-from tests.report.test_figures import all_figures
-from longmark.report.figures import FORMATS, rendered
-found = {}
-for name, figure in all_figures(6).items():
-    for kind, content in rendered(figure, FORMATS if name in ("curves", "heat") else ["svg"], name).items():
-        found[f"{name}.{kind}"] = hashlib.sha256(content).hexdigest()
+def hashes() -> dict[str, str]:
+    """Of the files of every kind of figure; of one of them in all formats."""
+    found = {}
+    for name, figure in all_figures(4).items():
+        for kind, content in rendered(figure, ("svg", "pdf", "png") if name == "curves" else ["svg"], name).items():
+            found[f"{name}.{kind}"] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+_IN_A_PROCESS = """
+import json, sys
+from tests.report.test_figures import hashes
+print(json.dumps(hashes()))
 assert "matplotlib.pyplot" not in sys.modules
-print(json.dumps(found))
 """
 
 
 def test_the_same_data_give_the_same_bytes_in_any_process_and_whatever_matplotlib_is_told(tmp_path):
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.facecolor: red\n")
-    found = []
-    for seed in ("1", "2"):
-        env = {**environment(tmp_path), "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed}
-        env |= {"MATPLOTLIBRC": str(tmp_path)} if seed == "2" else {}
-        words = [sys.executable, "-c", _HASHES]
-        done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
-        found.append(json.loads(done.stdout))
-        assert done.stderr == "", "no warning of a glyph or of a font"
-    assert found[0] == found[1]
-    assert len(found[0]) == 14
+    env = {"PYTHONHASHSEED": "2", "SOURCE_DATE_EPOCH": "2", "MATPLOTLIBRC": str(tmp_path)}
+    done = run("python", "-c", _IN_A_PROCESS, home=tmp_path / "home", env=env)
+    assert done.err == "", "no warning of a glyph or of a font"
+    found = hashes()
+    assert json.loads(done.out) == found
+    assert len(found) == 12
 
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone():
@@ -276,7 +276,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e-300, -1e-300, 1e-12, 1e12, 1e300, -1.7e308])
-@pytest.mark.parametrize("other", [0.0, 3.0, None])
+@pytest.mark.parametrize("other", [0.0, None])
 def test_values_of_any_size_are_drawn_or_are_gaps(value, other):
     values = [value] if other is None else [value, other]
     for figure in (
@@ -460,7 +460,7 @@ document.body.innerHTML = `<pre id="found">${found.length} found\\n${found.join(
 
 @needs_chromium
 def test_no_text_is_cut_or_upon_another_on_a_desktop_or_a_phone(tmp_path, no_files):
-    sections = [Section(str(count), "", figures=list(all_figures(count).values())) for count in (1, 7, 25)]
+    sections = [Section(str(count), "", figures=list(all_figures(count).values())) for count in (1, 7, 16)]
     write_document(Document("test", "Figures", "", sections), tmp_path / "page.html")
     dom = after(tmp_path / "page.html", tmp_path / "profile", _MEASURE)
     found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)

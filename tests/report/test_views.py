@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,12 @@ def all_of_ice(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def panels(page: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Id -> what is shown of that answer, all that is folded too."""
-    dom = after(page, tmp_path_factory.mktemp("panels"), PANELS)
-    return dict(zip([record["id"] for record in RECORDS], dom.split('<div class="panel">')[1:], strict=True))
+    return panels_of(page, tmp_path_factory.mktemp("panels"), RECORDS)
+
+
+def panels_of(page: Path, profile: Path, records: Sequence[dict[str, Any]]) -> dict[str, str]:
+    shown = after(page, profile, PANELS).split('<div class="panel">')[1:]
+    return dict(zip([record["id"] for record in records], shown, strict=True))
 
 
 def rewritten(run: Path, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Path:
@@ -193,9 +197,7 @@ def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
         for n, note in enumerate(notes)
     ]
     write_report([score_run(tmp_path / "cut", records, "score.readability")], tmp_path / "cut.html")
-    shown = [
-        texts(opened(tmp_path / "cut.html", tmp_path / f"profile-{n}", f"#open=cut-{n}")) for n in range(len(notes))
-    ]
+    shown = list(map(texts, panels_of(tmp_path / "cut.html", tmp_path / "profile", records).values()))
     limit = "|Cut off.|The generator’s reply ended at its limit"
     assert [limit in one for one in shown] == [True, True, False, False, False]
     assert f"{limit} of 300 tokens.|" in shown[0]
@@ -250,8 +252,8 @@ def test_hostile_texts_stay_texts(panels: dict[str, str]):
     assert VERDICTS in panels["hostile"]
 
 
-def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(page: Path, run: Path, tmp_path: Path):
-    assert "not scored yet" not in opened(page, tmp_path / "profile", "#open=ice")
+def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(ice: str, run: Path, tmp_path: Path):
+    assert "not scored yet" not in ice
     running = rewritten(run, tmp_path / "running", lambda row: None if row["metric"] == "score.specificity" else row)
     manifest = orjson.loads((running / "manifest.json").read_bytes())
     (running / "manifest.json").write_bytes(orjson.dumps({**manifest, "finished": None}))
