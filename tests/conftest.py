@@ -1,4 +1,7 @@
-"""Settings of all tests: property tests have no deadline, and pages write their figures as SVG alone."""
+"""Settings of all tests: property tests have no deadline, pages write their figures as SVG alone, and NumPy has one
+thread."""
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -6,6 +9,9 @@ from hypothesis import HealthCheck, settings
 # they look for wrong results: how long one takes on a busy machine is not judged
 settings.register_profile("longmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("longmark")
+
+# before NumPy is imported: the workers share the cores, and a thread of OpenBLAS that waits for a core burns another
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
