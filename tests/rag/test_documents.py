@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import csv
 import errno
 import io
+import json
 import logging
 import os
 import time
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.rag.make import pdf, pdf_of
 
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.rag import documents
 from longmark.rag.documents import Document, Documents, Unread
 
@@ -109,6 +111,36 @@ def test_records(tmp_path: Path):
     assert found["r.jsonl:10"] == "! id: expected text or a number, found a list"
     assert "NUL" in found["r.jsonl:11"]
     assert read(tmp_path / "r.jsonl").keys() == found.keys()
+
+
+@pytest.mark.parametrize("kind", ["json", "csv", "tsv", "parquet"])
+def test_records_of_every_format_keep_their_ids(tmp_path: Path, kind: str):
+    """A corpus as retrieval benchmarks publish it: the passage under a name of its own, with a number as id."""
+    path = tmp_path / f"corpus.{kind}"
+    rows = [{"pid": 9797, "passage": "Ice; breaks, wires."}, {"pid": 11906, "passage": "Heat buckles rails."}]
+    if kind == "json":
+        path.write_text(json.dumps(rows), encoding="utf-8")
+    elif kind == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, ["pid", "passage"], delimiter="," if kind == "csv" else "\t")
+            writer.writeheader()
+            writer.writerows(rows)
+    found = list(Documents(path, {"id": "pid", "text": "passage"}))
+    assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [
+        ("9797", "Ice; breaks, wires."),
+        ("11906", "Heat buckles rails."),
+    ]
+    first = next(iter(Documents(path, {"id": "number", "text": "passage"})))
+    assert str(first).endswith("has no id; --map expects it under number")
+    assert "expected under text, content" in str(next(iter(Documents(path))))
+
+
+def test_a_mapping_of_a_field_that_documents_do_not_have(tmp_path: Path):
+    with pytest.raises(UnknownName, match="A document has id, title, text"):
+        Documents(tmp_path, {"answer": "x"})
 
 
 def test_hostile_pdf_files_are_refused_in_a_moment(tmp_path: Path):

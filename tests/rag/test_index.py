@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
+import math
 from pathlib import Path
 
 import orjson
@@ -13,8 +15,11 @@ from longmark.errors import BadInput, FolderInUse, ServerFault, UserError
 from longmark.models.fake import FakeEmbedder
 from longmark.models.protocols import EmbedReply
 from longmark.rag import dense, index
+from longmark.rag.bm25 import Weights
 from longmark.rag.chunk import Chunking
 from longmark.rag.documents import Document
+from longmark.rag.index import Instructions
+from longmark.rag.retrieve import Retriever
 
 pytest.importorskip("bm25s")
 
@@ -268,3 +273,33 @@ def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
 def test_approximate_is_about_vectors(tmp_path: Path):
     with pytest.raises(UserError, match="add --embedder"):
         build([Document("a", "b")], tmp_path / "idx", approximate=True)
+
+
+def test_k1_and_b_are_declared_and_change_the_scores(tmp_path: Path):
+    """By hand (Lucene): one of two texts has the word, idf = ln(1 + (2 - 1 + .5) / (1 + .5)) = ln 2; its two
+    occurrences, with b = 0, give ln 2 x 2 / (2 + k1)."""
+    texts = ["ice ice wires", "heat"]
+    for k1 in (1.2, 0.5):
+        loaded = made(tmp_path / str(k1), texts, weights=Weights(k1=k1, b=0))
+        ((number, score),) = loaded.bm25.search("ice", 5)
+        assert number == 0
+        assert score == pytest.approx(math.log(2) * 2 / (2 + k1), rel=1e-5)
+        manifest = json.loads((loaded.path / "index.json").read_text())
+        assert manifest["bm25"] == {"method": "lucene", "k1": k1, "b": 0}
+    for wrong in ({"k1": -1}, {"k1": math.nan}, {"b": 1.5}):
+        with pytest.raises(UserError, match=r"--(k1|b) "):
+            Weights(**wrong)
+
+
+def test_instructions_stand_before_what_is_embedded_and_nowhere_else(tmp_path: Path):
+    embedder = FakeEmbedder()
+    given = models(tmp_path, embedder=embedder)
+    e5 = Instructions(query="query: ", passage="passage: ")
+    loaded = made(tmp_path, ["ice breaks wires"], given=given, instructions=e5)
+    ((hit,),) = asyncio.run(Retriever(loaded, given, "dense").retrieve(["what of ice?"], 1))
+    assert hit.passage.text == "ice breaks wires"
+    assert [text for call in embedder.requests for text in call] == ["passage: ice breaks wires", "query: what of ice?"]
+    assert loaded.embedder is not None
+    assert (loaded.embedder["query"], loaded.embedder["passage"]) == ("query: ", "passage: ")
+    with pytest.raises(UserError, match="are for vectors: add --embedder"):
+        made(tmp_path / "none", ["ice"], instructions=e5)

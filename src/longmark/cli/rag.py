@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.cli.arguments import (
@@ -46,7 +47,7 @@ def add_to(verbs: Any) -> None:
 
     text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
     one = add_verb(actions, "index", index, text)
-    add(one, "documents", "DOCS", "a folder of .txt, .md, .pdf, .jsonl files, or one such file")
+    add(one, "documents", "DOCS", "a folder of text, PDF and record files, or one such file")
     add(one, "--out", "IDX", "the folder of the index", required=True)
     add(one, "--embedder", "MODEL", "the model of the vectors (default: none, BM25 only)")
     add(one, "--chunk", "N", "the longest passage (default: 1200; 0: uncut)", type=whole, default=1200)
@@ -54,6 +55,13 @@ def add_to(verbs: Any) -> None:
     unit = "unit of --chunk and --overlap (default: characters)"
     add(one, "--unit", "characters|tokens", unit, default="characters")
     add(one, "--tokenizer", "FILE", "a tokenizer.json for --unit tokens (default: the embedder's)")
+    add(one, "--k1", "X", "BM25: what a repeated word adds (default: 1.5)", type=float, default=1.5)
+    add(one, "--b", "X", "BM25: how much a passage's length counts, 0 to 1 (default: 0.75)", type=float, default=0.75)
+    text = "text before each embedded question, such as 'query: ' of E5 models (default: none)"
+    add(one, "--query-instruction", "TEXT", text, default="")
+    text = "text before each embedded passage, such as 'passage: ' (default: none)"
+    add(one, "--passage-instruction", "TEXT", text, default="")
+    add(one, "--map", "FIELD=COLUMN", "read id, title or text of records from this column; repeatable")
     add(one, "--approximate", "", "search the vectors approximately, with faiss")
     add(one, "--skip-bad", "", "skip unreadable documents instead of stopping")
     add_calls(one)
@@ -92,17 +100,24 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
 def index(arguments: argparse.Namespace) -> int:
     from longmark.models.registry import ModelNames
     from longmark.rag import index as rag_index
+    from longmark.rag.bm25 import Weights
     from longmark.rag.chunk import Chunking
+    from longmark.rag.documents import Documents
 
+    documents = Documents(Path(arguments.documents), pairs(arguments.map, "FIELD=COLUMN"))
+    weights = Weights(arguments.k1, arguments.b)
+    instructions = rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction)
     chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
     with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
         built = finish_with(
             models,
             lambda: rag_index.build(
-                arguments.documents,
+                documents,
                 arguments.out,
                 models=models,
                 chunking=chunking,
+                weights=weights,
+                instructions=instructions,
                 approximate=arguments.approximate,
                 skip_bad=arguments.skip_bad,
                 tell=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),

@@ -1,15 +1,18 @@
 """BM25 over passages, by bm25s: the scores of every word in every passage are computed when the index is built.
 
-Lucene's form of the formula, k1 = 1.5, b = 0.75 (the defaults of bm25s). Scores are sums over the question's words, at
-least 0, without an upper end; a passage that shares no word with the question is never found.
+Lucene's form of the formula, by default with k1 = 1.5 and b = 0.75 (those of bm25s; OpenSearch, which CCRS uses, has
+k1 = 1.2). Scores are sums over the question's words, at least 0, without an upper end; a passage that shares no word
+with the question is never found.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-K1, B, METHOD = 1.5, 0.75, "lucene"
+METHOD = "lucene"
 
 WORDS_VERSION = 1
 """Stands in an index: one made with another `tokenize` cannot be asked with this one."""
@@ -46,6 +49,21 @@ def _pairs(run: str) -> tuple[str, ...]:
     return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The parameters of BM25. k1: how much a word that occurs again adds, from 0; b: how much a passage's length
+    counts, from 0 to 1."""
+
+    k1: float = 1.5
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.k1) and self.k1 >= 0):
+            raise UserError(f"--k1 {self.k1:g}: expected a number from 0")
+        if not 0 <= self.b <= 1:
+            raise UserError(f"--b {self.b:g}: expected a number from 0 to 1")
+
+
 class Bm25:
     """An index that was built or loaded; `search` asks it."""
 
@@ -53,14 +71,15 @@ class Bm25:
         self._index = index
 
     @classmethod
-    def build(cls, texts: Iterable[str]) -> Bm25:
+    def build(cls, texts: Iterable[str], weights: Weights | None = None) -> Bm25:
         """The index of texts, read once; in memory: four bytes a word of them, and the index itself."""
         bm25s = _library()
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
             numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]))
-        index = bm25s.BM25(k1=K1, b=B, method=METHOD, backend="numpy")
+        weights = weights or Weights()
+        index = bm25s.BM25(k1=weights.k1, b=weights.b, method=METHOD, backend="numpy")
         if not vocabulary:
             vocabulary[""] = 0  # texts of signs only: an index that finds nothing, of one word that nobody can ask
             numbers = [array("i", [0]) for _ in numbers]

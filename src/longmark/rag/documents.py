@@ -1,7 +1,8 @@
-"""Documents to index: a folder of text, Markdown, PDF and JSON Lines files, or one such file; read one at a time.
+"""Documents to index: a folder of text, Markdown, PDF and record files, or one such file; read one at a time.
 
-A record of a JSON Lines file is a document: its text under `text` (or `content`, `page_content`, `abstract`), with
-`title` and `id` if it has them; the title becomes the text's first paragraph. Other fields are ignored. The text of a
+A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
+`page_content`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes the text's
+first paragraph. Other fields are ignored. The text of a
 PDF file is that of its pages, by pypdf; pictures are not read. What cannot be read is an `Unread`, one line for each;
 files of other kinds are counted, not read.
 """
@@ -11,19 +12,19 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import MissingExtra, UnknownName, UserError
 from longmark.records import sources
 from longmark.records import values as check
 from longmark.records.files import one_line
 
 TEXT = frozenset({".txt", ".text", ".md", ".markdown"})
-RECORDS = frozenset({".jsonl", ".ndjson"})
-READ = TEXT | RECORDS | {".pdf"}
+READ = TEXT | sources.KINDS.keys() | {".pdf"}
+FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
 _TEXTS = ("text", "content", "page_content", "abstract")
@@ -32,7 +33,7 @@ _TEXTS = ("text", "content", "page_content", "abstract")
 @dataclass(frozen=True, slots=True)
 class Document:
     """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
-    path within the folder and its line."""
+    path within the folder and its line (JSON, Parquet: its number)."""
 
     id: str
     text: str
@@ -52,14 +53,22 @@ class Unread:
 
 @dataclass
 class Documents:
-    """The documents under a path; iterate to read them. other: suffix -> files of that kind, which are not read.
+    """The documents under a path; iterate to read them. mapping: a record's field (id, title, text) -> its column;
+    other: suffix -> files of that kind, which are not read.
 
     A link to a file outside the folder is not followed: nobody may have meant to send its text.
-    UserError if there is no such path, a single file of another kind, or a folder with nothing to read.
+    UserError if there is no such path, a single file of another kind, a folder with nothing to read, or a mapping of
+    another field.
     """
 
     path: Path
+    mapping: Mapping[str, str] = field(default_factory=dict)
     other: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        for name in self.mapping:
+            if name not in FIELDS:
+                raise UnknownName("field of --map", name, FIELDS, f"A document has {', '.join(FIELDS)}.")
 
     def __iter__(self) -> Iterator[Document | Unread]:
         self.other.clear()
@@ -120,8 +129,8 @@ class Documents:
         name = self._name(file)
         try:
             self._check(file)
-            if suffix in RECORDS:
-                yield from _records(file, name)
+            if suffix in sources.KINDS:
+                yield from _records(file, name, self.mapping)
                 return
             if (size := file.stat().st_size) > LARGEST:
                 yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
@@ -146,34 +155,38 @@ def _text(raw: bytes) -> str:
         raise ValueError(f"is not UTF-8 (byte 0x{raw[error.start]:02X} at {error.start:,}); save it as UTF-8") from None
 
 
-def _records(file: Path, name: str) -> Iterator[Document | Unread]:
+def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Document | Unread]:
     if not file.stat().st_size:
         yield Unread(name, "is empty")
         return
     try:
-        for line, record in sources.records(file, "jsonl"):
+        for line, record in sources.records(file, sources.KINDS[file.suffix.lower()]):
             where = f"{name}:{line}"
             if isinstance(record, sources.Unreadable):
                 yield Unread(where, record.message)
                 continue
             try:
-                yield _document(record, name, line)
+                yield _document(record, name, line, mapping)
             except ValueError as error:
                 yield Unread(where, str(error))
     except UserError as error:  # the file as a whole
         yield Unread(name, str(error).removeprefix(f"{file} "))
 
 
-def _document(record: Any, file: str, line: int) -> Document:
+def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> Document:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, found {check.found(record)}")
-    name = next((name for name in _TEXTS if record.get(name) is not None), None)
+    names = (mapping["text"],) if "text" in mapping else _TEXTS
+    name = next((name for name in names if record.get(name) is not None), None)
     if name is None:
-        raise ValueError(f"has no text; it is expected under {', '.join(_TEXTS)}")
+        raise ValueError(f"has no text; it is expected under {', '.join(names)}")
+    title_name, id_name = mapping.get("title", "title"), mapping.get("id", "id")
     try:
         text = check.text(name, record[name])
-        title = check.text("title", record.get("title") or "").strip()
-        own_id = None if record.get("id") is None else check.name("id", record["id"])
+        title = check.text(title_name, record.get(title_name) or "").strip()
+        own_id = None if record.get(id_name) is None else check.name(id_name, record[id_name])
+        if own_id is None and "id" in mapping:
+            raise ValueError(f"has no id; --map expects it under {id_name}")
     except check.Problem as problem:
         raise ValueError(str(problem)) from None
     if not text.strip():

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,106 +28,20 @@ from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
 from longmark.rag import dense
-from longmark.rag.bm25 import WORDS_VERSION, Bm25, damaged
+from longmark.rag.bm25 import METHOD, WORDS_VERSION, Bm25, Weights
 from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
+from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
 from longmark.records.files import BadLines, read_object
 from longmark.records.read import seen_ids
 from longmark.records.values import in_one_line
 
 FORMAT = 1
-MANIFEST, LINES, OFFSETS = "index.json", "passages.jsonl", "passages.offsets"
+MANIFEST = "index.json"
 _AGAIN = "index the documents again"
 
 Tell = Callable[[str, int, int | None], None]
 """What is going on, how many are done, out of how many (None: not known)."""
-
-
-# Passages -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A passage. id: the document's, with #number behind if the document has several; document: its id;
-    start, end: characters of the document."""
-
-    id: str
-    text: str
-    document: str
-    start: int
-    end: int
-
-
-class Writer:
-    """Writes passages into a folder, one after the other. A context manager: its end closes the files."""
-
-    def __init__(self, folder: Path) -> None:
-        self._lines = (folder / LINES).open("wb")
-        self._offsets = (folder / OFFSETS).open("wb")
-        self._at = 0
-        self.count = 0
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def add(self, passage: Stored) -> None:
-        line = orjson.dumps(passage) + b"\n"
-        self._lines.write(line)
-        self._offsets.write(self._at.to_bytes(8, "little"))
-        self._at += len(line)
-        self.count += 1
-
-    def __exit__(self, *_error: object) -> None:
-        for file in (self._lines, self._offsets):
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-
-
-class Passages:
-    """The passages of a folder by their number; texts are read where they are asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / LINES
-        self._offsets = array("Q")
-        self._offsets.frombytes((folder / OFFSETS).read_bytes())
-        if sys.byteorder == "big":
-            self._offsets.byteswap()
-        self._file = os.open(self._path, os.O_RDONLY)
-        self._size = os.fstat(self._file).st_size
-
-    def __len__(self) -> int:
-        return len(self._offsets)
-
-    def __getitem__(self, number: int) -> Stored:
-        if not 0 <= number < len(self):
-            raise damaged()
-        start = self._offsets[number]
-        end = self._offsets[number + 1] if number + 1 < len(self) else self._size
-        if not start < end <= self._size:
-            raise damaged()
-        return _stored(os.pread(self._file, end - start, start))
-
-    def texts(self) -> Iterator[str]:
-        """Every text, in the order of the numbers."""
-        with self._path.open("rb") as file:
-            for line in file:
-                yield _stored(line).text
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
-def _stored(line: bytes) -> Stored:
-    try:
-        passage = Stored(**orjson.loads(line))
-    except (ValueError, TypeError):
-        raise damaged() from None
-    if not all(isinstance(text, str) for text in (passage.id, passage.text, passage.document)):
-        raise damaged()
-    return passage
 
 
 # The index ----------------------------------------------------------------------------------------------------------
@@ -149,9 +61,19 @@ class Built:
     cut: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What stands before a question and before a passage when they are embedded; of E5 models, "query: " and
+    "passage: "."""
+
+    query: str = ""
+    passage: str = ""
+
+
 @dataclass(frozen=True)
 class Index:
-    """An index that was loaded. hash: of all its files, 16 hex digits; embedder: name, identity, dimensions."""
+    """An index that was loaded. hash: of all its files, 16 hex digits; embedder: name, identity, dimensions, and the
+    instructions (`query`, `passage`) before each text that it embeds."""
 
     path: Path
     hash: str
@@ -177,38 +99,44 @@ class Index:
 
 
 async def build(
-    documents: str | Path | Iterable[Document],
+    documents: str | Path | Iterable[Document | Unread],
     out: str | Path,
     *,
     models: Models | None = None,
     chunking: Chunking | None = None,
+    weights: Weights | None = None,
+    instructions: Instructions | None = None,
     approximate: bool = False,
     skip_bad: bool = False,
     tell: Tell = lambda _what, _done, _total: None,
 ) -> Built:
     """Makes an index in the folder `out`; an index that is there is replaced at the end, anything else is refused.
 
-    models: with an embedder, for vectors as well as BM25. approximate: a faiss index besides. BadInput, a line for each
+    models: with an embedder, for vectors as well as BM25. weights: k1 and b of BM25. instructions: what the embedder
+    reads before a question and before a passage. approximate: a faiss index besides. BadInput, a line for each
     document that cannot be read, unless `skip_bad`; UserError if there is nothing to index. All of them come before the
     embedder is asked.
     """
-    chunking, out = chunking or Chunking(), Path(out)
+    chunking, weights, out = chunking or Chunking(), weights or Weights(), Path(out)
+    instructions = instructions or Instructions()
     chunker = Chunker(chunking)
     embedder = models.backends.embedder if models is not None else None
     if approximate and embedder is None:
         raise UserError("--approximate needs vectors: add --embedder MODEL")
+    if (instructions.query or instructions.passage) and embedder is None:
+        raise UserError("--query-instruction and --passage-instruction are for vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
     with _new_folder(out) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
         with closing(Passages(folder)) as stored:
             tell("BM25", 0, built.passages)
-            Bm25.build(stored.texts()).save(folder / "bm25")
+            Bm25.build(stored.texts(), weights).save(folder / "bm25")
             tell("BM25", built.passages, built.passages)
             described = None
             if models is not None and embedder is not None:
-                described = await _write_vectors(models, embedder, stored, folder, approximate, tell)
+                described = await _write_vectors(models, stored, folder, instructions, approximate, tell)
                 built = replace(built, cut=_cut(embedder, stored))
-        _write_manifest(folder, built, chunking, described)
+        _write_manifest(folder, built, chunking, weights, described)
     return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
 
 
@@ -350,17 +278,21 @@ def _write_passages(
 
 
 async def _write_vectors(
-    models: Models, embedder: Embedder, stored: Passages, folder: Path, approximate: bool, tell: Tell
+    models: Models, stored: Passages, folder: Path, instructions: Instructions, approximate: bool, tell: Tell
 ) -> dict[str, Any]:
+    embedder = models.backends.embedder
+    assert embedder is not None
     count = len(stored)
     tell("vectors", 0, count)
     path = folder / dense.VECTORS
-    dimensions = await dense.embed_all(models, stored.texts(), count, path, lambda n: tell("vectors", n, count))
+    texts = (instructions.passage + text for text in stored.texts())
+    dimensions = await dense.embed_all(models, texts, count, path, lambda n: tell("vectors", n, count))
     if approximate:
         tell("approximate index", 0, count)
         dense.build_approximate(dense.load_vectors(path), folder / dense.APPROXIMATE)
         tell("approximate index", count, count)
-    return {"name": embedder.name, "identity": embedder.identity, "dimensions": dimensions}
+    facts = {"name": embedder.name, "identity": embedder.identity, "dimensions": dimensions}
+    return {**facts, **asdict(instructions)}
 
 
 def _cut(embedder: Embedder, stored: Passages) -> int | None:
@@ -376,7 +308,9 @@ def _cut(embedder: Embedder, stored: Passages) -> int | None:
     return sum(len(text.encode("utf-8", "replace")) > limit and count(text) > limit for text in stored.texts())
 
 
-def _write_manifest(folder: Path, built: Built, chunking: Chunking, embedder: dict[str, Any] | None) -> None:
+def _write_manifest(
+    folder: Path, built: Built, chunking: Chunking, weights: Weights, embedder: dict[str, Any] | None
+) -> None:
     from longmark import __version__
 
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
@@ -391,6 +325,7 @@ def _write_manifest(folder: Path, built: Built, chunking: Chunking, embedder: di
         "overlap": chunking.overlap,
         "unit": chunking.unit,
         "tokenizer": chunking.tokenizer.name if chunking.tokenizer else None,
+        "bm25": {"method": METHOD, **asdict(weights)},
         "embedder": embedder,
         "files": {
             path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)} for path in files

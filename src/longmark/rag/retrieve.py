@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from longmark.errors import UnknownName, UserError
 from longmark.models.handles import Models
 from longmark.rag import dense
-from longmark.rag.index import Index, Stored
+from longmark.rag.index import Index
+from longmark.rag.passages import Stored
 
 METHODS = ("bm25", "dense", "hybrid")
 
@@ -75,7 +76,8 @@ class Retriever:
     async def _dense(self, questions: Sequence[str], k: int) -> list[dense.Found]:
         assert self._models is not None
         assert self.index.vectors is not None
-        rows = dense.unit_rows(await self._models.embed(list(questions)))
+        instruction = (self.index.embedder or {}).get("query", "")
+        rows = dense.unit_rows(await self._models.embed([instruction + question for question in questions]))
         if rows.shape[1] != self.index.vectors.shape[1]:
             raise UserError(
                 f"the embedder gave vectors of {rows.shape[1]} numbers, and {self.index.path} has vectors of "

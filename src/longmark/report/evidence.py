@@ -356,7 +356,10 @@ def _questions(its: Results) -> View:
         evidence, questions = row.evidence, _list(row.evidence["questions"])
         blocks.append(("head", "From the masked answer" if part == "masked" else "From the answer as it is"))
         if evidence.get("masked_answer"):
-            slots = {f"[{slot.upper()}]" for slot in evidence.get("masked_by_code", {})}
+            slots = {
+                f"[{slot.upper()}]"
+                for slot in (evidence.get("masked_by_code") or evidence.get("rewritten_placeholders", {}))
+            }
             blocks.append(("masked", _as(str, evidence["masked_answer"]), slots))
         if questions in shown:
             blocks.append(("note", "The same questions with the same cosines."))
