@@ -17,7 +17,6 @@ from longmark.scores.index import ScoreIndex, Spent
 from longmark.scores.manifest import Manifest, MetricFacts
 
 _UNKNOWN = "not recorded"
-_COUNTS = ("rows", "calls", "from_cache", "requests", "retries", "rate_limited")
 
 
 def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tuple[str, str, str]:
@@ -245,59 +244,25 @@ def _usage(entry: Spent) -> list[str]:
 
 
 def provenance(manifest: Manifest) -> dict[str, Any]:
-    """A run's settings: `name`, `facts`, the `columns` and rows of its `sessions`, `packages`, and the whole manifest
-    as indented JSON (`raw`)."""
-    data, fixed = manifest.data, manifest.fixed
-    if not data:
-        return {"name": manifest.folder.name, "facts": {"Settings": _UNKNOWN}, "sessions": [], "raw": ""}
-    environment = data.get("environment")
+    """A run's settings: `name`, `facts`, `sessions`, `packages`, and the whole manifest as indented JSON (`raw`)."""
+    data, environment = manifest.data, manifest.data.get("environment")
     environment = environment if isinstance(environment, dict) else {}
-    facts = {
-        "Examples": f"{data.get('source') or _UNKNOWN}{_read(data.get('examples'))}",
-        "Models": {role: ", ".join(names) for role, names in manifest.models.items()} or "no model",
-        "Metrics": fixed.get("metrics"),
-        "Parameters": fixed.get("params") or "defaults",
-        "Prompts": fixed.get("prompts") or "no prompt",
-        "Scoring": fixed.get("scoring"),
-        "Seed": fixed.get("seed", _UNKNOWN),
-        "longmark": data.get("longmark"),
-        "Python": environment.get("python"),
-        "Platform": environment.get("platform"),
-        "Git": _git(environment["git"]) if "git" in environment else None,
-        "Started": data.get("created"),
-        "Ended": data.get("finished") or "not yet",
-    }
-    columns = [(name.replace("_", " ").capitalize(), True) for name in (*_COUNTS, "cost", "time")]
+    shown = (
+        {
+            **data,
+            **manifest.fixed,
+            **environment,
+            "models": {role: ", ".join(names) for role, names in manifest.models.items()} or "no model",
+        }
+        if data
+        else {}
+    )
+    for key in ("fixed", "environment", "sessions", "packages"):
+        shown.pop(key, None)
     return {
         "name": manifest.folder.name,
-        "facts": {name: _UNKNOWN if fact in (None, "", [], {}) else fact for name, fact in facts.items()},
-        "columns": [("Started", False), *columns, ("Stopped by", False)],
-        "sessions": list(map(_session, manifest.sessions)),
+        "facts": {key.replace("_", " ").capitalize(): fact for key, fact in shown.items()} or {"Settings": _UNKNOWN},
+        "sessions": manifest.sessions,
         "packages": environment.get("packages") or _UNKNOWN,
-        "raw": as_json(data),
+        "raw": as_json(data) if data else "",
     }
-
-
-def _read(examples: Any) -> str:
-    if not isinstance(examples, dict) or "read" not in examples:
-        return ""
-    limit = examples.get("limit")
-    return f" ({examples['read']} read{f', limited to {limit}' if limit is not None else ''})"
-
-
-def _git(git: Any) -> str:
-    if not isinstance(git, dict) or not git.get("commit"):
-        return "not in a git repository"
-    dirty = git.get("dirty")
-    state = "state not recorded" if not isinstance(dirty, bool) else "with uncommitted changes" if dirty else "clean"
-    return f"{git['commit']}, {state}"
-
-
-def _session(session: dict[str, Any]) -> list[str]:
-    ended = session.get("stopped") or ("end" if session.get("ended") else "no end recorded")
-    figures = ["–"] * (len(_COUNTS) + 2)
-    if _recorded(session):
-        usd = session.get("usd")
-        figures = [*(integer(_sum([session], key)) for key in _COUNTS)]
-        figures += [dollars(usd if isinstance(usd, int | float) else None), duration(_sum([session], "seconds"))]
-    return [str(session.get("started") or _UNKNOWN), *figures, str(ended)]
