@@ -31,8 +31,10 @@ test: $(VENV)/.stamp
 check: $(VENV)/.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow" -n auto --maxprocesses 4 --dist loadscope
+	@# types are checked while the tests run, and reported after them
+	$(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
+	$(BIN)/pytest -m "not slow" -n auto --maxprocesses 4 --dist loadscope; tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/mypy.txt; exit $$((tests || types))
 
 # What needs the judge for longer than a unit test may take: documented commands on the embedded judge.
 test-embedded: $(VENV)/.stamp

