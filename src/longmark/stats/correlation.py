@@ -143,8 +143,9 @@ def mean_correlation(
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
+    through_z: bool = True,
 ) -> MeanCorrelation:
-    """tanh of the mean of atanh(r) over systems, each counting once.
+    """tanh of the mean of atanh(r) over systems, each counting once; the plain mean of r without `through_z`.
 
     x, y: two metrics' scores by system; position i is question i in every system, None if missing. The interval
     leaves out a question in all systems at once, since systems that answer the same questions vary together; with
@@ -179,13 +180,16 @@ def mean_correlation(
         left_out = tuple(name for name in by_system if name not in values)
         return replace(empty, value=signs.pop(), left_out=left_out, reason=_NO_Z)
     z = math.fsum(math.atanh(values[name]) for name in used) / len(used)
+    if not through_z:
+        used = list(values)
+        empty, z = replace(empty, left_out=()), math.atanh(math.fsum(values.values()) / len(values))
     if any(by_system[name].low is None for name in used):
         return replace(empty, value=math.tanh(z), reason="a system has no interval of its own")
     parts = np.zeros(rows if numbers is None else int(numbers.max()) + 1)
     for name in used:
         own = found[name][1]
         assert own is not None  # every estimate with an interval has these
-        parts += own / (1 - values[name] ** 2) / len(used)
+        parts += own / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
     units = min(by_system[name].n if numbers is None else by_system[name].clusters or 0 for name in used)
     half = t_quantile(level, units - 1) * float(np.linalg.norm(parts))
     return replace(empty, value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,15 +76,16 @@ def metaeval(
 ) -> Metaeval:
     """Compares metrics with human ratings or choices. Needs the extra `stats`.
 
-    rows      a run's folder, a file of rows, Rows, or several of these
+    rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs
     human     a file of ratings (`example_id, label, value, rater`) or of choices (`question_id, a, b, choice, rater`),
-              or such records
+              such records, or RAGChecker's file of labelled pairs
     options   see `Options`: metrics, labels, mapping, by, raters, order, lower, round, alpha, seed
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
     from longmark.analysis.metaeval.choices import choice_label
     from longmark.analysis.metaeval.labels import check_any, join
+    from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.records.labels import read_labels
     from longmark.report.format import counted, direction
@@ -95,8 +96,17 @@ def metaeval(
         if name not in known:
             raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
     chosen = Options(**options)
-    given = read_labels(human, mapping=chosen.mapping, by=chosen.by, labels=chosen.labels, raters=chosen.raters)
-    scores = read_answers(rows, chosen.metrics, chosen.lower)
+    pairs = pairs_in(human)
+    given = read_labels(
+        human if pairs is None else labels_of(pairs, human),
+        mapping=chosen.mapping,
+        by=chosen.by,
+        labels=chosen.labels,
+        raters=chosen.raters,
+    )
+    if pairs is not None:
+        given = replace(given, name=str(human))
+    scores = read_answers(_sources(rows), chosen.metrics, chosen.lower)
     for name in chosen.order:
         if name not in given.labels:
             hint = f"The labels are {', '.join(given.labels[:20])}."
@@ -120,3 +130,14 @@ def metaeval(
         options=chosen,
         notices=(*scores.notices, *notices),
     )
+
+
+def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:
+    """The sources, with the rows of files in RAGChecker's layout in place of them."""
+    from longmark.analysis.metaeval.ragchecker import pairs_in, rows_of
+
+    listed = [rows] if isinstance(rows, str | Path) else list(rows)
+    if not any(isinstance(source, str | Path) for source in listed):
+        return listed  # type: ignore[return-value]  # Row objects
+    found: list[Any] = [(pairs_in(source), source) for source in listed]
+    return [source if pairs is None else rows_of(pairs, source) for pairs, source in found]

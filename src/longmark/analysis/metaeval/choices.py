@@ -15,8 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.analysis.metaeval.results import (
     Comparison,
@@ -25,6 +28,7 @@ from longmark.analysis.metaeval.results import (
     clusters_of,
     compared,
     groups_of,
+    oriented,
     unscored,
 )
 from longmark.records.labels import Labels
@@ -34,6 +38,7 @@ from longmark.stats.means import mean_estimate
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share, share
 from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats
 
 LONGER = "always the longer answer"
 ALWAYS = "always the most frequent choice"
@@ -82,7 +87,7 @@ class ChoiceLabel:
     """All results on one label on which people chose between two answers.
 
     human: a, b, tie -> pairs; undecided: pairs without a majority; same: how often two metrics make the same choice;
-    places: decimals that scores are rounded to."""
+    places: decimals that scores are rounded to. graded, graded_raters: of graded preferences, else empty."""
 
     label: str
     join: Join
@@ -95,6 +100,8 @@ class ChoiceLabel:
     same: tuple[Comparison, ...]
     positions: tuple[Position, ...]
     places: int
+    graded: tuple[GradedResult, ...] = ()
+    graded_raters: tuple[GradedResult, ...] = ()
 
 
 def choice_label(
@@ -121,6 +128,8 @@ def choice_label(
         how = BASELINE if facts is None else direction(facts)
         metrics.append(sample.metric(name, how, missing, choices))
     right = {name: sample.right(choices) for name, choices in chosen.items()}
+    apart = {name: _differences(scores, name, pairs) for name in scores.metrics}
+    of_metrics, of_raters = graded(pairs, apart, options.level)
     return ChoiceLabel(
         label=label,
         join=its,
@@ -133,6 +142,8 @@ def choice_label(
         same=tuple(Comparison(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
         positions=tuple(_positions(pairs, options.level)),
         places=options.round,
+        graded=of_metrics,
+        graded_raters=of_raters,
     )
 
 
@@ -162,6 +173,13 @@ def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: in
     return [
         None if a is None or b is None else _better(sign * round(a, places), sign * round(b, places)) for a, b in both
     ]
+
+
+def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:
+    """b - a in each pair, oriented so that above 0 the metric prefers b; NaN where one is unscored."""
+    column = oriented(scores.column(metric), scores.metrics[metric])
+    places = np.array([pair.places for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    return np.asarray(column[places[:, 1]] - column[places[:, 0]])
 
 
 @dataclass(frozen=True, slots=True)

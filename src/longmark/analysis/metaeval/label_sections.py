@@ -313,6 +313,8 @@ def _powered(part: RatingLabel, ci: Interval) -> Section:
 def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
     """Accuracy, differences, groups, agreement of metrics, position bias."""
     yield _accuracy(part, ci)
+    if part.graded:
+        yield _graded(part, ci)
     if part.differences:
         columns: tuple[Column, ...] = (
             Column("only first right", "result.only_first", key="only_first"),
@@ -373,6 +375,30 @@ def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
     figure = forest(rows, f"Accuracy on a, b or tie ({part.label})", round(1 / 3, 3))
     says = "How often a metric makes the choice of the majority of the raters."
     return Section("Accuracy on human choices", says, (table,), (figure,))
+
+
+def _graded(part: ChoiceLabel, ci: Interval) -> Section:
+    def table(name: str, title: str, first: Column, items: Sequence[Any], note: str) -> Table:
+        how = (first, Column("figure"), *ci("Pearson", "pearson"), *ci("Spearman", "spearman"))
+        more = (Column("n", "pearson.n"), questions_of("pearson"), Column("missing", "pearson.missing"))
+        return Table(name, title, (*how, *more, Column("reason", "pearson.reason")), items, note)
+
+    note = (
+        "all labels: every label beside its pair's difference of scores (b - a). mean of raters: of the raters' "
+        "correlations. raters' mean: each pair's mean label. Above 0: the metric agrees. Intervals: jackknife over "
+        "questions."
+    )
+    tables = [table("graded", "Graded preferences against metrics", Column("metric"), part.graded, note)]
+    if part.graded_raters:
+        note = (
+            "plain: the labels of the first against those of the second. symmetrised: each two labels in both orders."
+        )
+        raters = table(
+            "graded_raters", "Raters against each other", Column("raters", "metric"), part.graded_raters, note
+        )
+        tables.append(raters)
+    says = "Correlation of graded preferences with the difference of a metric's scores, in four ways that differ."
+    return Section("Correlation with graded preferences", says, tables)
 
 
 def _same(part: ChoiceLabel, ci: Interval) -> Section:

@@ -141,7 +141,8 @@ class Item:
     """An answer with its ratings on one label, or two answers to one question with the choices between them.
 
     places: in `AnswerScores.answers`, of the answer, or of a and b; () without a row, with the reason. choices: (rater,
-    choice, swapped): a choice is of this item's a or b; swapped: b was shown first.
+    choice, swapped): a choice is of this item's a or b; swapped: b was shown first. grades: (rater, grade), above 0 for
+    this item's b.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Item:
     groups: tuple[str | None, ...]
     ratings: tuple[Label, ...] = ()
     choices: tuple[tuple[str, str, bool], ...] = ()
+    grades: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +216,15 @@ def _item(scores: AnswerScores, lines: Sequence[tuple[Label | Choice, Place]]) -
         ratings = tuple(one for one, _ in lines if isinstance(one, Label))
         return Item(name, question or name, places, reason, first.groups, ratings)
     name = f"{first.a} / {first.b}" if first.question_id is None else f"{first.question_id}: {first.a} / {first.b}"
-    choices = []
+    choices, grades = [], []
     for one, (its, _) in lines:
         assert isinstance(one, Choice)
         swapped = its != places if its else one.a != first.a
         choices.append((one.rater, _SWAPPED[one.choice] if swapped else one.choice, swapped))
-    return Item(name, question or first.question_id or name, places, reason, first.groups, choices=tuple(choices))
+        if one.grade is not None:
+            grades.append((one.rater, -one.grade if swapped else one.grade))
+    question = question or first.question_id or name
+    return Item(name, question, places, reason, first.groups, (), tuple(choices), tuple(grades))
 
 
 def _rated(scores: AnswerScores, rating: Label) -> Place:
