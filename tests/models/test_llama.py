@@ -242,8 +242,8 @@ def test_files_that_are_no_models(fake: Callable[[], LlamaCpp], tmp_path: Path, 
         LlamaCpp.gguf(tmp_path / "text.gguf")
     with pytest.raises(ModelNotInstalled, match="longmark models install judge"):
         LlamaCpp.embedded("judge")
-    with pytest.raises(UnknownName, match="The embedded chat models are: judge, small"):
-        LlamaCpp.embedded("embedder")
+    with pytest.raises(UnknownName, match="The embedded models are: judge, small"):
+        LlamaCpp.embedded("jury")
     model = fake()
     assert model.identity.startswith("gguf:sha256:")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

@@ -54,8 +54,7 @@ def vary(arguments: argparse.Namespace) -> int:
         given = models if arguments.generator else None
         at_once = 2 * arguments.concurrency
         varied = finish_with(
-            models,
-            lambda: variants.vary(examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once),
+            models, lambda: variants.vary(examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once)
         )
     if varied.examples:
         write_examples(varied.examples, arguments.out)

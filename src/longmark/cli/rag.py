@@ -136,12 +136,13 @@ def index(arguments: argparse.Namespace) -> int:
 
 def answer(arguments: argparse.Namespace) -> int:
     from longmark.rag import answer as rag_answer
+    from longmark.rag.index import load
     from longmark.rag.retrieve import Retriever
     from longmark.records.read import Reading
     from longmark.records.write import format_of
 
     format_of(arguments.out, "--out ")
-    how, found = _answering(arguments), _index(arguments)
+    how, found = _answering(arguments), load(arguments.index)
     names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
         retriever = Retriever(found, models, arguments.retriever)
@@ -168,11 +169,12 @@ def answer(arguments: argparse.Namespace) -> int:
 
 def grid(arguments: argparse.Namespace) -> int:
     from longmark.rag import grid as rag_grid
+    from longmark.rag.index import load
     from longmark.rag.retrieve import Retriever
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.readers_of(arguments.reader)
-    how, found = _answering(arguments), _index(arguments)
+    how, found = _answering(arguments), load(arguments.index)
     with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, registry):
         retrievers = [Retriever(found, models, name) for name in names]
         with_readers = _with_readers(registry, models, readers)
@@ -242,12 +244,6 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
     if reading.bad:
         print(f"{counted(reading.bad, 'bad record')} skipped.", file=sys.stderr)
     return questions
-
-
-def _index(arguments: argparse.Namespace) -> Index:
-    from longmark.rag.index import load
-
-    return load(arguments.index)
 
 
 def _answering(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -148,11 +148,7 @@ class FakeReranker(_Fake):
     requests: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
-        self,
-        score: Callable[[str, str], float] | None = None,
-        *,
-        name: str = "fake",
-        width: int | None = None,
+        self, score: Callable[[str, str], float] | None = None, *, name: str = "fake", width: int | None = None
     ) -> None:
         super().__init__("reranker", name, width)
         self._score = score or _overlap

@@ -78,10 +78,6 @@ class LlamaCpp:
     @classmethod
     def embedded(cls, name: str) -> LlamaCpp:
         """The installed model of this name; `UnknownName`, `ModelNotInstalled`."""
-        chat = [model.name for model in catalogue.MODELS.values() if model.kind == "chat"]
-        if name not in chat:
-            hint = f"The embedded chat models are: {', '.join(chat)}."
-            raise errors.UnknownName("embedded chat model", name, chat, hint)
         return cls(catalogue.model_path(name), f"embedded:{name}")
 
     @classmethod

@@ -73,13 +73,7 @@ class Registry:
         for name in names:
             if names.count(name) > 1:
                 raise UserError(f"--judge {name} was given twice: the judges of a jury must differ")
-        return Backends(
-            judges=judges,
-            generator=one("generator", given.generator),
-            embedder=one("embedder", given.embedder),
-            reranker=one("reranker", given.reranker),
-            lm=one("lm", given.lm),
-        )
+        return Backends(judges, **{role: one(role, getattr(given, role)) for role in ROLES[1:]})
 
     def open(self, role: str, name: Name) -> Any:
         """The backend of a name in a role; a backend is itself."""

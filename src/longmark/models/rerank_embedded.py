@@ -16,15 +16,7 @@ from collections.abc import Sequence
 
 from longmark.errors import RequestRefused
 from longmark.models.llama import TOP_LOGPROBS
-from longmark.models.protocols import (
-    Capabilities,
-    Chat,
-    ChatReply,
-    ChatRequest,
-    RerankReply,
-    Tokens,
-    total_tokens,
-)
+from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RerankReply, Tokens, total_tokens
 from longmark.prompts import SYSTEM, Prompt, PromptBook
 
 PROMPT = Prompt(

@@ -131,11 +131,7 @@ class TransformersLM(LazyModel):
         message = [{"role": "user", "content": mark}]
         whole = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
         before, _, after = whole.partition(mark)
-        return [
-            *_ids(tokenizer, before, special=True),
-            *_ids(tokenizer, prompt),
-            *_ids(tokenizer, after, special=True),
-        ]
+        return [*_ids(tokenizer, before, special=True), *_ids(tokenizer, prompt), *_ids(tokenizer, after, special=True)]
 
     def _reply(
         self, tokenizer: Any, sequence: _Sequence, logprobs: list[float], entropies: list[float], cached: int
