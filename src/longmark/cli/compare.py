@@ -14,6 +14,8 @@ def add_to(verbs: Any) -> None:
     by = "compare runs or systems (default: run if several runs are given, else system)"
     add(one, "--by", "", by, action="store", choices=("run", "system"))
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
+    add(one, "--complete", "", complete)
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
 
@@ -49,7 +51,8 @@ def compare(arguments: argparse.Namespace) -> int:
     from longmark.analysis.compare import compare as compared
     from longmark.analysis.compare.page import document
 
-    options = {"systems": split(arguments.systems), "draws": arguments.draws}
+    options = {name: getattr(arguments, name) for name in ("draws", "complete")}
+    options["systems"] = split(arguments.systems)
     return _published(arguments, compared, options, document)
 
 

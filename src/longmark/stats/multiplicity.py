@@ -13,8 +13,7 @@ None and does not count in m.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,27 +72,3 @@ def _adjusted(p: Floats, method: str) -> Floats:
         raised = p[order] * (m / ranks)  # in this order rounding cannot take it below p
         result[order] = np.minimum.accumulate(raised[::-1])[::-1]
     return np.minimum(result, 1.0)
-
-
-def holm_over_families(
-    p_values: Mapping[str, Sequence[float | None]],
-) -> dict[str, tuple[float | None, ...]]:
-    """p-values that hold within a family (Tukey's over the pairs of a metric), adjusted over the families.
-
-        p of the i-th smallest  ->  r_i p, at least that of the smaller ones, at most 1
-        r_i: the families with a p at least as large still to come, the i-th among them
-
-    Once every p of a family is rejected, that family no longer counts (the sequential rejection principle of Goeman and
-    Solari, 2010, on Holm's steps). With one p a family this is Holm's correction. None stays None and does not count.
-    """
-    tested = [(p, name, i) for name, column in p_values.items() for i, p in enumerate(column) if p is not None]
-    waiting = Counter(name for _, name, _ in tested)
-    found: dict[str, list[float | None]] = {name: [None] * len(column) for name, column in p_values.items()}
-    least = 0.0
-    for p, name, i in sorted(tested, key=lambda one: one[0]):
-        least = max(least, min(1.0, p * len(waiting)))
-        found[name][i] = least
-        waiting[name] -= 1
-        if not waiting[name]:
-            del waiting[name]
-    return {name: tuple(column) for name, column in found.items()}

@@ -1,7 +1,5 @@
 """Paired permutation tests of a mean difference: under the null hypothesis each difference could have had either sign.
 
-`paired_permutation` tests one pair of columns, `sign_flips` every pair of a table at once.
-
 Where there are few differences other than zero, every pattern of signs is looked at; otherwise patterns are drawn. A
 drawn pattern is a row of bits: for eight differences at a time, a byte points into a table of their 256 signed sums, so
 that no sign is ever multiplied. Values that belong together can be given one cluster: its differences turn sign as one.
@@ -12,18 +10,16 @@ the observed one among them, (count + 1) / (permutations + 1), so that p is neve
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from longmark.errors import UserError
 from longmark.stats.results import DIRECTIONS, GREATER, LESS, TWO_SIDED, PermutationTest
-from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
+from longmark.stats.samples import Floats, Seed, Values, check_count, cluster_numbers, complete_rows, generator
 
 _FEWEST = 3
 _EXACT = 20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
-_EXACT_TABLE = 16  # rows of a table up to which all patterns are looked at
-_CELLS = 1_000_000  # signs held at once
 _BYTE = 8
 _SIGNS = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(_BYTE)) & 1)  # 256 patterns x 8 signs
 _CHUNK = 50_000  # patterns that are drawn at once
@@ -127,36 +123,3 @@ def sign_flip_p(differences: Floats, permutations: int, random: np.random.Genera
     close = rounding(float(np.abs(differences).max()), 0.0) * len(differences)
     sums = _drawn_sums(differences, permutations, random)
     return (_reached(sums, float(differences.sum()), close, TWO_SIDED) + 1) / (permutations + 1)
-
-
-def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]], permutations: int, seed: int) -> list[float | None]:
-    """The two-sided p of each pair by itself, by the paired permutation test; None for fewer than three rows.
-
-    table: complete, questions x systems. All pairs share their patterns of signs. Up to 16 questions every pattern is
-    looked at and p = count / patterns; else p = (count + 1) / (permutations + 1).
-    """
-    n = len(table)
-    if n < 3:
-        return [None] * len(pairs)
-    left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    differences = table[:, left] - table[:, right]
-    largest = float(np.abs(table).max())
-    close = np.array([rounding(float(widest), largest) for widest in np.abs(differences).max(axis=0)])
-    needed = np.abs(differences.sum(axis=0)) - close * n
-    level = table - table.mean(axis=1, keepdims=True)  # a shift of a question moves no difference
-    reached = np.zeros(len(pairs), dtype=np.int64)
-    exact = n <= _EXACT_TABLE
-    for bits in [(np.arange(2**n)[:, None] >> np.arange(n)) & 1] if exact else _drawn_bits(n, permutations, seed):
-        sums = (1.0 - 2.0 * bits) @ level
-        for i, (a, b) in enumerate(pairs):
-            reached[i] += np.count_nonzero(np.abs(sums[:, a] - sums[:, b]) >= needed[i])
-    if exact:
-        return [float(count / 2**n) for count in reached]
-    return [float((count + 1) / (permutations + 1)) for count in reached]
-
-
-def _drawn_bits(n: int, permutations: int, seed: int) -> Iterator[Ints]:
-    random = np.random.default_rng((seed, 1))
-    step = max(1, _CELLS // n)
-    for start in range(0, permutations, step):
-        yield random.integers(0, 2, (min(step, permutations - start), n), dtype=np.int8).astype(np.int64)

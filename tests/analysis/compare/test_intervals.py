@@ -43,10 +43,10 @@ def test_three_values_by_hand(tmp_path):
 
 def test_values_equal_but_for_rounding_are_equal():
     values = np.full(20, 0.3) + np.array([0.0, 5e-17] * 10)
-    found = of_mean(values, (-1, 1), 1.0, 0.95)
+    found = of_mean(values, None, (-1, 1), 1.0, 0.95)
     assert found.method == "all equal"
     assert there(found.low) < 0.3 < there(found.high)
-    none = of_mean(values, (None, None), 1.0, 0.95)
+    none = of_mean(values, None, (None, None), 1.0, 0.95)
     assert (none.low, "no bounds" in there(none.reason)) == (None, True)
 
 

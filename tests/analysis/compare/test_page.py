@@ -46,7 +46,7 @@ def test_no_significant_difference_is_not_equality(tmp_path):
     page = document(found)
     assert cells(page.sections[0].tables[0])["conclusion"] == "no significant difference"
     assert page.sections[0].note.startswith("No significant difference does not mean equal")
-    assert cells(page.sections[2].tables[0])["detectable"] == found.metrics[0].pairs[0].detectable
+    assert cells(page.sections[2].tables[0])["detectable"] == found.metrics[0].pairs[0].test.detectable
 
 
 def test_if_neither_direction_is_better_no_system_is_called_better(tmp_path):
@@ -83,7 +83,7 @@ def test_what_was_not_tested_has_a_reason(tmp_path):
     found = compare([run_of(tmp_path / "run", {k: {RELEVANCE: [0.1, v]} for k, v in {"x": 0.5, "y": 0.9}.items()})])
     page = document(found)
     assert page.sections[0].says == "Nothing was tested."
-    why = "the test needs at least 3 questions with scores of every system; found 2"
+    why = "the test needs at least 3 common questions; found 2"
     assert cells(page.sections[0].tables[0])["conclusion"] == "not tested: too few questions"
     assert why in str(cells(page.sections[2].tables[0])["reason"])
     assert "not tested" in drawn(differences(found.metrics))

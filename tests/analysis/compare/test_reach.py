@@ -1,47 +1,15 @@
 """What so many questions can show: a difference four times in five, or none at all."""
 
-import itertools
-
-import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, EASE, METRICS, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.power import detectable, factors, undetectable
+from longmark.analysis.compare.power import undetectable
 from longmark.analysis.metrics_study.page import document as metrics_document
 from longmark.analysis.metrics_study.study import metrics_study
 from longmark.stats.hypotheses import Hypothesis
-from longmark.stats.tukey import tukey
-
-
-@pytest.mark.parametrize(("n", "others"), [(8, ()), (60, (0.0,)), (60, (3.0, -3.0))])
-def test_the_detectable_difference_is_found_four_times_in_five(n, others):
-    """Of simulated samples with that difference the test finds .8 (binomial 99.9 % interval for 400), also where other
-    systems lie far apart, which widens what chance does."""
-    random = np.random.default_rng(2)
-    means = np.array([0.0, 0.0, *others])
-    systems = len(means)
-    pilot = random.normal(0, 1, (n, systems))
-    pilot -= pilot.mean(axis=0)
-    pilot = pilot @ np.linalg.cholesky(np.linalg.inv(pilot.T @ pilot / (n - 1)))  # variances 1, covariances 0
-    named = there(detectable(pilot + means, ((0, 1),), 0.05)[0])
-    means[:2] = named / 2, -named / 2
-    found = 0
-    for i in range(400):
-        table = random.normal(0, 1, (n, systems)) + means
-        found += there(tukey(table, "abcd"[:systems], permutations=499, seed=i).pairs[0].p) <= 0.05
-    assert 0.73 <= found / 400 <= 0.87
-
-
-def test_the_detectable_difference_by_hand():
-    # differences .4 0 .2 .3: squares from the mean .0875; r = 1.959964, n - r^2 = .158541;
-    # r sqrt(.0875 / 4 / .158541) + .841621 sqrt(.0875 / 3 / 4) = .728031 + .071867
-    table = np.array([[0.9, 0.5], [0.8, 0.8], [0.7, 0.5], [0.6, 0.3]])
-    assert detectable(table, ((0, 1),), 0.05)[0] == pytest.approx(0.799898, abs=1e-5)
-    assert detectable(table[:3], ((0, 1),), 0.05) == [None]  # 3 < r^2
-    assert detectable(np.full((20, 2), 0.5), ((0, 1),), 0.05) == [None]
 
 
 @pytest.mark.parametrize(
@@ -62,20 +30,18 @@ def test_where_no_difference_could_be_found(systems, questions, draws, factor, n
     assert (found is None) if needed is None else (needed in there(found))
 
 
-@pytest.mark.parametrize(("systems", "metrics"), list(itertools.product((2, 3), (1, 2, 5))))
+@pytest.mark.parametrize(("systems", "metrics"), [(2, 1), (2, 5), (3, 1), (3, 2)])
 def test_with_as_many_questions_as_are_needed_a_difference_is_found(tmp_path, systems, metrics):
-    said = there(undetectable(systems, 3, 10_000, metrics, 0.001))
+    said = there(undetectable(2, 3, 10_000, 1.0, 0.001))
     needed = int(said.split("at least ")[1].split()[0])
     names = [f"m{i}" for i in range(metrics)]
     for n, found in ((needed, True), (needed - 1, False)):
         values = {f"s{s}": {name: [s + 0.01 * i for i in range(n)] for name in names} for s in range(systems)}
         done = compare([run_of(tmp_path / f"{n}", values)], alpha=0.001, draws=20_000)
         assert any(pair.significant for one in done.metrics for pair in one.pairs) is found
-
-
-def test_a_metric_of_which_every_pair_is_found_counts_no_more():
-    p: dict[str, list[float | None]] = {"a": [0.001, 0.02], "b": [0.001, 0.4], "c": [0.9], "d": [None]}
-    assert factors(p, 0.05) == {"a": 3, "b": 2, "c": 2, "d": 3}
+        assert (
+            any(there(one.undetectable).startswith("no difference") for one in done.metrics if not found) is not found
+        )
 
 
 def test_five_questions_show_nothing_and_say_so(tmp_path):
@@ -88,18 +54,6 @@ def test_five_questions_show_nothing_and_say_so(tmp_path):
     row = dict(zip([column.field for column in table.columns], table.rows[0], strict=True))
     assert (row["detectable"], row["significant"]) == (None, False)
     assert "at least 6 are needed" in str(row["reason"])
-
-
-def test_two_metrics_on_six_questions_show_nothing(tmp_path):
-    values = {
-        s: {m: [x + 0.01 * i for i in range(6)] for m in (RELEVANCE, CORRECTNESS)} for s, x in (("a", 0), ("b", 1))
-    }
-    found = compare([run_of(tmp_path / "run", values)])
-    assert [there(metric.pairs[0].p) for metric in found.metrics] == [0.0625, 0.0625]
-    assert all("at least 7 are needed" in there(metric.undetectable) for metric in found.metrics)
-    (note,) = [one for one in found.notices if "at least 7" in one]
-    assert note.startswith(f"{RELEVANCE} and {CORRECTNESS}: no difference, however large")
-    assert compare([tmp_path / "run"], metrics=[RELEVANCE]).metrics[0].pairs[0].significant
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Where the systems share too few questions."""
+"""Pairs on the questions that both have, or on those that every system has."""
 
 import numpy as np
 import pytest
@@ -7,50 +7,68 @@ from tests.report.runs import EASE, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare
-from longmark.analysis.compare.checks import advice, without_the_sparse
 from longmark.errors import UserError
 
 HERE: list[float | None] = [0.1, 0.5, 0.3, 0.9]
 ELSEWHERE: list[float | None] = [None, None, None, None, 0.4, 0.2]
 
 
-def test_a_system_apart_from_all_others_is_named_with_the_way_out(tmp_path):
+def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
+    random = np.random.default_rng(3)
+    values: dict[str, dict[str, list[float | None]]] = {s: {RELEVANCE: random.random(40).tolist()} for s in "xyz"}
+    values["z"][RELEVANCE][:16] = [None] * 16
+    run = run_of(tmp_path / "run", values)
+    found = compare([run], draws=300)
+    counts = {tuple(sorted((p.first, p.second))): p.test.n for p in found.metrics[0].pairs}
+    assert counts == {("x", "y"): 40, ("x", "z"): 24, ("y", "z"): 24}
+    assert all(pair.difference.n == pair.test.n for pair in found.metrics[0].pairs)
+    (notice,) = [one for one in found.notices if "excluded" in one]
+    assert notice == (
+        "Questions are excluded for pairs with a system that has no score: "
+        f"{RELEVANCE} up to 16 of 40 (40 %). Most missing scores: z."
+    )
+    # a mean is over the system's own questions, a difference over those of both
+    z = next(one for one in found.metrics[0].systems if one.system == "z")
+    assert (z.mean.n, {one.mean.n for one in found.metrics[0].systems}) == (24, {24, 40})
+    whole = compare([run], draws=300, complete=True)
+    assert (whole.metrics[0].n, whole.metrics[0].questions) == (24, 24)
+    assert all(pair.test.n == 24 and there(pair.difference.n) == 24 for pair in whole.metrics[0].pairs)
+    assert [one.mean.n for one in whole.metrics[0].systems] == [24] * 3
+
+
+def test_the_better_of_a_pair_is_the_one_with_the_better_scores_on_common_questions(tmp_path):
+    """z answered the easy half only: its mean is the highest, and x is better wherever both answered."""
+    x = [0.2 + 0.001 * i for i in range(20)] + [0.9 - 0.002 * i for i in range(20)]
+    z: list[float | None] = [*[None] * 20, *(value - 0.05 - 0.001 * i for i, value in enumerate(x[20:]))]
+    y = [value - 0.01 for value in x]
+    (metric,) = compare(
+        [run_of(tmp_path / "run", {"x": {RELEVANCE: x}, "y": {RELEVANCE: y}, "z": {RELEVANCE: z}})]
+    ).metrics
+    assert metric.systems[0].system == "z"
+    pair = next(one for one in metric.pairs if {one.first, one.second} == {"x", "z"})
+    assert (pair.first, pair.better) == ("z", "x")
+    assert there(pair.difference.value) < 0
+    ranks = {one.system: (one.best, one.worst) for one in metric.systems}
+    assert ranks == {"x": (1, 1), "y": (2, 2), "z": (3, 3)}
+
+
+def test_pairs_without_a_common_question_have_no_test_and_the_others_have_one(tmp_path):
     values = {"x": {RELEVANCE: HERE}, "y": {RELEVANCE: HERE[::-1]}, "z": {RELEVANCE: ELSEWHERE}}
     run = run_of(tmp_path / "run", values)
-    with pytest.raises(UserError) as refused:
-        compare([run])
-    assert str(refused.value).endswith(
-        f"{RELEVANCE}: no question has a score of every system; z shares no question with any other; 4 without z: use "
-        "--systems x,y"
-    )
-    assert compare([run], systems=["x", "y"], draws=100).metrics[0].common == 4
+    found = compare([run], draws=100)
+    tests = {frozenset((p.first, p.second)): p.test for p in found.metrics[0].pairs}
+    assert tests[frozenset("xy")].p is not None
+    assert tests[frozenset("xz")].p is None
+    assert tests[frozenset("xz")].reason == "the test needs at least 3 common questions; found 0"
+    with pytest.raises(UserError, match="Leave out --complete"):
+        compare([run], complete=True)
+    assert compare([run], systems=["x", "y"], complete=True, draws=100).metrics[0].n == 4
 
 
-def test_where_another_metric_can_be_tested_it_is_said_of_this_one(tmp_path):
-    values: dict[str, dict[str, list[float | None]]] = {s: {RELEVANCE: HERE, EASE: HERE} for s in "xy"}
-    values["z"] = {RELEVANCE: ELSEWHERE, EASE: HERE}
+def test_of_a_metric_without_common_questions_the_reason_is_a_notice(tmp_path):
+    values = {"x": {RELEVANCE: HERE, EASE: HERE}, "z": {RELEVANCE: ELSEWHERE, EASE: HERE}}
     found = compare([run_of(tmp_path / "run", values)], draws=100)
-    metric = found.metric(RELEVANCE)
-    assert metric.common == 0
-    assert "z shares no question with any other; 4 without z" in there(metric.reason)
-    assert f"{RELEVANCE}: {metric.reason}." in found.notices
-    assert found.metric(EASE).common == 4
-
-
-def test_the_one_without_whom_most_is_common_is_left_out():
-    there_is = np.ones((10, 4), dtype=bool)
-    there_is[2:, 1] = False
-    there_is[:3, 3] = False
-    assert without_the_sparse(there_is) == [0, 2, 3]
-    assert advice("abcd", there_is).endswith("7 without b: use --systems a,c,d")
-    assert advice("ab", np.eye(2, dtype=bool)) == (
-        "no question has a score of every system; a, b share no question with any other"
-    )
-
-
-def test_where_no_single_one_helps_several_go():
-    there_is = np.zeros((12, 4), dtype=bool)
-    there_is[:6, :2] = True
-    there_is[6:9, 2] = True
-    there_is[9:, 3] = True
-    assert without_the_sparse(there_is) == [0, 1]
+    reason = there(found.metric(RELEVANCE).reason)
+    assert reason == "the test needs at least 3 common questions; found 0"
+    assert f"{RELEVANCE}: {reason}." in found.notices
+    assert found.metric(EASE).n == 4

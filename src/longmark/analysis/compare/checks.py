@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from longmark.errors import UserError
 from longmark.records import Signature
@@ -128,60 +127,28 @@ def by_reason(found: Iterable[tuple[str, str | None]]) -> list[str]:
 
 
 def question_notices(
-    scores: Scores, metrics: Sequence[str], places: Sequence[int], *, incomplete: bool = False
+    scores: Scores, metrics: Sequence[str], places: Sequence[int], *, complete: bool = True, incomplete: bool = False
 ) -> Iterator[str]:
-    """Excluded questions, systems without a score, questions answered twice. incomplete: no question is excluded."""
+    """Excluded questions, systems without a score, questions answered twice. complete: a question needs a score of
+    every system, else of a pair; incomplete: no question is excluded."""
     names = [scores.systems[place] for place in places]
     excluded = []
     most = np.zeros(len(names), dtype=np.int64)
     for metric in metrics:
         there = ~np.isnan(scores.matrix(metric)[:, list(places)])
         present, asked = np.asarray(there.any(axis=0)), there.any(axis=1)
-        some, total = int((~there[asked][:, present].all(axis=1)).sum()), int(asked.sum())
+        there = there[asked]
+        given = there[:, present].astype(np.int64)
+        used = given.all(axis=1).sum() if complete else (given.T @ given).min()
+        some, total = len(there) - int(used), len(there)
         if some > _EXCLUDED * total and not incomplete:
-            excluded.append(f"{metric} {some:,} of {total:,} ({share(some, total)})")
-            most += (~there[asked]).sum(axis=0) * present
+            excluded.append(f"{metric} {'' if complete else 'up to '}{some:,} of {total:,} ({share(some, total)})")
+            most += (~there).sum(axis=0) * present
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
         if repeated := [name for name in names if scores.repeated.get((metric, name))]:
             yield f"{metric}: {listed(repeated)} answered some questions more than once; their mean score counts once."
     if excluded:
-        yield (
-            f"Questions are excluded because a system has no score: {', '.join(excluded)}. "
-            f"Most missing scores: {names[int(np.argmax(most))]}."
-        )
-
-
-def advice(names: Sequence[str], there: NDArray[np.bool_]) -> str:
-    """What to do where the systems share too few questions: who shares none, and without whom there would be more.
-
-    there: questions x systems, whether there is a score.
-    """
-    count = int(there.all(axis=1).sum())
-    text = f"{count or 'no'} question{'' if count < 2 else 's'} ha{'s' if count < 2 else 've'} a score of every system"
-    several = there.sum(axis=1) > 1
-    if alone := [name for i, name in enumerate(names) if not (there[:, i] & several).any()]:
-        text += f"; {', '.join(alone)} share{'' if len(alone) > 1 else 's'} no question with any other"
-    kept = without_the_sparse(there)
-    more = int(there[:, kept].all(axis=1).sum())
-    if more > count:
-        dropped = ", ".join(name for i, name in enumerate(names) if i not in kept)
-        text += f"; {more:,} without {dropped}: use --systems {','.join(names[i] for i in kept)}"
-    return text
-
-
-def without_the_sparse(there: NDArray[np.bool_]) -> list[int]:
-    """The systems that stay if those are dropped, one after the other, without which the most questions are common,
-    until there are enough to test or two systems are left."""
-    kept = list(range(there.shape[1]))
-    while len(kept) > 2 and there[:, kept].all(axis=1).sum() < FEWEST_TESTED:
-        rest = [[i for i in kept if i != dropped] for dropped in kept]
-        # if no single one helps, the one that shares the fewest questions with the others goes
-        kept = max(rest, key=lambda stay: (int(there[:, stay].all(axis=1).sum()), _shared(there[:, stay])))
-    return kept
-
-
-def _shared(there: NDArray[np.bool_]) -> int:
-    """The number of questions that two systems share, summed over all pairs."""
-    each = there.sum(axis=1)
-    return int((each * (each - 1)).sum())
+        why = "because a system has no score" if complete else "for pairs with a system that has no score"
+        sparse = names[int(np.argmax(most))]
+        yield f"Questions are excluded {why}: {', '.join(excluded)}. Most missing scores: {sparse}."

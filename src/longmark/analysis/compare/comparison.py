@@ -6,31 +6,31 @@ UnknownName for a metric or a system that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from longmark import __version__
 from longmark.analysis.compare.checks import (
     FEWEST_TESTED,
-    advice,
     by_reason,
     check_scoring,
     check_settings,
     question_notices,
     run_notices,
 )
+from longmark.analysis.compare.family import family
 from longmark.analysis.compare.metric import MetricComparison, Settings, described, tests_of
-from longmark.analysis.compare.power import factors
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
 from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import BY_RUN, Scores, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
-from longmark.stats.multiplicity import holm_over_families
 from longmark.stats.results import HypothesisResult
 
 DRAWS = 10_000
@@ -45,9 +45,10 @@ _LARGEST = 1e100  # in size: squares of sums still fit a float
 class Comparison:
     """Runs or systems compared on the metrics that two or more of them have.
 
-    by             what a system is: `run` or `system`
+    by             what a system is: `run` or `system`; cluster: the field that the questions of a cluster share
     alpha, level   of the tests (adjusted for `comparisons`), and of each interval by itself
-    permutations   tables drawn for a test; resamples: for an interval
+    complete       only the questions with a score of every system are compared; else each pair on its own questions
+    permutations   sign patterns, or tables, drawn for a test; resamples: for an interval
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
@@ -55,10 +56,12 @@ class Comparison:
 
     runs: tuple[str, ...]
     by: str
+    cluster: str
     systems: tuple[str, ...]
     metrics: tuple[MetricComparison, ...]
     alpha: float
     level: float
+    complete: bool
     seed: int
     permutations: int
     resamples: int
@@ -79,47 +82,68 @@ class Comparison:
         return next(one for one in self.metrics if one.metric == name)
 
 
-def compare(
-    runs: Sequence[str | Path],
-    *,
-    by: str | None = None,
-    cluster: str = QUESTION,
-    metrics: Sequence[str] = (),
-    systems: Sequence[str] = (),
-    alpha: float = 0.05,
-    level: float = 0.95,
-    seed: int = 0,
-    draws: int | None = None,
-    allow_different_judges: bool = False,
-    hypotheses: Sequence[Hypothesis] = (),
-    progress: Callable[[str], None] = lambda _part: None,
-) -> Comparison:
-    """Compares run folders or files of rows.
+@dataclass(frozen=True)
+class CompareOptions:
+    """Options of a comparison, by the names of `longmark compare`.
 
-    by: `run` or `system`; None: by run if several are given, else by system. cluster: the field that the
-    questions of a cluster share. metrics: names or families, systems:
-    names; all if none is given. draws: tables of a test and resamples of an interval; None: 10,000, fewer for huge
-    tables. hypotheses: of `stats.hypotheses.load_hypotheses`. progress: gets the name of each part before it starts.
+    by             `run` or `system`; None: by run if several are given, else by system
+    cluster        the field of the examples that the questions of a cluster share
+    metrics        names or families, systems: names; all if none is given
+    alpha, level   of the tests over all comparisons, and of each interval
+    complete       compare only the questions with a score of every system; else each pair on its own questions
+    draws          patterns of a test and resamples of an interval; None: 10,000, fewer for huge tables
+    allow_different_judges   compare scores that were made in different ways
+    hypotheses     of `stats.hypotheses.load_hypotheses`
     """
-    check_settings(alpha, level, draws)
+
+    by: str | None = None
+    cluster: str = QUESTION
+    metrics: Sequence[str] = ()
+    systems: Sequence[str] = ()
+    alpha: float = 0.05
+    level: float = 0.95
+    complete: bool = False
+    seed: int = 0
+    draws: int | None = None
+    allow_different_judges: bool = False
+    hypotheses: Sequence[Hypothesis] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> CompareOptions:
+        """The options of these names. UnknownName, with the nearest names, for one that does not exist."""
+        known = [one.name for one in dataclasses.fields(cls)]
+        for name in given:
+            if name not in known:
+                raise UnknownName("option of longmark.compare", name, known, f"The options are {', '.join(known)}.")
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        check_settings(self.alpha, self.level, self.draws)
+
+
+def compare(
+    runs: Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
+) -> Comparison:
+    """Compares run folders or files of rows. options: the fields of `CompareOptions`, by keyword (`by=`, `metrics=`,
+    `alpha=`, ...). progress: gets the name of each part before it starts."""
+    chosen = CompareOptions.of(options)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], by, cluster)
-    places = _systems(scores, systems)
-    chosen, left_out = _comparable(scores, scores.named(metrics), places)
-    differing = check_scoring(
-        scores, chosen, allow_different_judges, "differences may come from the scoring and not from the systems"
-    )
-    how = _how(len(scores.questions), len(chosen), len(places), alpha, level, seed, draws)
+    scores = read_scores([Path(run) for run in runs], chosen.by, chosen.cluster)
+    places = _systems(scores, chosen.systems)
+    metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
+    consequence = "differences may come from the scoring and not from the systems"
+    differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence)
+    how = _how(len(scores.questions), len(metrics), len(places), chosen)
     tested = []
-    for i, metric in enumerate(chosen, start=1):
-        progress(f"tests of {metric} ({i} of {len(chosen)})")
+    for i, metric in enumerate(metrics, start=1):
+        progress(f"tests of {metric} ({i} of {len(metrics)})")
         tested.append(tests_of(scores, metric, places, how))
-    p = holm_over_families({one.metric: one.p for one in tested})
-    times = factors(p, alpha)
+    progress("tests over all metrics")
+    tests = family(tested, scores, how)
     found = []
     for i, one in enumerate(tested, start=1):
-        progress(f"intervals of {one.metric} ({i} of {len(chosen)})")
-        found.append(described(scores, one, places, p[one.metric], times[one.metric], how))
+        progress(f"intervals of {one.metric} ({i} of {len(metrics)})")
+        found.append(described(scores, one, places, tests.pairs[one.metric], how))
     texts = scores.question_texts({question.question_id for one in found for question in one.apart})
     for i, each in enumerate(found):
         apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)
@@ -127,18 +151,20 @@ def compare(
     return Comparison(
         runs=tuple(str(run) for run in runs),
         by=scores.by,
+        cluster=scores.cluster,
         systems=tuple(scores.systems[place] for place in places),
         metrics=tuple(found),
-        alpha=alpha,
-        level=level,
-        seed=seed,
+        alpha=how.alpha,
+        level=how.level,
+        complete=how.complete,
+        seed=how.seed,
         permutations=how.permutations,
         resamples=how.resamples,
-        comparisons=sum(one is not None for column in p.values() for one in column),
+        comparisons=tests.comparisons,
         differing=differing,
-        notices=(*run_notices(scores, chosen, differing), *_notices(scores, found, places)),
+        notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how.complete)),
         left_out=tuple(left_out),
-        hypotheses=decide(hypotheses, {one.metric: one.tukey for one in tested}, alpha),
+        hypotheses=decide(chosen.hypotheses, {one.metric: one.tukey for one in tested}, how.alpha),
     )
 
 
@@ -160,11 +186,10 @@ def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:
 
 
 def _comparable(
-    scores: Scores, wanted: Sequence[str], places: Sequence[int]
+    scores: Scores, wanted: Sequence[str], places: Sequence[int], complete: bool
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics with scores of two systems or more, and for the others why they are left out."""
     chosen, left_out, shared, common = [], [], False, False
-    apart = ""
     for metric in wanted:
         matrix = scores.matrix(metric)[:, list(places)]
         there = ~np.isnan(matrix)
@@ -178,7 +203,6 @@ def _comparable(
             chosen.append(metric)
             shared = shared or bool((there.sum(axis=1) > 1).any())
             common = common or bool(there[:, present].all(axis=1).any())
-            apart = apart or f"{metric}: {advice(names, there[:, present])}"
     if not chosen:
         raise UserError(
             "there is nothing to compare: no metric has scores of two systems. "
@@ -189,34 +213,37 @@ def _comparable(
             "the systems have no question in common: rows are paired by `question_id`, which examples without one get "
             "from their question's text. Score answers to the same questions, or give them the same `question_id`"
         )
-    if not common:
-        raise UserError(f"no question has a score of every compared system, so nothing can be tested. {apart}")
+    if complete and not common:
+        raise UserError(
+            "no question has a score of every compared system. Leave out --complete to compare each pair of systems on "
+            "the questions that both have, or name the systems to compare with --systems"
+        )
     return chosen, left_out
 
 
-def _how(
-    questions: int, metrics: int, systems: int, alpha: float, level: float, seed: int, draws: int | None
-) -> Settings:
+def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> Settings:
     """As many draws as asked for; else 10,000, or as many as a huge table leaves time for."""
-    permutations = resamples = draws or DRAWS
-    if draws is None:
+    permutations = resamples = chosen.draws or DRAWS
+    if chosen.draws is None:
         size = questions * metrics
-        resamples = int(min(DRAWS, max(_FEWEST_RESAMPLES, _MULTIPLICATIONS / (size * systems**2))))
+        operations = _MULTIPLICATIONS / (size * systems**2)
+        resamples = int(min(DRAWS, max(_FEWEST_RESAMPLES, operations)))
+        permutations = int(min(DRAWS, max(_FEWEST_TABLES, operations)))
         if systems > _LISTED:
-            permutations = int(min(DRAWS, max(_FEWEST_TABLES, _SHUFFLED / (size * systems))))
-    return Settings(level, alpha, metrics, permutations, resamples, seed)
+            permutations = int(min(permutations, max(_FEWEST_TABLES, _SHUFFLED / (size * systems))))
+    return Settings(chosen.level, chosen.alpha, permutations, resamples, chosen.seed, chosen.complete)
 
 
-def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int]) -> list[str]:
+def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int], complete: bool) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
     notices = by_reason((one.metric, one.undetectable) for one in found)
-    notices += by_reason((one.metric, one.reason if one.common < FEWEST_TESTED else None) for one in found)
-    few = [one for one in found if FEWEST_TESTED <= one.common < FEWEST_BCA and not one.undetectable]
+    notices += by_reason((one.metric, None if any(pair.test.p for pair in one.pairs) else one.reason) for one in found)
+    few = [one for one in found if FEWEST_TESTED <= one.n < FEWEST_BCA and not one.undetectable]
     if few:
-        fewest = min(few, key=lambda one: one.common)
+        fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
         notices.append(
-            f"Only {fewest.common} questions are compared on {fewest.metric}{more}. With so few only large differences "
+            f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and intervals are approximate: use the p-values."
         )
-    return [*notices, *question_notices(scores, [one.metric for one in found], places)]
+    return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=complete)]

@@ -1,8 +1,8 @@
 """One metric over all systems: means, pairwise differences, tests, groups, and the questions that separate the systems.
 
-Tests, differences and effects are over the questions with a score of every system, so the figures of a pair and its p
-are about the same answers. The pair's p is that of the randomised Tukey HSD, which holds over all pairs of the metric;
-with two systems that is the paired permutation test.
+A pair's test, difference and effects are over the questions with a score of both, a system's mean is over all of its
+own. `Settings.complete` leaves out the questions without a score of some system. The deciding p is that of `family`;
+the randomised Tukey HSD of the CCRS paper stands beside it.
 """
 
 from __future__ import annotations
@@ -10,25 +10,24 @@ from __future__ import annotations
 import itertools
 import math
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longmark.analysis.compare import effects
-from longmark.analysis.compare.checks import FEWEST_TESTED, advice
-from longmark.analysis.compare.power import detectable, undetectable
 from longmark.report.format import MOST_DECIMALS, decimals, direction
+from longmark.scores.clusters import QUESTION
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import BCA
-from longmark.stats.permutation import rounding, sign_flips
+from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
-from longmark.stats.samples import Floats
+from longmark.stats.samples import Floats, Ints
 from longmark.stats.tukey import tukey
 
-TWO_SYSTEMS, SEVERAL_SYSTEMS = "paired permutation test", "randomised Tukey HSD"
 _QUESTIONS = 10  # shown for each metric
 
 
@@ -36,11 +35,9 @@ _QUESTIONS = 10  # shown for each metric
 class SystemOnMetric:
     """One system on one metric.
 
-    mean            over all questions with a score of it
-    common          over the questions with a score of every compared system
+    mean            over all of its rows with a score, as in the table of a run
     rows, unscored  its rows, and why some of them have no score
     missing         questions without a score of it, of those with a score of any system
-    missing_alone   questions that are not compared because only this system has no score
     repeated        questions with several scores, of which the mean counts
     best, worst     the ranks that it may have: 1 + the systems that are significantly better, and the number of systems
                     less those that are significantly worse; None if neither direction of the metric is better
@@ -49,11 +46,9 @@ class SystemOnMetric:
 
     system: str
     mean: Estimate
-    common: Estimate
     rows: int
     unscored: tuple[Unscored, ...]
     missing: int
-    missing_alone: int
     repeated: int
     best: int | None
     worst: int | None
@@ -68,19 +63,36 @@ class SystemOnMetric:
 
 
 @dataclass(frozen=True, slots=True)
+class PairTest:
+    """The test of a pair on a metric, over the n questions with a score of both.
+
+    p_unadjusted   two-sided, of this pair on this metric alone
+    p              adjusted for all pairs of all metrics: the p that decides
+    detectable     the true difference that the test detects with power .8; None if no difference can be significant, or
+                   no sample shows a spread
+    reason         why there is no p, or a remark on it
+    undetectable   why no difference, however large, can be significant; None if one can
+    """
+
+    n: int
+    p_unadjusted: float | None
+    p: float | None
+    detectable: float | None
+    reason: str | None
+    undetectable: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PairOnMetric:
-    """Two systems on one metric, over the questions with a score of every compared system.
+    """Two systems on one metric, over the questions with a score of both.
 
     difference         first - second, in the metric's units
     d_z                mean difference / standard deviation of the differences
     share              (won + ties / 2) / n, from the view of the first
     won, ties, lost    questions; won: the first has the better score, or the higher one if neither direction is better
-    p_unadjusted       two-sided, of this pair by itself
-    p_tukey            adjusted for the pairs of this metric
-    p                  adjusted for all pairs of all metrics
-    significant        p <= alpha
-    detectable         the true difference that the test detects at the adjusted level with power .8; None if no
-                       difference can be significant, or the scores are equal
+    test               which decides
+    p_tukey            of the randomised Tukey HSD over the pairs of this metric, on the questions that all systems have
+    better             the system that is significantly better (higher, if neither direction is better), or None
     """
 
     first: str
@@ -91,11 +103,19 @@ class PairOnMetric:
     won: int
     ties: int
     lost: int
-    p_unadjusted: float | None
+    test: PairTest
     p_tukey: float | None
-    p: float | None
-    significant: bool
-    detectable: float | None
+    better: str | None
+
+    @property
+    def p(self) -> float | None:
+        """The p that decides, adjusted for all pairs of all metrics."""
+        return self.test.p
+
+    @property
+    def significant(self) -> bool:
+        """The deciding p is at most alpha."""
+        return self.better is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +139,9 @@ class MetricComparison:
     pairs         every pair, the first before the second in the order of `systems`; if two systems are compared, in the
                   order given
     groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
-    questions     with a score of any system; common: with one of every system, which pairs, tests and groups are over
-    test          its name; reason: why there is no test, or a remark on it
-    undetectable  why no difference, however large, can be significant; None if one can
+    questions     with a score of any system (with `complete`, of every one)
+    reason        why no pair has a test, or a remark on all of them
+    undetectable  why no difference of any pair, however large, can be significant; None if one can
     apart         the questions on which the systems differ most; as_far: how many more differ as much as the last
     """
 
@@ -133,8 +153,6 @@ class MetricComparison:
     pairs: tuple[PairOnMetric, ...]
     groups: tuple[tuple[str, ...], ...]
     questions: int
-    common: int
-    test: str
     tukey: TukeyTest
     reason: str | None
     undetectable: str | None
@@ -146,26 +164,33 @@ class MetricComparison:
         """As `format.direction`."""
         return direction(self.facts)
 
+    @property
+    def n(self) -> int:
+        """The questions that a pair is compared on; of several pairs the fewest."""
+        return min(pair.test.n for pair in self.pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """level: of intervals; alpha: of tests, over `metrics` metrics; permutations, resamples: to draw."""
+    """level: of intervals; alpha: of tests; permutations, resamples: to draw; complete: compare the questions with a
+    score of every system only."""
 
     level: float
     alpha: float
-    metrics: int
     permutations: int
     resamples: int
     seed: int
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
     """A metric and its Tukey test, which does not depend on the other metrics.
 
-    names: of the systems with scores, the best first; questions: places of those with a score of any system; table:
-    their scores, questions x systems; pairs: places in `names`, in the order of `MetricComparison.pairs`. The test has
-    the systems in the order of the scores, as in `metrics_study`: a seed gives the same p in both.
+    names: of the systems with scores, the best first; questions: places of those compared; table: their scores,
+    questions x systems; pairs: places in `names`, in the order of `MetricComparison.pairs`. The test has the systems in
+    the order of the scores, as in `metrics_study`: a seed gives the same p in both. clusters: of the questions; None:
+    each is one.
     """
 
     metric: str
@@ -175,66 +200,61 @@ class Tested:
     table: Floats
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
-
-    @property
-    def complete(self) -> Floats:
-        """The questions with a score of every system."""
-        return self.table[~np.isnan(self.table).any(axis=1)]
-
-    @property
-    def p(self) -> tuple[float | None, ...]:
-        """Of the pairs, adjusted for them."""
-        return tuple(self.tukey.pair(self.names[a], self.names[b]).p for a, b in self.pairs)
+    clusters: Ints | None
 
     @property
     def largest(self) -> float:
         """The largest score in size, which decides what is rounding."""
-        return float(np.nanmax(np.abs(self.table)))
+        return float(np.nanmax(np.abs(self.table), initial=0.0))
 
 
 def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings) -> Tested:
-    """The test of one metric over the systems at these places (two or more, in the order given) that have a score."""
+    """One metric over the systems at these places (two or more, in the order given) that have a score."""
     sign = -1 if scores.facts[metric].higher_is_better is False else 1
     matrix = scores.matrix(metric)
     present = [place for place in sorted(systems) if not np.isnan(matrix[:, place]).all()]
     table = matrix[:, present]
     test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
-    complete, asked = table[~np.isnan(table).any(axis=1)], ~np.isnan(table).all(axis=1)
-    means = np.nanmean(complete if len(complete) else table, axis=0)
+    there = ~np.isnan(table)
+    kept = there.all(axis=1) if how.complete else there.any(axis=1)
+    means = _means(scores, metric, present, np.logical_or(kept, not kept.any()))
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
-    order = highest_first({i: sign * float(mean) for i, mean in enumerate(means)}, noise)
+    order = highest_first({i: sign * mean for i, mean in enumerate(means)}, noise)
     best_first = [present[i] for i in order]
     given = systems if len(systems) == 2 else best_first
     return Tested(
         metric=metric,
         sign=sign,
         names=tuple(scores.systems[place] for place in best_first),
-        questions=tuple(np.flatnonzero(asked).tolist()),
-        table=table[asked][:, order],
+        questions=tuple(np.flatnonzero(kept).tolist()),
+        table=table[kept][:, order],
         pairs=tuple((best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)),
         tukey=test,
+        clusters=None if scores.cluster == QUESTION else scores.clusters[kept],
     )
 
 
+def _means(scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np.bool_]) -> Iterator[float]:
+    """The mean over the rows of each system, on the questions that are kept."""
+    for place in systems:
+        values, questions = scores.rows_scored(metric, scores.systems[place])
+        yield float(values[kept[questions]].mean())
+
+
 def described(
-    scores: Scores, tested: Tested, systems: Sequence[int], p: Sequence[float | None], factor: int, how: Settings
+    scores: Scores, tested: Tested, systems: Sequence[int], tests: Sequence[PairTest], how: Settings
 ) -> MetricComparison:
-    """All of a metric. systems: as for `tests_of`; p: of its pairs, adjusted for all metrics; factor: what its smallest
-    p is multiplied by."""
-    facts, n, names = scores.facts[tested.metric], len(tested.complete), tested.names
-    empty = Estimate(
-        None, None, None, n, how.level, BCA, missing=len(tested.table) - n, resamples=how.resamples
-    )  # fmt: skip
-    drawn = effects.resampled(tested.complete, tested.pairs, tested.sign, empty, how.seed)
-    significant = [one is not None and one <= how.alpha for one in p]
-    none = None if any(significant) else undetectable(len(names), n, how.permutations, factor, how.alpha)
-    differ = [(min(pair), max(pair)) for pair, found in zip(tested.pairs, significant, strict=True) if found]
-    together = groups(len(names), differ) if any(one is not None for one in p) else ()
-    pairs = _pairs(tested, drawn, p, facts, how, none is None)
+    """All of a metric. systems: as for `tests_of`; tests: of its pairs."""
+    facts, names = scores.facts[tested.metric], tested.names
+    pairs = _pairs(tested, tests, facts, how)
+    differ = [
+        (a, b) if pair.better == names[a] else (b, a)
+        for pair, (a, b) in zip(pairs, tested.pairs, strict=True)
+        if pair.better
+    ]
+    together = groups(len(names), differ) if any(test.p is not None for test in tests) else ()
     apart, as_far = _apart(scores, tested)
-    reason = tested.tukey.reason
-    if n < FEWEST_TESTED and len(names) > 2:
-        reason = f"the test needs at least {FEWEST_TESTED} questions: {advice(names, ~np.isnan(tested.table))}"
+    reasons = {test.reason for test in tests}
     return MetricComparison(
         metric=tested.metric,
         facts=facts,
@@ -248,14 +268,18 @@ def described(
         pairs=pairs,
         groups=tuple(tuple(names[i] for i in group) for group in together),
         questions=len(tested.table),
-        common=n,
-        test=TWO_SYSTEMS if len(names) == 2 else SEVERAL_SYSTEMS,
         tukey=tested.tukey,
-        reason=reason,
-        undetectable=none,
+        reason=reasons.pop() if len(reasons) == 1 else None,
+        undetectable=None if differ else _undetectable(tests),
         apart=apart,
         as_far=as_far,
     )
+
+
+def _undetectable(tests: Sequence[PairTest]) -> str | None:
+    """Why no pair can be significant: the reason of the one with the most questions, if every tested one has one."""
+    ran = [test for test in tests if test.p is not None and test.reason is None]
+    return max(ran, key=lambda test: test.n).undetectable if ran and all(test.undetectable for test in ran) else None
 
 
 def _systems(
@@ -267,26 +291,21 @@ def _systems(
 ) -> tuple[SystemOnMetric, ...]:
     """differ: the pairs that differ significantly, the better first; together: the groups of those that do not."""
     metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
-    bounds = (facts.lo, facts.hi)
     ranked = facts.higher_is_better is not None and bool(together)
     marks = letters(count, together)
     gone = np.isnan(tested.table)
     found = []
     for i, name in enumerate(tested.names):
-        away = len(tested.table) - len(tested.complete)
-        mean = common = effects.of_mean(tested.complete[:, i], bounds, tested.largest, how.level, away)
-        values = tested.table[~gone[:, i], i]
-        if len(values) > common.n:
-            mean = effects.of_mean(values, bounds, float(np.abs(values).max()), how.level)
+        values, places = scores.rows_scored(metric, name)
+        compared = np.isin(places, tested.questions)
+        values, clusters = values[compared], scores.clusters[places[compared]]
         found.append(
             SystemOnMetric(
                 system=name,
-                mean=mean,
-                common=common,
+                mean=effects.of_mean(values, clusters, (facts.lo, facts.hi), tested.largest, how.level),
                 rows=scores.rows(metric, name),
                 unscored=scores.unscored(metric, name),
                 missing=int(gone[:, i].sum()),
-                missing_alone=int((gone[:, i] & (gone.sum(axis=1) == 1)).sum()),
                 repeated=scores.repeated.get((metric, name), 0),
                 best=1 + sum(b == i for _, b in differ) if ranked else None,
                 worst=count - sum(a == i for a, _ in differ) if ranked else None,
@@ -296,35 +315,33 @@ def _systems(
     return tuple(found)
 
 
-def _pairs(
-    tested: Tested, drawn: effects.Effects, p: Sequence[float | None], facts: MetricFacts, how: Settings, some: bool
-) -> tuple[PairOnMetric, ...]:
-    """p: adjusted; some: a difference can be significant."""
+def _pairs(tested: Tested, tests: Sequence[PairTest], facts: MetricFacts, how: Settings) -> tuple[PairOnMetric, ...]:
     bounded = facts.lo is not None and facts.hi is not None
     bounds = (facts.lo - facts.hi, facts.hi - facts.lo) if bounded else (None, None)  # type: ignore[operator]
-    complete, p_tukey = tested.complete, tested.p
-    missing = len(tested.table) - len(complete)
-    alone = p_tukey if len(p) == 1 else sign_flips(complete, tested.pairs, how.permutations, how.seed)
-    needed = detectable(complete, tested.pairs, how.alpha / how.metrics) if some else [None] * len(p)
+    empty = Estimate(None, None, None, 0, how.level, BCA, resamples=how.resamples)
+    drawn = effects.resampled(tested.table, tested.pairs, tested.sign, empty, how.seed, tested.clusters)
     pairs = []
-    for k, (a, b) in enumerate(tested.pairs):
-        differences = complete[:, a] - complete[:, b]
-        ahead, adjusted = tested.sign * differences, p[k]
+    for k, ((a, b), test) in enumerate(zip(tested.pairs, tests, strict=True)):
+        differences = tested.table[:, a] - tested.table[:, b]
+        both = ~np.isnan(differences)
+        differences, clusters = differences[both], None if tested.clusters is None else tested.clusters[both]
+        ahead, missing = tested.sign * differences, len(tested.table) - test.n
+        better = None
+        if test.p is not None and test.p <= how.alpha:
+            better = tested.names[a if ahead.mean() > 0 else b]
         pairs.append(
             PairOnMetric(
                 first=tested.names[a],
                 second=tested.names[b],
-                difference=effects.of_mean(differences, bounds, tested.largest, how.level, missing),
+                difference=effects.of_mean(differences, clusters, bounds, tested.largest, how.level, missing),
                 d_z=effects.of_d_z(drawn.d_z[k]),
                 share=effects.of_share(drawn.share[k]),
                 won=int((ahead > effects.TIE).sum()),
                 ties=int((np.abs(ahead) <= effects.TIE).sum()),
                 lost=int((ahead < -effects.TIE).sum()),
-                p_unadjusted=alone[k],
-                p_tukey=p_tukey[k],
-                p=adjusted,
-                significant=adjusted is not None and adjusted <= how.alpha,
-                detectable=needed[k],
+                test=test,
+                p_tukey=tested.tukey.pair(tested.names[a], tested.names[b]).p,
+                better=better,
             )
         )
     return tuple(pairs)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from longmark.analysis.compare.checks import FEWEST_TESTED
 from longmark.analysis.compare.comparison import Comparison
-from longmark.analysis.compare.metric import SEVERAL_SYSTEMS, TWO_SYSTEMS, MetricComparison, PairOnMetric
-from longmark.analysis.compare.power import FEWEST_NORMAL, unsupportable
+from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
+from longmark.analysis.compare.power import unsupportable
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
@@ -25,6 +24,7 @@ _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
 HYPOTHESES = "Hypotheses"
+TEST = "studentised paired sign flips, step-down max-T over all pairs and metrics"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 
 
@@ -55,10 +55,11 @@ def document(found: Comparison) -> Document:
         settings={
             "Runs": list(found.runs),
             "Compared by": found.by,
+            "Clusters": found.cluster,
             "Systems": list(found.systems),
-            "Test": f"{TWO_SYSTEMS} (two systems) or {SEVERAL_SYSTEMS} (more)",
+            "Test that decides": TEST,
+            "Questions": "those with a score of every system" if found.complete else "of a pair: those that both have",
             "Permutations of a test": f"{found.permutations:,}; small tables are enumerated",
-            "Correction": "Tukey HSD over the pairs of a metric, Holm over the metrics",
             "Comparisons in the family": found.comparisons,
             "Alpha": found.alpha,
             "Confidence intervals": f"{_ci(found)} over questions: means and differences Hall's t; d_z and share won "
@@ -81,13 +82,11 @@ def _ci(found: Comparison) -> str:
 
 
 def _tests(found: Comparison) -> str:
-    single = "p (unadjusted) and p (Tukey HSD): paired permutation test."
-    if any(len(one.systems) > 2 for one in found.metrics):
-        single = (
-            "p (unadjusted): paired permutation test of the pair. p (Tukey HSD): randomised, adjusted for all pairs of "
-            "the metric."
-        )
-    return f"{single} p (adjusted): Tukey HSD over the pairs, Holm over the metrics; {found.comparisons:,} comparisons."
+    return (
+        f"p (adjusted) decides: {TEST} ({found.comparisons:,} comparisons). p (unadjusted): the same test of the pair "
+        "alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions that every system "
+        "has."
+    )
 
 
 def _on_pairs(found: Comparison) -> list[On]:
@@ -109,29 +108,30 @@ def _overview(found: Comparison) -> Section:
         pair = " - ".join(found.systems)
         columns += [
             *interval_columns(pair, lambda one: one.pairs[0].difference, places, _ci(found), "difference", "interval"),
-            Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p", key="p_adjusted"),
+            Column("p (adjusted)", lambda one: one.pairs[0].test.p, kind="p", key="p_adjusted"),
         ]
-        tested = "p (adjusted): paired permutation test, Holm over the metrics"
+        tested = f"p (adjusted): {TEST}"
     else:
         differ = [
             Column("pairs that differ", lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}")
         ]
         columns += differ
-        tested = "pairs that differ: adjusted p at most alpha (Tukey HSD over the pairs, Holm over the metrics)"
-    columns += [Column("n", "common", spare=2), Column("conclusion", _conclusion)]
-    note = f"Means over the n questions with a score of every system. {tested}."
-    means = {(system.system, one.metric): system.common for one in found.metrics for system in one.systems}
+        tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
+    columns += [Column("n", spare=2), Column("conclusion", _conclusion)]
+    fewest = "" if len(found.systems) == 2 else "; of several pairs the fewest"
+    note = f"Means over each system's own questions. n: questions that a pair is compared on{fewest}. {tested}."
+    means = {(system.system, one.metric): system.mean for one in found.metrics for system in one.systems}
 
     def cell(system: str, metric: str) -> Mean | None:
         mean = means.get((system, metric))
         return None if mean is None else Mean(mean.value, mean.low, mean.high)
 
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in found.metrics]
-    paper = f"Means over common questions with {_ci(found)}; the best of a metric in bold."
+    paper = f"Means over each system's own questions with {_ci(found)}; the best of a metric in bold."
     pairs = [pair for one in found.metrics for pair in one.pairs]
     significant = sum(pair.significant for pair in pairs)
     of = counted(found.comparisons, "comparison")
-    says = f"Significant differences: {significant:,} of {of} (alpha {found.alpha:g}, adjusted)."
+    says = f"Significant differences: {significant:,} of {of} (alpha {found.alpha:g}, adjusted by max-T)."
     return Section(
         "Overview",
         says if found.comparisons else "Nothing was tested.",
@@ -139,27 +139,27 @@ def _overview(found: Comparison) -> Section:
             Table("overview", "Results by metric", tuple(columns), found.metrics, note),
             systems_table(found.systems, metrics, cell, paper),
         ),
-        note=_NOT_EQUAL if any(pair.detectable is not None and not pair.significant for pair in pairs) else "",
+        note=_NOT_EQUAL if any(pair.test.detectable is not None and not pair.significant for pair in pairs) else "",
     )
 
 
 def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
-    return lambda one: next((system.common.value for system in one.systems if system.system == name), None)
+    return lambda one: next((system.mean.value for system in one.systems if system.system == name), None)
 
 
 def _conclusion(one: MetricComparison) -> str:
-    if all(pair.p is None for pair in one.pairs):
-        return f"not tested: {'too few questions' if one.common < FEWEST_TESTED else one.reason}"
+    if all(pair.test.p is None for pair in one.pairs):
+        return "not tested: too few questions"
     if one.undetectable:
-        return f"too few questions{'' if one.tukey.exact else ' or draws'}"
+        return f"too few {'draws' if ' draws ' in one.undetectable else 'questions'}"
     significant = [pair for pair in one.pairs if pair.significant]
     if not significant:
         return "no significant difference"
     way = "better" if one.facts.higher_is_better is not None else "higher"
+    first = significant[0].better  # pairs are in the order of the systems, the best first
     if len(one.systems) == 2:
-        return f"{one.systems[0].system} is {way}"
-    first = significant[0].first  # pairs are in the order of the systems, the best first
-    others = [pair.second for pair in significant if pair.first == first]
+        return f"{first} is {way}"
+    others = [({pair.first, pair.second} - {first}).pop() for pair in significant if pair.better == first]
     return f"{first} is {way} than {listed(others) if len(others) < 3 else f'{len(others)} others'}"
 
 
@@ -218,17 +218,14 @@ def _means(found: Comparison) -> Section:
         *interval_columns("mean", "of.mean", places, ci, "mean", "interval"),
         method_column("of.mean", "interval_method"),
         Column("n", "of.mean.n"),
-        *interval_columns("mean (common questions)", "of.common", places, ci, "common_mean", "common_interval"),
-        method_column("of.common", "common_interval_method"),
-        Column("n (common)", "of.common.n", key="common_n"),
         Column("scored", lambda on: on.of.rows - sum(one.count for one in on.of.unscored)),
         Column("total", "of.rows"),
-        Column("reason", lambda on: _reasons(on.of.mean.reason, on.of.common.reason)),
+        Column("reason", "of.mean.reason"),
     )
     items = [On(one, system) for one in found.metrics for system in one.systems]
     note = (
-        "Intervals: Hall's t, as in the table of a run. mean: over every scored question. common questions: those with "
-        "a score of every system; ranks and tests use these."
+        "Means over each system's own questions. Intervals: Hall's t, as in the table of a run. Ranks and groups "
+        "follow the tests of the pairs."
     )
     return Section(
         "Means and ranking",
@@ -246,7 +243,7 @@ def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     direction is better, their means without a ranking."""
     figures = []
     for one in metrics:
-        means = [(s.system, s.common.value, s.common.low, s.common.high, s.rank or "") for s in one.systems]
+        means = [(s.system, s.mean.value, s.mean.low, s.mean.high, s.rank or "") for s in one.systems]
         if one.facts.higher_is_better is not None:
             figures.append(groups([ForestRow(*row) for row in means], bars(one), f"{one.metric} ({one.direction})"))
         else:
@@ -256,7 +253,7 @@ def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
 
 
 def bars(one: MetricComparison) -> list[tuple[int, int]]:
-    """The runs of neighbours in each group, (first, last) places: with one test for all pairs, the whole group."""
+    """The runs of neighbours in each group, (first, last) places."""
     place = {system.system: i for i, system in enumerate(one.systems)}
     found = []
     for group in one.groups:
@@ -274,32 +271,33 @@ def _differences(found: Comparison) -> Section:
     ci, places = _ci(found), found.places
 
     def reason(on: On) -> str | None:
-        return _reasons(on.metric.reason, on.metric.undetectable, on.of.difference.reason, on.of.d_z.reason)
+        return _reasons(on.of.test.reason, on.of.test.undetectable, on.of.difference.reason, on.of.d_z.reason)
 
     columns = (
         *_PAIR,
         *interval_columns("first - second", "of.difference", places, ci, "difference", "interval"),
-        Column("p (adjusted)", "of.p", kind="p"),
-        Column("significant", lambda on: on.of.significant if on.of.p is not None else None),
-        Column("detectable at 80 % power", "of.detectable", places, key="detectable"),
+        Column("p (adjusted)", "of.test.p", kind="p"),
+        Column("significant", lambda on: on.of.significant if on.of.test.p is not None else None),
+        Column("detectable at 80 % power", "of.test.detectable", places, key="detectable"),
         method_column("of.difference", "interval_method"),
-        Column("p (unadjusted)", "of.p_unadjusted", kind="p"),
+        Column("p (unadjusted)", "of.test.p_unadjusted", kind="p"),
         Column("p (Tukey HSD)", "of.p_tukey", kind="p"),
         *interval_columns("d_z", "of.d_z", 2, ci, interval="d_z_interval"),
         method_column("of.d_z", "d_z_interval_method"),
-        Column("n", "of.difference.n"),
+        Column("n", "of.test.n"),
         Column("reason", reason),
     )
     table = Table("differences", "Differences", columns, _on_pairs(found), _tests(found))
     return Section(
         "Differences",
-        f"First minus second in the metric's units, over common questions, with {ci} and adjusted p-values.",
+        f"First minus second in the metric's units, over the n questions that both have, with {ci} and adjusted "
+        "p-values.",
         (table,),
         differences(found.metrics),
         "An interval is for its pair alone and is not adjusted: if it excludes 0 although p is above alpha, use p. "
         "d_z: mean difference / standard deviation of the differences. detectable: the true difference that the "
-        "adjusted test detects with 80 % power at this sample size, by normal theory (optimistic below "
-        f"{FEWEST_NORMAL} questions); empty if no difference is detectable.",
+        "adjusted test detects with 80 % power at this sample size, by normal theory; empty if no difference is "
+        "detectable.",
     )
 
 
@@ -308,7 +306,7 @@ def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     return tuple(
         forest(
             [
-                ForestRow(_label(p), p.difference.value, p.difference.low, p.difference.high, p_value(p.p))
+                ForestRow(_label(p), p.difference.value, p.difference.low, p.difference.high, p_value(p.test.p))
                 for p in _drawn(one)
             ],
             _titled(one),
@@ -414,17 +412,13 @@ def _missing(found: Comparison) -> Section:
             reasons = [reasons_in_words(each.unscored)] if each.unscored else []
             reasons += [f"{without_row} without a row"] if without_row > 0 else []
             if reasons:
-                counts = (one.questions, one.common, each.missing, each.missing_alone)
-                rows.append((one.metric, each.system, *counts, "; ".join(reasons)))
+                rows.append((one.metric, each.system, one.questions, each.missing, "; ".join(reasons)))
         for name, unscored in one.absent:
-            why = reasons_in_words(unscored) or "no row"
-            rows.append((one.metric, name, one.questions, 0, one.questions, 0, why))
-    rows += [(metric, *[None] * 5, why) for metric, why in found.left_out]
-    heads = ("metric", "system", "questions", "compared", "missing", "missing only here", "reason")
-    excluded = sum(one.questions - one.common for one in found.metrics)
-    says = f"Questions not compared because a system has no score: {excluded:,} over all metrics."
+            rows.append((one.metric, name, one.questions, one.questions, reasons_in_words(unscored) or "no row"))
+    rows += [(metric, *[None] * 3, why) for metric, why in found.left_out]
+    heads = ("metric", "system", "questions", "missing", "reason")
     return Section(
         "Missing scores",
-        says if excluded else "Every scored question is compared.",
+        "A pair is compared on the questions with a score of both systems." if rows else "No score is missing.",
         (Table("unscored", "Questions without a score", tuple(map(Column, heads)), rows),) if rows else (),
     )
