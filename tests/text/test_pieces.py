@@ -42,6 +42,6 @@ def test_nothing_is_lost_and_nothing_is_too_great(text: str, size: int):
 
 @pytest.mark.parametrize("text", ["." * 200_000, "\n" * 200_000 + "x", ".\n " * 70_000, "é" * 200_000, "w " * 100_000])
 def test_hostile_texts_take_no_long_time(text: str):
-    before = time.perf_counter()
+    before = time.process_time()
     pieces(text, 4000)
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5
