@@ -27,13 +27,13 @@ _EXCLUDED = 0.05  # share of questions from which a notice counts them
 _AGAIN = "repeat its `longmark run` command to score what is missing"
 
 
-def check_settings(alpha: float, level: float, draws: int | None, name: str = "draws") -> None:
+def check_settings(alpha: float, level: float, draws: int | None) -> None:
     """UserError for an alpha or a level outside (0, 1), or fewer than one draw."""
     if not 0 < alpha < 1:
         raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
     check_level(level)
     if draws is not None:
-        check_count(draws, name)
+        check_count(draws, "draws")
 
 
 def check_scoring(scores: Scores, metrics: Sequence[str], allowed: bool, consequence: str) -> tuple[str, ...]:

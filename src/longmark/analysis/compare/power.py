@@ -12,12 +12,10 @@ from longmark.stats.results import TWO_SIDED, HypothesisResult, TukeyTest
 from longmark.stats.tukey import least_p
 
 
-def undetectable(
-    systems: int, questions: int, permutations: int, factor: float, alpha: float, option: str = "--draws"
-) -> str | None:
+def undetectable(systems: int, questions: int, permutations: int, factor: float, alpha: float) -> str | None:
     """Why no difference, however large, can be significant: the smallest possible p, times the factor, is above alpha.
 
-    None if one can be, or if nothing was tested. option: that sets the permutations.
+    None if one can be, or if nothing was tested.
     """
     if questions < FEWEST_TESTED or least_p(systems, questions, permutations) * factor <= alpha:
         return None
@@ -26,16 +24,16 @@ def undetectable(
     enough = max(FEWEST_TESTED, 1 + math.ceil(math.log(factor / alpha) / math.log(systems * (systems - 1)) - 1e-9))
     none = "no difference, however large, can be significant with so few"
     if enough <= questions:
-        return f"{none} draws ({permutations:,}); at least {draws:,} are needed ({option})"
-    more = f" and {option} {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
+        return f"{none} draws ({permutations:,}); at least {draws:,} are needed (--draws)"
+    more = f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
     return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
 
 
-def undetectable_in(test: TukeyTest, permutations: int, factor: float, alpha: float, option: str) -> str | None:
+def undetectable_in(test: TukeyTest, permutations: int, factor: float, alpha: float) -> str | None:
     """`undetectable` of a Tukey test. permutations: drawn for it."""
     systems = sum(mean is not None for mean in test.means)
     draws = permutations if test.plus_one else sys.maxsize  # count / permutations can be 0
-    return undetectable(systems, test.n, draws, factor, alpha, option)
+    return undetectable(systems, test.n, draws, factor, alpha)
 
 
 def unsupportable(
@@ -43,7 +41,6 @@ def unsupportable(
     tests: Mapping[str, TukeyTest],
     permutations: int,
     alpha: float,
-    option: str = "--draws",
 ) -> list[str | None]:
     """For each hypothesis why no differences, however large, could have supported it; None if some could, or if it was
     not tested. tests: metric -> its test. It is assumed that each pair could have the smallest possible p; for several
@@ -62,6 +59,6 @@ def unsupportable(
         metric = (max if one.combine == ALL else min)(least, key=lambda name: least[name])
         sides = 1.0 if one.direction == TWO_SIDED else 0.5
         factor = waiting * sides * (len(least) if one.combine == ANY else 1)
-        why = undetectable_in(tests[metric], permutations, factor, alpha, option)
+        why = undetectable_in(tests[metric], permutations, factor, alpha)
         found.append(why and f"{metric}: {why}")
     return found

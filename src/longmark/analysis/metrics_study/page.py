@@ -32,7 +32,6 @@ def document(study: MetricsStudy) -> Document:
         {one.metric: one.test for one in study.metrics if one.test is not None},
         study.draws,
         study.alpha,
-        "--draws",
     )
     return Document(
         kind="metrics study",

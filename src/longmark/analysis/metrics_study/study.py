@@ -191,7 +191,7 @@ def metrics_study(
     `stats.hypotheses.load_hypotheses`; as_published: see the head of this module; progress: gets the name of each part
     before it starts.
     """
-    check_settings(alpha, level, draws, "draws")
+    check_settings(alpha, level, draws)
     progress("reading the rows")
     scores = read_scores([Path(run) for run in runs], by, cluster)
     names = scores.named(metrics)
@@ -249,7 +249,7 @@ def _properties(
     power, reason, none = discriminative_power(p_values, alpha), f"there is one system, {scores.systems[0]}", None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
-        none = None if power.significant else undetectable_in(test, draws, 1.0, alpha, "--draws")
+        none = None if power.significant else undetectable_in(test, draws, 1.0, alpha)
     return MetricProperties(
         metric=name,
         facts=facts,
