@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from longmark.errors import UserError
-from longmark.stats.bootstrap import BCA, PERCENTILE, bootstrap_difference, bootstrap_mean, bootstrap_of_sums
+from longmark.stats.bootstrap import BCA, PERCENTILE, bootstrap_mean, bootstrap_of_sums
 from longmark.stats.results import Estimate
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "wikicontradict"
@@ -122,15 +122,12 @@ def test_copies_in_a_cluster_tell_nothing_new():
     assert ends(five) == pytest.approx(ends(once))
 
 
-def test_differences_are_of_pairs_and_missing_rows_are_counted():
-    a, b = [0.9, 0.8, None, 0.7, 0.6, 0.4], [0.5, 0.6, 0.1, float("nan"), 0.5, 0.5]
-    interval = bootstrap_difference(a, b, seed=1)
+def test_missing_values_are_counted_and_their_clusters_are_not():
+    values, clusters = [0.4, 0.2, None, float("nan"), 0.1, -0.1], ["x", "x", "y", "y", "z", "w"]
+    interval = bootstrap_mean(values, seed=1)
     assert (interval.n, interval.missing) == (4, 2)
-    assert interval.value == pytest.approx((0.4 + 0.2 + 0.1 - 0.1) / 4)
-    same = bootstrap_mean([0.9 - 0.5, 0.8 - 0.6, 0.6 - 0.5, 0.4 - 0.5], seed=1)
-    assert (interval.low, interval.high) == (same.low, same.high)
-    clusters = ["x", "x", "y", "y", "z", "w"]
-    assert bootstrap_difference(a, b, clusters=clusters).clusters == 3  # y has no row left
+    assert ends(interval) == ends(bootstrap_mean([0.4, 0.2, 0.1, -0.1], seed=1))
+    assert bootstrap_mean(values, clusters=clusters).clusters == 3  # y has no row left
 
 
 @pytest.mark.parametrize(
@@ -193,8 +190,6 @@ def test_mistakes_are_named():
         bootstrap_mean([1, 2, 3], method="bca")
     with pytest.raises(UserError, match="resamples: at least 1, not 0"):
         bootstrap_mean([1, 2, 3], resamples=0)
-    with pytest.raises(UserError, match="equally long, not 3 and 2"):
-        bootstrap_difference([1, 2, 3], [1, 2])
     with pytest.raises(UserError, match="only finite numbers"):
         bootstrap_mean([1, 2, float("inf")])
     with pytest.raises(UserError, match="3 rows and 2 clusters"):

@@ -7,7 +7,7 @@ are also files, in `figures/` beside it. The same document gives the same bytes 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -189,7 +189,10 @@ def _table(table: Table) -> dict[str, Any]:
     """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`)."""
     kept = filled(table)
     shown = kept.rows[:MOST_ROWS]
-    widths = [_width(column, (row[i] for row in shown)) for i, column in enumerate(kept.columns)]
+    widths = [  # characters of the longest cell, or of the longest word of the head
+        max([1, *(len(cell_text(row[i], column)) for row in shown), *map(len, column.name.split())])
+        for i, column in enumerate(kept.columns)
+    ]
     kinds = ["number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
     names = [column.name for column in kept.columns]
     return {
@@ -203,12 +206,6 @@ def _table(table: Table) -> dict[str, Any]:
         "long": len(table.rows) > _LONG,
         "broad": sum(widths) + _BETWEEN * len(widths) > _PHONE,
     }
-
-
-def _width(column: Column, cells: Iterable[Cell]) -> int:
-    """Characters that a column takes: of its longest cell, or of the longest word of its head."""
-    longest = max((len(cell_text(cell, column)) for cell in cells), default=0)
-    return max(longest, *map(len, column.name.split()), 1)
 
 
 def _cell(cell: Cell, column: Column, kind: str) -> tuple[str, str]:

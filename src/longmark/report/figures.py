@@ -12,7 +12,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,8 @@ def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
     """matplotlib's SVG with an alternative text, full names as tooltips, and attributes in place of style sheets,
     which the policy of a page forbids and which another page would apply to all its figures."""
     body = _DROPPED.sub("", svg[svg.index("<svg") :].partition(">")[2])
-    body = _TEXT.sub(lambda found: _tooltip(found, full_names), _TAG.sub(_attributes, body))
+    tips = {escape(short, quote=False): f"<title>{escape(full)}</title>" for short, full in full_names.items()}
+    body = _TEXT.sub(lambda found: f"{found[1]}{tips.get(found[2], '')}{found[2]}", _TAG.sub(_attributes, body))
     label, says = escape(one_line(figure.label)), escape(one_line(figure.says or figure.reading))
     width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
@@ -200,11 +201,6 @@ def _attributes(found: re.Match[str]) -> str:
         pairs = (pair.partition(": ")[::2] for pair in style.split("; "))
         tag = before + "".join(f' {name}="{value}"' for name, value in pairs if name != "font-family") + after
     return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
-
-
-def _tooltip(found: re.Match[str], full_names: dict[str, str]) -> str:
-    full = full_names.get(unescape(found[2]))
-    return f"{found[1]}{found[2]}" if full is None else f"{found[1]}<title>{escape(full)}</title>{found[2]}"
 
 
 def one_line(foreign: str) -> str:

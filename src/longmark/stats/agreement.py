@@ -68,7 +68,7 @@ def percent_agreement(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
     counts = table.counts()
     used = counts.sum(axis=1) >= 2
     features = np.column_stack([_agreeing_pairs(counts[used]), np.ones(used.sum())])
-    return table.result("percentage", used, features, _ratio, how)
+    return table.result("percentage", used, features, lambda sums: np.asarray(sums[:, 0] / sums[:, 1]), how)
 
 
 def cohen_kappa(
@@ -114,8 +114,9 @@ def fleiss_kappa(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
     def formula(sums: Floats) -> Floats:
         observed = sums[:, 0] / sums[:, 1]
         shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
-        chance = (shares**2).sum(axis=1)
-        return np.asarray((observed - chance) / _or_nan(1 - chance))
+        by_chance = 1 - (shares**2).sum(axis=1)
+        by_chance = np.where(by_chance > _ROUNDING, by_chance, np.nan)  # what is nothing but rounding is no denominator
+        return np.asarray((observed - 1 + by_chance) / by_chance)
 
     return table.result("Fleiss's kappa", used, features, formula, how)
 
@@ -254,15 +255,6 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
         return np.asarray(1 - (n - 1) * observed / (n * (marginals * middles**2).sum(axis=1)))
 
     return hstack([counts, together], "csr"), formula
-
-
-def _ratio(sums: Floats) -> Floats:
-    return np.asarray(sums[:, 0] / sums[:, 1])
-
-
-def _or_nan(denominator: Floats) -> Floats:
-    """What is nothing but rounding is no denominator."""
-    return np.where(np.abs(denominator) > _ROUNDING, denominator, np.nan)
 
 
 def _agreeing_pairs(counts: Any) -> Floats:

@@ -64,14 +64,6 @@ def bootstrap_mean(
     return replace(found, value=middle) if len(rows) else found
 
 
-def bootstrap_difference(a: Values, b: Values, **options: Any) -> Estimate:
-    """The mean of a - b over the rows that have both; the rows are resampled as pairs. options: of `bootstrap_mean`."""
-    (left, right), keep = complete_rows(a, b)
-    differences = np.full(len(keep), np.nan)
-    differences[keep] = left - right
-    return bootstrap_mean(differences, **options)
-
-
 def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None) -> E:
     """The interval of formula(features summed over the items), resampling items.
 

@@ -14,16 +14,9 @@ from longmark.stats.multiplicity import NONE, adjust
 
 
 @dataclass(frozen=True, slots=True)
-class AslCurve:
-    """Achieved significance levels: the p-values of a metric's pairs, from the largest to the smallest."""
-
-    p: tuple[float, ...]
-    untested: int
-
-
-@dataclass(frozen=True, slots=True)
 class DiscriminativePower:
-    """The share of tested pairs with (adjusted) p < alpha; None, with a reason, if no pair was tested."""
+    """The share of tested pairs with (adjusted) p < alpha; None, with a reason, if no pair was tested. curve: the
+    unadjusted p-values from the largest to the smallest."""
 
     share: float | None
     significant: int
@@ -31,13 +24,8 @@ class DiscriminativePower:
     untested: int
     alpha: float
     correction: str
+    curve: tuple[float, ...]
     reason: str | None = None
-
-
-def asl_curve(p_values: Sequence[float | None]) -> AslCurve:
-    """The p-values in falling order; pairs without one are left out and counted."""
-    tested = sorted((p for p in adjust(p_values, NONE).p if p is not None), reverse=True)
-    return AslCurve(tuple(tested), len(p_values) - len(tested))
 
 
 def discriminative_power(
@@ -47,7 +35,8 @@ def discriminative_power(
 
     p-values of a Tukey test hold over all pairs as they are; those of separate tests of each pair need a correction.
     """
-    adjusted = [p for p in adjust(p_values, correction, alpha).adjusted if p is not None]
-    significant, tested = sum(p < alpha for p in adjusted), len(adjusted)
+    found = adjust(p_values, correction, alpha)
+    curve = tuple(sorted((p for p in found.p if p is not None), reverse=True))
+    significant, tested = sum(p is not None and p < alpha for p in found.adjusted), len(curve)
     share, reason = (significant / tested, None) if tested else (None, "no pair of systems was tested")
-    return DiscriminativePower(share, significant, tested, len(p_values) - tested, alpha, correction, reason)
+    return DiscriminativePower(share, significant, tested, len(p_values) - tested, alpha, correction, curve, reason)

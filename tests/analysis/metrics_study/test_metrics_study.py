@@ -126,7 +126,7 @@ def test_discriminative_power_is_found(found: MetricsStudy):
     assert first is not None
     alike = {(pair.a, pair.b) for pair in first.pairs if pair.p is not None and pair.p >= 0.05}
     assert alike == {("A", "B"), ("C", "D"), ("E", "F")}
-    asl = found.metric("made.first").asl.p
+    asl = found.metric("made.first").power.curve
     assert asl == tuple(sorted(asl, reverse=True))
     assert sum(p >= 0.05 for p in asl) == 3
 
@@ -206,8 +206,8 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
 
 def test_as_published_can_have_a_p_of_zero(tmp_path: Path):
     scores = np.column_stack([np.ones(60), np.zeros(60), np.zeros(60)])
-    ours = study(tmp_path / "a", {"m": scores}, "ABC", draws=99).metric("m").asl.p
-    theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=99, as_published=True).metric("m").asl.p
+    ours = study(tmp_path / "a", {"m": scores}, "ABC", draws=99).metric("m").power.curve
+    theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=99, as_published=True).metric("m").power.curve
     assert (ours[-1], theirs[-1]) == (0.01, 0.0)  # (0 + 1) / (99 + 1), 0 / 99
 
 
@@ -283,7 +283,7 @@ def test_settings_outside_their_range(tmp_path: Path):
 def test_one_system(tmp_path: Path):
     here = study(tmp_path, {"m": [[0.1], [0.4], [0.4], [0.9]], "n": [[1], [2], [3], [4]]}, "A")
     one = here.metric("m")
-    assert (one.test, one.power.share, one.asl.p) == (None, None, ())
+    assert (one.test, one.power.share, one.power.curve) == (None, None, ())
     assert one.power.reason == "there is one system, A"
     assert tables(here)["discriminative_power"].rows[0][-1] == "there is one system, A"
     assert says(here, "ASL curves") == "No pair of systems was tested."
@@ -410,7 +410,7 @@ def test_experts_on_sixteen_summarisers(tmp_path: Path):
     here = metrics_study([tmp_path / "run"], draws=300)
     for quality, matrix in scores.items():
         one = here.metric(quality)
-        assert len(one.asl.p) == 120
+        assert len(one.power.curve) == 120
         for place, system in enumerate(one.systems):
             x = matrix[:, place].tolist()
             assert system.bounds is not None

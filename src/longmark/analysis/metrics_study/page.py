@@ -427,13 +427,13 @@ def _draws(study: MetricsStudy) -> str:
 
 def _asl(study: MetricsStudy) -> Section:
     """The p-values of all pairs, from the largest to the smallest (CCRS, figure 3b)."""
-    tested = [one for one in study.metrics if one.asl.p]
-    rows = [(one.metric, rank, p, p < study.alpha) for one in tested for rank, p in enumerate(one.asl.p, start=1)]
+    tested = [one for one in study.metrics if one.power.curve]
+    rows = [(one.metric, rank, p, p < study.alpha) for one in tested for rank, p in enumerate(one.power.curve, start=1)]
     columns = (Column("metric"), Column("rank"), Column("p", kind="p"), Column("significant"))
     table = Table("asl", "Achieved significance levels", columns, rows, "rank: 1 is the largest p of the metric.")
     if not tested:
         return Section("ASL curves", "No pair of systems was tested.", (table,))
-    lines = [Curve(one.metric, [(float(rank), p) for rank, p in enumerate(one.asl.p, start=1)]) for one in tested]
+    lines = [Curve(one.metric, [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]) for one in tested]
     figure = curves(
         lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.alpha
     )  # fmt: skip

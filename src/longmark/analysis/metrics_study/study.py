@@ -32,7 +32,7 @@ from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
 from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within
-from longmark.stats.discriminative import AslCurve, DiscriminativePower, asl_curve, discriminative_power
+from longmark.stats.discriminative import DiscriminativePower, discriminative_power
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.results import HypothesisResult, TukeyTest
 from longmark.stats.samples import Floats
@@ -86,7 +86,7 @@ class QuestionMeans:
 @dataclass(frozen=True, slots=True)
 class MetricProperties:
     """One metric. systems: in the order of the study; places: decimals that its scores are shown with; edges: of the
-    bins, [edge, next edge), the last with both; test, power, asl: over all pairs of systems; reason: why none differ or
+    bins, [edge, next edge), the last with both; test, power: over all pairs of systems; reason: why none differ or
     were tested, if there is a reason; undetectable: why no difference, however large, can be significant, or None."""
 
     metric: str
@@ -98,7 +98,6 @@ class MetricProperties:
     question_means: QuestionMeans
     test: TukeyTest | None
     power: DiscriminativePower
-    asl: AslCurve
     reason: str | None
     undetectable: str | None
 
@@ -272,7 +271,6 @@ def _properties(
         question_means=_question_means(matrix, facts, as_published),
         test=test,
         power=replace(power, reason=reason) if power.share is None else power,
-        asl=asl_curve(p_values),
         reason="; ".join(why for why in (reason, none) if why) or None,
         undetectable=none,
     )
