@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 def add_to(verbs: Any) -> None:
     text = "Run the experiment of the SCORE paper: generators x evaluators, with the paper's tables."
     one = add_verb(verbs, "score-study", score_study, text)
-    add(one, "questions", "QUESTIONS", "the questions: examples with profiles (or give --n)", nargs="?")
+    add(
+        one,
+        "questions",
+        "QUESTIONS",
+        "the questions: examples with profiles (or give --n); given answers are taken",
+        nargs="?",
+    )
     add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
-    add(one, "--index", "IDX", "an index of `longmark rag index`", required=True)
+    add(one, "--index", "IDX", "an index of `longmark rag index`; not needed if all answers are given")
     add(one, "--n", "N", "sample N questions of the domain; with QUESTIONS: read its first N")
     add(one, "--labels", "FILE", "the raters' labels of the answers")
     model = one.add_argument_group("models", f"{model_names()}. LABEL=MODEL sets its name in tables.")
-    add(model, "--generator", "MODEL", "a model that writes answers; repeatable", action="append", required=True)
+    writes = "a model that writes answers, or LABEL=given for those of QUESTIONS; repeatable"
+    add(model, "--generator", "MODEL", writes, action="append", required=True)
     jury = "a model that judges answers; repeatable; models joined by commas are a jury"
     add(model, "--evaluator", "MODEL[,MODEL…]", jury, action="append", required=True)
     add(model, "--embedder", "MODEL", "the model for robustness and answer relevance", required=True)

@@ -35,7 +35,9 @@ MOST_GROUPS = 60
 SHOWN = BAD_SHOWN
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
-_EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "none", "null"))
+_NOT_STATED = frozenset(("na", "n/a", "n.a."))
+"""Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
+_EMPTY = _NOT_STATED | frozenset(("", "#n/a", "#na", "<na>", "nan", "none", "null"))
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
 _SCORE_NAMES = {"example_id": "item", "label": "dimension", "value": "label"}
@@ -247,7 +249,7 @@ class _Columns:
             label, rater = self._name(record, "label", "preference"), self._name(record, "rater", _ONLY_RATER)
             return Choice(line, question, a or "", b or "", label or "", choice, rater or "", groups, grade)
         example = self._name(record, "example_id")
-        value = _value(self._cell(record, "value"))
+        value = _value(self._cell(record, "value"), _EMPTY - _NOT_STATED if "value" in self._needed else _EMPTY)
         if value is None and "value" in self._needed:
             raise Problem(f"{self._column['value']}: is empty")
         if value is None:
@@ -292,15 +294,16 @@ def _useless_groups(read: Sequence[Label | Choice], by: Sequence[str]) -> dict[i
     return unused
 
 
-def _value(raw: Any) -> float | str | None:
-    """A number, written as such or as text; a text; None if there is none. Raises Problem for anything else."""
+def _value(raw: Any, empty: Collection[str]) -> float | str | None:
+    """A number, written as such or as text; a text; None if there is none, or one of the words for none. Raises Problem
+    for anything else."""
     if raw is None:
         return None
     if isinstance(raw, bool):
         return _TRUTH[raw]
     if isinstance(raw, str):
         text = " ".join(raw.split())
-        if text.casefold() in _EMPTY:
+        if text.casefold() in empty:
             return None
         if _COMMA.fullmatch(text):
             raise Problem(f"value: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
@@ -319,7 +322,7 @@ def _choice(raw: Any) -> tuple[str | None, float | None]:
     text = raw.strip().casefold() if isinstance(raw, str) else ""
     if text in ("a", "b", "tie"):
         return text, None
-    grade = _value(raw)
+    grade = _value(raw, _EMPTY)
     if grade is None:
         return None, None
     if isinstance(grade, str):

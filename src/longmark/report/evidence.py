@@ -192,7 +192,33 @@ def views_of(results: Results) -> list[View]:
                 view.covers = [f"{family}.{part}".rstrip(".") + judge for part in view.covers]
                 found.append(view)
                 break
-    return found
+    people = _people(results)
+    return found if people is None else [people, *found]
+
+
+def _people(results: Results) -> View | None:
+    """People's labels of the answer, a line for each rater and each evaluator, where a study added them to its rows."""
+    lines: dict[str, dict[str, str]] = {}
+    for name, row in results.items():
+        given = row.evidence.get("people")
+        if isinstance(given, dict):
+            by = name.partition(BY)[2]
+            labels = {
+                **given["labels"],
+                **({f"evaluator {by}".strip(): own} if (own := given.get("evaluator")) else {}),
+            }
+            for rater, label in labels.items():
+                lines.setdefault(rater, {})[given["dimension"]] = (
+                    f"{label:g}" if isinstance(label, float) else str(label)
+                )
+    names = list(dict.fromkeys(name for line in lines.values() for name in line))
+    if not names:
+        return None
+    cells = [[Cell("line", who), *(Cell("line", of.get(name, "–")) for name in names)] for who, of in lines.items()]
+    cells.sort(key=lambda line: str(line[0].value).startswith("evaluator"))
+    return View(
+        "Labels of raters", counted(len(cells), "line"), [], [("table", ["Rater", *map(_plain, names)], cells, "", "")]
+    )
 
 
 def _as(kind: type | tuple[type, ...], value: Any) -> Any:

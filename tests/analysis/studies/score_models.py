@@ -84,7 +84,7 @@ class Fakes:
         every: list[Any] = [*self.generators, *self.judges, self.embedder, self.reranker, *self.proxies]
         return sum(len(model.requests) for model in every)
 
-    def plan(self, out: Path, idx: Path, **more: object) -> Plan:
+    def plan(self, out: Path, idx: Path | None, **more: object) -> Plan:
         given: dict[str, object] = {
             "out": out,
             "index": idx,

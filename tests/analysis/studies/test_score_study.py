@@ -6,6 +6,7 @@ import json
 import signal
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
 from longmark.analysis.studies.score.page import PARTS
-from longmark.analysis.studies.score.people import answers_of
-from longmark.analysis.studies.score.plan import Member, Plan, member
+from longmark.analysis.studies.score.people import answers_of, beside, read_labels
+from longmark.analysis.studies.score.plan import GIVEN, Member, Plan, member
 from longmark.analysis.studies.score.stages import score_study
 from longmark.analysis.studies.study import Expected, Outcome, Session, expected
 from longmark.errors import ServerFault, SettingsChanged, UnknownName, UserError
@@ -26,7 +27,9 @@ from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
 from longmark.report.document import Document
+from longmark.report.evidence import views_of
 from longmark.report.tables import Table
+from longmark.scores.files import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +230,96 @@ def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
     assert [(one.question, one.answer) for one in questions] == [
         ("Why do rails buckle?", None),
         ("What closes roads?", None),
+    ]
+
+
+def published(path: Path) -> Path:
+    """Answers of two systems to two questions, as a paper publishes them."""
+    profile = {"hazard": "wildfire", "location": "Elko, NV", "profession": "Bridge Inspector"}
+    lines = [
+        {
+            "question_id": f"q{q}",
+            "id": f"q{q}-{system}",
+            "question": f"What of wildfire in Elko, {q}?",
+            "system": system,
+        }
+        | {"answer": f"1. Smoke closes roads in {q}, {system}.", "contexts": [f"Passage {q}."], "profile": profile}
+        for q in (1, 2)
+        for system in ("GPT-4o", "Gemini", "Other")
+    ]
+    write_jsonl(path, lines)
+    return path
+
+
+def test_published_answers_go_into_the_tables(tmp_path: Path, cache: CallCache):
+    """Two systems' given answers, without an index: no answer is made, and every table but robustness has them."""
+    fakes, file, told = Fakes(), published(tmp_path / "published.jsonl"), list[str]()
+    generators = [Member("GPT-4o", (GIVEN,)), Member("Gemini", (GIVEN,))]
+    plan = fakes.plan(tmp_path / "study", None, generators=generators, questions=file, n=None)
+    outcome = carry(plan, cache, tell=told.append)
+    assert fakes.generators[0].requests == fakes.generators[1].requests == []
+    assert [one.id for one in Reading(plan.questions_path)] == ["q1-GPT-4o", "q2-GPT-4o"]
+    answers = list(Reading(plan.answers_path(generators[1])))
+    assert [(one.id, one.answer, one.system) for one in answers] == [
+        ("q1-Gemini", "1. Smoke closes roads in 1, Gemini.", "Gemini"),
+        ("q2-Gemini", "1. Smoke closes roads in 2, Gemini.", "Gemini"),
+    ]
+    assert answers[0].contexts[0].text == "Passage 1."
+    first = rows(table(outcome, "table1"))[0]
+    assert (first["generator"], first["specificity"], first["paraphrase"]) == ("GPT-4o", 1, None)
+    assert "2 given answers of Other are not used: no --generator has this label." in told
+    notices = " ".join(shown(outcome).notices)
+    assert "GPT-4o has given answers only: no variants, so no robustness" in notices
+    with pytest.raises(UserError, match=r"no answer of Mistral"):
+        score_study(replace(plan, generators=[Member("Mistral", (GIVEN,))]), Session(cache))
+    with pytest.raises(UserError, match="add --index IDX"):
+        fakes.plan(tmp_path / "none", None, questions=file)
+    with pytest.raises(UserError, match="give QUESTIONS with answers"):
+        fakes.plan(tmp_path / "none", None, generators=generators)
+
+
+def test_given_answers_are_the_base_of_the_variants_that_a_model_answers(tmp_path: Path, idx: Path, cache: CallCache):
+    fakes, file = Fakes(), published(tmp_path / "published.jsonl")
+    generators = [Member("GPT-4o", (fakes.generators[0],)), Member("B", (fakes.generators[1],))]
+    more = {"generators": generators, "questions": file, "n": None, "variants": ("paraphrase",), "proxies": ()}
+    plan = fakes.plan(tmp_path / "study", idx, **more)
+    carry(plan, cache, until="answers")
+    given = {one.id: one for one in Reading(plan.answers_path(generators[0]))}
+    assert given["q1-GPT-4o"].answer == "1. Smoke closes roads in 1, GPT-4o."
+    (variant,) = (one for one in given.values() if one.variant_of == "q1")
+    assert variant.base_answer == "1. Smoke closes roads in 1, GPT-4o."
+    made = [one for one in Reading(plan.answers_path(generators[1])) if one.variant_of is None]
+    assert len(made) == 2
+    assert all("Confidence score" in (one.answer or "") for one in made)
+
+
+def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallCache):
+    """SCORE's figure 6, with the evaluators' labels: the judge `yes` says yes, the judge `no` says no."""
+    fakes, file = Fakes(), published(tmp_path / "published.jsonl")
+    plan = fakes.plan(
+        tmp_path / "study", None, generators=[Member("Gemini", (GIVEN,))], questions=file, n=None, proxies=()
+    )
+    labels = [("ann", "hazard", "n/a"), ("bob", "hazard", "yes"), ("ann", "answer_relevance", 7)]
+    write_jsonl(
+        tmp_path / "labels.jsonl",
+        [{"item": "q2", "rater": rater, "dimension": name, "label": label} for rater, name, label in labels],
+    )
+    carry(plan, cache, tmp_path / "labels.jsonl")
+    score_study(plan, Session(cache), tmp_path / "labels.jsonl").pages()
+    read = read_labels(tmp_path / "labels.jsonl", ("hazard",), answers_of(plan))
+    found = {}
+    for evaluator in ("yes", "no"):
+        for row in rows_of(plan.out / "runs" / "Gemini" / f"evaluator-{evaluator}"):
+            if row.example_id == "q2-Gemini":
+                found[f"{row.metric} by {evaluator}"] = beside(read, "Gemini", row)
+            else:
+                assert beside(read, "Gemini", row) == row  # nobody labelled it
+    view = views_of(found)[0]
+    _, heads, lines, *_ = view.blocks[0]
+    assert (view.title, heads) == ("Labels of raters", ["Rater", "hazard", "answer relevance"])
+    assert sorted([cell.value for cell in line] for line in lines) == [
+        *(["ann", "n/a", "7"], ["bob", "yes", "–"]),
+        *(["evaluator no", "no", "–"], ["evaluator yes", "yes", "–"]),
     ]
 
 

@@ -138,6 +138,9 @@ def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_fac
     assert column(answers, "score") == ["CU", "CU relative, %"]
     assert column(answers, "min") == [0.001, pytest.approx(0.5)]
     assert column(answers, "max") == [0.003, pytest.approx(1.5)]
+    assert answers.note.startswith("Mean CU below 0.01: g by p. The confidence of a model with llama.cpp can vary")
+    strong = {ABSOLUTE: scores([0.02, 0.03]), RELATIVE: scores([0.1, 0.2])}
+    assert utilization.table_4(results(proxied={("g", "p"): strong}))[0].note == ""
     assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
     row_ = dict(zip([c.field for c in facts.columns], facts.rows[0], strict=False))
     assert (row_["facts"], row_["min"], row_["max"]) == (5, -1.5, 3.0)
@@ -178,7 +181,8 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     q = confident([(0.5, 0.5)] * 6, [0.2, 0.1, 0.4, 0.3, 0.5, 0.9])
     study = results(proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}})
     first, second = utilization.agreements(study)
-    assert (first.score, second.score) == ("absolute", "relative")
+    assert (first.score, second.score) == ("absolute", "relative, %")
+    assert second.mean.high == pytest.approx(100 * first.mean.high)
     assert first.pearson.value == pytest.approx(0.8)
     assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
     assert first.pearson.n == 5

@@ -8,8 +8,9 @@ answer once, with the results of each below it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from longmark.analysis.studies.score import people, tables, utilization
 from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, Plan, answers_page
 from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.analysis.studies.study import Part, notices, sections
+from longmark.records import Row
 from longmark.records.write import write_rows
 from longmark.report.charts import ForestRow, forest, scatter
 from longmark.report.document import Document
@@ -224,8 +226,9 @@ class _Run(NamedTuple):
 _ORDER = (EVALUATOR, ONCE, POINTS, PROXY)
 
 
-def write_pages(plan: Plan) -> list[Path]:
-    """Writes OUT/answers/GENERATOR.html for every generator that has scores; returns their paths."""
+def write_pages(plan: Plan, labels: people.Labels | None = None) -> list[Path]:
+    """Writes OUT/answers/GENERATOR.html for every generator that has scores, with people's labels beside the answers
+    (SCORE's figure 6); returns their paths."""
     written = []
     several = {EVALUATOR: len(plan.evaluators) > 1, PROXY: len(plan.proxies) > 1}
     for generator in plan.generators:
@@ -234,17 +237,19 @@ def write_pages(plan: Plan) -> list[Path]:
         runs = [run for run in runs if (rows := run.path / "rows.jsonl").exists() and rows.stat().st_size]
         if runs:
             page = plan.out / answers_page(generator.label)
+            beside = partial(people.beside, labels, generator.label) if labels is not None else None
             with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
-                write_report([_joined(runs, Path(scratch) / generator.stem)], page)
+                write_report([_joined(runs, Path(scratch) / generator.stem, beside)], page)
             written.append(page)
     return written
 
 
-def _joined(runs: Sequence[_Run], folder: Path) -> Path:
-    """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide."""
+def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | None = None) -> Path:
+    """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide.
+    beside: adds people's labels to a row."""
     folder.mkdir()
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
-    rows = ((run, row) for run in runs for row in rows_of(run.path))
+    rows = ((run, beside(row) if beside else row) for run in runs for row in rows_of(run.path))
     write_rows((replace(row, metric=run.name(row.metric)) for run, row in rows), folder / "rows.jsonl")
     manifests = [read_manifest(run.path).data for run in runs]
     facts = [(name, run, of) for run, one in zip(runs, manifests, strict=True) for name, of in one["metrics"].items()]

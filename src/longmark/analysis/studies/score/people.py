@@ -45,6 +45,7 @@ from longmark.analysis.studies.score.results import (
 from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_columns, scaled
 from longmark.analysis.studies.score.utilization import why_not
 from longmark.errors import BadInput, UserError
+from longmark.records import Row
 from longmark.records import labels as records
 from longmark.records.read import Reading
 from longmark.report.format import counted
@@ -57,6 +58,7 @@ from longmark.stats.results import Estimate
 PEOPLE = "raters"
 RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
 SCALES = (RELEVANCE, UTILIZATION)
+_ON_SCALE = {MASKED: RELEVANCE, ABSOLUTE: UTILIZATION}
 _CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
 
 
@@ -298,6 +300,19 @@ def _on_scale(
     why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
     missing = in_words(why, by_question(why_not(rho)))
     return Line(scale=scale, other=other, rho=rho, items=len({item for item, *_ in rows}), missing=missing)
+
+
+def beside(labels: Labels, generator: str, row: Row) -> Row:
+    """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
+    dimension = _ON_SCALE.get(row.metric, row.metric.removeprefix(f"{SPECIFICITY}."))
+    item = Item(generator, row.example_id, row.question_id)
+    given = labels.by_dimension.get(dimension, {}).get(item)
+    if given is None:
+        return row
+    shown: dict[str, Any] = {"dimension": dimension, "labels": dict(given)}
+    if dimension not in SCALES:
+        shown["evaluator"] = answer_label(row.evidence.get("votes", {}))
+    return replace(row, evidence={**row.evidence, "people": shown})
 
 
 # Tables -------------------------------------------------------------------------------------------------------------

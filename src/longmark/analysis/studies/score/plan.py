@@ -39,6 +39,8 @@ METRICS = {
 }
 """Kind of run -> its metrics."""
 _DOCUMENTS = "score.context_utilization.documents"
+GIVEN = "given"
+"""In place of a generator's model: it has the answers of the file of questions, and no others."""
 _LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
 
 
@@ -72,7 +74,7 @@ class Plan:
     of its own; `original`: with the passages, or the profile, of its original (see `rag.answer`)."""
 
     out: Path
-    index: Path
+    index: Path | None
     generators: Sequence[Member]
     evaluators: Sequence[Member]
     embedder: Name
@@ -100,6 +102,10 @@ class Plan:
         if not self.generators or not self.evaluators:
             raise UserError("a study needs at least one --generator and one --evaluator")
         check_variant_context(self.variant_context)
+        if self.index is None and self.writing():
+            raise UserError("a generator that writes answers needs documents: add --index IDX")
+        if self.questions is None and len(self.writing()) < len(self.generators):
+            raise UserError(f"LABEL={GIVEN} takes the answers of a file: give QUESTIONS with answers")
         for option, members in (("generator", self.generators), ("evaluator", self.evaluators), ("lm", self.proxies)):
             stems = [one.stem for one in members]
             for one in members:
@@ -128,9 +134,14 @@ class Plan:
             for one in members:
                 yield kind, one.label, f"{kind}-{one.stem}"
 
-    def writer(self) -> Name:
-        """The model that writes the paraphrases."""
-        return self.paraphraser if self.paraphraser is not None else self.generators[0].models[0]
+    def writing(self) -> list[Member]:
+        """The generators that write answers."""
+        return [one for one in self.generators if one.models != (GIVEN,)]
+
+    def writer(self) -> Name | None:
+        """The model that writes the paraphrases; None if no generator answers them."""
+        writing = self.writing()
+        return self.paraphraser if self.paraphraser is not None or not writing else writing[0].models[0]
 
     def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
         """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
@@ -138,7 +149,7 @@ class Plan:
             "questions": {"file": source or None, "n": self.n, "seed": self.seed},
             "domain": f"{domain.name} {domain.hash}",
             "variants": list(variants),
-            "paraphraser": name_of(self.writer()) if "paraphrase" in variants else None,
+            "paraphraser": name_of(writer) if (writer := self.writer()) and "paraphrase" in variants else None,
             "index": index,
             "k": self.k,
             "retriever": self.retriever,

@@ -1,11 +1,15 @@
 """The stages of a SCORE study: questions, variants, answers of each generator, scores by each evaluator and proxy.
 
+A file of questions may have answers: those whose `system` is a generator's label are taken, with their contexts, and
+not made. A generator whose model is `given` has no others, and no variants.
+
 The stages do what the verbs `questions`, `vary`, `rag answer` and `run` do. A line without a model's reply leaves its
 stage unfinished; a line with an unusable reply is left out, and the page says so.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +17,7 @@ from pathlib import Path
 
 from longmark.analysis.studies.score.page import document, write_pages
 from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
-from longmark.analysis.studies.score.plan import Member, Plan, Scoring, scorings, upgrade
+from longmark.analysis.studies.score.plan import GIVEN, Member, Plan, Scoring, scorings, upgrade
 from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
 from longmark.datasets import questions as datasets
@@ -49,7 +53,7 @@ def score_study(
     if labels is not None:
         sources.kind_of(labels)
     source = digest(plan.questions) if plan.questions else ""
-    fixed = plan.fixed(stages.domain, stages.index.hash, stages.variants, source)
+    fixed = plan.fixed(stages.domain, stages.index.hash if stages.index is not None else "", stages.variants, source)
     fixed["prompts"] = stages.book.hashes(every_prompt()) if plan.prompts else None
 
     def given() -> Labels | None:
@@ -73,7 +77,7 @@ def score_study(
         document=lambda known: document(results(), known, {**plan.members(), **fixed}),
         members=plan.members(),
         check=check,
-        pages=lambda: write_pages(plan),
+        pages=lambda: write_pages(plan, given()),
         upgrade=upgrade,
     )
 
@@ -84,23 +88,28 @@ class _Stages:
     def __init__(self, plan: Plan, session: Session, runs: Callable[[Plan, Registry], Sequence[Scoring]]) -> None:
         self._plan, self._session = plan, session
         self.domain = load(plan.domain)
-        self.variants = vary.chosen(self.domain, plan.variants)
-        self.index = rag_index.load(plan.index)
+        self.variants = vary.chosen(self.domain, plan.variants) if plan.writing() else ()
+        self.index = rag_index.load(plan.index) if plan.index is not None else None
         self.book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
         self._registry = session.registry or Registry(session.cache)
         self._scorings = runs(plan, self._registry)
-        self._generators = {one.label: self._models_of_generator(one) for one in plan.generators}
-        self._writer = self._models(ModelNames(generator=plan.writer())) if PARAPHRASE in self.variants else None
+        self._generators = {one.label: self._models_of_generator(one) for one in plan.writing()}
+        writer = plan.writer() if PARAPHRASE in self.variants else None
+        self._writer = self._models(ModelNames(generator=writer)) if writer is not None else None
         models = [*self._generators.values(), *([self._writer] if self._writer else [])]
         for backends in (*(one.backends for one in models), *(one.settings.backends for one in self._scorings)):
             check_budget(backends, session.budget)
-        Retriever(self.index, next(iter(self._generators.values())), plan.retriever)  # whether they fit each other
+        for models_of in self._generators.values():
+            assert self.index is not None  # the plan checks it
+            Retriever(self.index, models_of, plan.retriever)  # whether they fit each other
         self._profile_check = ProfileCheck(self.domain)
         self._n = plan.n or 0
+        self.given: dict[tuple[str, str], Example] = {}  # generator and question_id -> the given answer
         if plan.questions is not None:
             if not plan.questions.is_file():
                 raise UserError(f"{plan.questions} does not exist")
             self._n = sum(1 for _ in self._profile_check.over(self._source()))
+            self._read_given()
 
     def declared(self) -> Iterator[Stage]:
         """The stages in their order."""
@@ -111,10 +120,12 @@ class _Stages:
         yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions)
         answers = Expected(n + varied, n + varied, "plus 1 embedding call per new question")
         for one in plan.generators:
-            model = {"model": self._generators[one.label].generator.name}
-            make = partial(self._make_answers, one)
+            models = self._generators.get(one.label)
+            model = {"model": models.generator.name if models is not None else GIVEN}
+            make = partial(self._make_answers, one, models) if models is not None else partial(self._take_answers, one)
+            expect = answers if models is not None else Expected(n, 0)
             path = plan.answers_path(one)
-            yield Stage(f"{ANSWERS}: {one.label}", path, make, answers, {**questions, **variants}, model)
+            yield Stage(f"{ANSWERS}: {one.label}", path, make, expect, {**questions, **variants}, model)
         for one in plan.generators:
             for scoring in self._scorings:
                 name, out = f"{SCORES}: {one.label}, {scoring.name}", plan.run_path(one, scoring.name)
@@ -131,17 +142,47 @@ class _Stages:
         return Made(self._source() if plan.questions else datasets.hazards(plan.n or 0, plan.seed, self.domain))
 
     def _source(self) -> Iterator[Example]:
-        """The originals of the given file; the first n if n is given."""
-        plan = self._plan
-        assert plan.questions is not None
-        for example in Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad):
+        """The originals of the given file, one for all answers to a question; the first n if n is given."""
+        plan, answered = self._plan, set[str]()
+        for example in self._lines():
             if example.variant_of is not None:
                 raise UserError(f"{plan.questions}: {example.id} is a variant; give the original questions only")
             if not (example.question or "").strip():
                 raise UserError(f"{plan.questions}: {example.id} has no question")
+            if example.answer is not None:
+                if example.question_id in answered:
+                    continue
+                answered.add(example.question_id)
             yield example.model_copy(update={"answer": None, "contexts": (), "system": None})
 
+    def _lines(self) -> Iterator[Example]:
+        plan = self._plan
+        assert plan.questions is not None
+        return iter(Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad))
+
+    def _read_given(self) -> None:
+        """Takes the answers of the file by their `system`; without one, as those of the only generator."""
+        labels = [one.label for one in self._plan.generators]
+        unused = Counter[str]()
+        for one in self._lines():
+            if one.answer is None:
+                continue
+            system = one.system or (labels[0] if len(labels) == 1 else "no system")
+            if system not in labels:
+                unused[system] += 1
+            elif (system, one.question_id) in self.given:
+                raise UserError(f"{self._plan.questions}: {one.id}: {system} has two answers to {one.question_id}")
+            else:
+                self.given[system, one.question_id] = one.model_copy(update={"system": system})
+        for system, count in unused.items():
+            self._session.tell(f"{count:,} given answers of {system} are not used: no --generator has this label.")
+        for label in labels:
+            if label not in self._generators and not any(system == label for system, _ in self.given):
+                raise UserError(f"--generator {label}={GIVEN}: {self._plan.questions} has no answer of {label}")
+
     async def _make_variants(self) -> Made:
+        if not self.variants:
+            return Made([])
         questions = list(Reading(self._plan.questions_path))
         varied = vary.vary(
             questions,
@@ -155,13 +196,29 @@ class _Stages:
         made, _ = await made_with(varied, self._writer)
         return made
 
-    async def _make_answers(self, generator: Member) -> Made:
-        plan, models = self._plan, self._generators[generator.label]
-        lines = [
+    async def _take_answers(self, generator: Member) -> Made:
+        """The given answers of a generator that has no model."""
+        taken, left_out = [], []
+        for one in Reading(self._plan.questions_path):
+            example = self.given.get((generator.label, one.question_id))
+            if example is not None:
+                taken.append(example)
+            else:
+                left_out.append(f"{one.id}: {self._plan.questions} has no answer of {generator.label}")
+        note = f"{generator.label} has given answers only: no variants, so no robustness"
+        return Made(taken, len(taken), left_out, notes=[note])
+
+    async def _make_answers(self, generator: Member, models: Models) -> Made:
+        plan = self._plan
+        assert self.index is not None
+        every = [
             one.model_copy(update={"system": generator.label})
             for path in (plan.questions_path, plan.variants_path)
             for one in (Reading(path) if path.stat().st_size else ())
         ]
+        given = {one.question_id: self.given.get((generator.label, one.question_id)) for one in every}
+        taken = [example for one in every if (example := given[one.question_id]) is not None]
+        lines = [one for one in every if given[one.question_id] is None]
         answers = rag_answer.answer(
             lines,
             models,
@@ -169,18 +226,22 @@ class _Stages:
             k=plan.k,
             how=plan.how,
             variant_context=plan.variant_context,
+            originals=taken,
             at_once=2 * self._session.concurrency,
             on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
         )
         made, answered = await made_with(answers, models)
-        note, failed = answered.cut_note(plan.how.max_tokens), ""
-        if not made.lines:
+        notes, failed = [answered.cut_note(plan.how.max_tokens)], ""
+        if lines and not made.lines:
             failed = f"{generator.label} answered no question: {next(iter(made.left_out), 'there are none')}"
-        return replace(made, notes=[note] if note else [], failed=failed)
+        if taken:
+            notes.append(f"{len(taken):,} answers of {generator.label} are given")
+        both = (*taken, *answered.examples)
+        return replace(made, examples=both, lines=len(both), notes=[note for note in notes if note], failed=failed)
 
     def _models_of_generator(self, generator: Member) -> Models:
         embedder = None
-        if self.index.embedder is not None and self._plan.retriever != "bm25":
+        if self.index is not None and self.index.embedder is not None and self._plan.retriever != "bm25":
             embedder = self._plan.embedder  # a backend that was handed over has no other name
             if isinstance(embedder, str):
                 embedder = str(self.index.embedder["name"])

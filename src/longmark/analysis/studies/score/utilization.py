@@ -35,6 +35,9 @@ from longmark.stats.correlation import correlation
 from longmark.stats.means import Bounds
 from longmark.stats.results import Estimate
 
+NOISE = 0.01
+"""How far the confidence of a model with llama.cpp can vary from run to run (2 % of f; docs/models.md). The mean CU of
+the paper is .003 to .004 (table 4)."""
 GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
 _PROXY = Column("proxy")
 
@@ -56,8 +59,16 @@ def table_4(results: Results) -> list[Table]:
         Column("reason", "missing"),
     )
     columns = (GENERATOR, _PROXY, Column("score"), *ends, *means(results, 4))
+    within = [line for line in answers if line.score == "CU" and line.mean.value is not None]
+    within = [line for line in within if abs(line.mean.value) < NOISE]
+    note = ", ".join(f"{line.generator} by {line.proxy}" for line in within)
+    note = note and (
+        f"Mean CU below {NOISE:g}: {note}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
+        "run to run, more than the paper's mean CU (.003 to .004); check such means with a transformers model "
+        "(--lm hf:NAME)."
+    )
     return [
-        Table("table4", "Context utilization of answers (SCORE's table 4)", columns, answers),
+        Table("table4", "Context utilization of answers (SCORE's table 4)", columns, answers, note),
         Table("table4_facts", "Context utilization of single facts", of_facts, facts),
     ]
 
@@ -107,13 +118,13 @@ def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
 
 def agreements(results: Results) -> list[Line]:
     """Of every two proxies on every generator's answers, absolute and relative. mean: of the first proxy's score minus
-    the second's; total: answers that either scored."""
+    the second's, of relative scores in percent; total: answers that either scored."""
     return [
         _agreement(results, generator, proxies, score, metric)
         for proxies in combinations(results.proxies, 2)
         for generator in results.generators
         if all((generator, proxy) in results.proxied for proxy in proxies)
-        for score, metric in (("absolute", ABSOLUTE), ("relative", RELATIVE))
+        for score, metric in (("absolute", ABSOLUTE), ("relative, %", RELATIVE))
     ]
 
 
@@ -131,6 +142,8 @@ def _agreement(results: Results, generator: str, proxies: tuple[str, str], score
     lo, hi = results.bounds.get(metric, UNBOUNDED)
     bounds: Bounds = UNBOUNDED if lo is None or hi is None else (lo - hi, hi - lo)
     mean = mean_of([a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds)
+    if metric == RELATIVE:
+        mean = scaled(mean, 100)
     unscored = [
         f"{name}: {why}" for name, of in zip(proxies, (first, second), strict=True) if (why := why_unscored(of))
     ]
