@@ -18,7 +18,7 @@ The methods, each as a function of the sample's mean x, standard deviation s, sk
     abc       DiCiccio and Efron (1992): for a mean x + s_n w / (1 - a w)², w = a + z, a = g / (6 sqrt n)
     abc-t     the same with t in place of z and s in place of s_n
     bca       Efron (1987), as SciPy has it
-    betting   the one-sided bounds of `stats.gate` at 97.5 %, from both sides
+    betting   one-sided bounds at 97.5 % from both sides, by a mixture of bets (Waudby-Smith and Ramdas 2024, JRSS B 86)
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from longmark.stats.gate import _FRACTIONS, TAIL
+from longmark.stats.gate import TAIL
 from longmark.stats.means import equal_interval
 
 Floats = NDArray[np.float64]
 Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]
 LEVEL = 0.95
+FRACTIONS = (*((c / 10, 0.5 / 9) for c in range(1, 10)), (1.0, 0.5))  # of the capital at stake, and their weights
 SIZES = (5, 10, 20, 30, 50, 100, 300)
 
 
@@ -141,12 +142,12 @@ def bca(x: Floats, resamples: int, chance: np.random.Generator) -> tuple[Floats,
 
 
 def bet(x: Floats) -> Floats:
-    """The lower bounds of `stats.gate`, without its grid."""
+    """The lower bounds by betting: the least m where the capital stays below 40."""
     below, above = np.zeros(len(x)), np.ones(len(x))
     for _ in range(22):
         m = (below + above) / 2
-        logs = np.full((len(_FRACTIONS), len(x)), -np.inf)
-        for k, (fraction, weight) in enumerate(_FRACTIONS):
+        logs = np.full((len(FRACTIONS), len(x)), -np.inf)
+        for k, (fraction, weight) in enumerate(FRACTIONS):
             with np.errstate(divide="ignore"):
                 logs[k] = np.log(weight) + np.log(1 - fraction + fraction * x / m[:, None]).sum(1)
         won = np.logaddexp.reduce(logs, axis=0) >= -np.log(TAIL)

@@ -12,9 +12,9 @@ costs: CPU seconds, the best of three runs (slow peers run once), the ratio to o
                          at twice as many; SciPy's `bootstrap` of Fleiss's kappa, vectorised, at 6,274
 
 levels: how often, under the null hypothesis, each test and correction finds something at .05, beside the binomial
-99.9 % interval for the runs made. coverage: how often intervals at .95 hold the mean; in small samples the bootstrap's
-is not exact, and that is shown. gate: how far below the mean the bound of `--fail-under` lies, beside the same capital
-split over .05, .15, … .95 evenly and Student's t, and how often each is above the true mean (.025 at most).
+99.9 % interval for the runs made. coverage: how often intervals at .95 hold the mean of rows that depend on each other;
+coverage is with and without clusters. gate: how far below the mean of the sample the bound of `--fail-under` lies,
+beside Student's t and a bound by betting, and how often each is above the true mean (.025 at most).
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from bench.means import SHAPES, bet, student
 from scipy import stats
 
 from longmark.stats import gate as bounds
 from longmark.stats.agreement import fleiss_kappa, krippendorff_alpha
-from longmark.stats.bootstrap import BCA, PERCENTILE, bootstrap_mean
+from longmark.stats.bootstrap import bootstrap_mean
+from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import METHODS, NONE, adjust
 from longmark.stats.permutation import paired_permutation
+from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
 
 ALPHA = 0.05
@@ -193,53 +196,67 @@ def levels(runs: int) -> None:
 
 def coverage(runs: int) -> None:
     random = np.random.default_rng(2)
-    print(f"{runs:,} runs each; share of .95 intervals that hold the mean")
-    for n in (20, 60, 300):
-        covered = dict.fromkeys((BCA, PERCENTILE), 0)
-        for _ in range(runs):
-            values = random.beta(4, 2, n)
-            for method in covered:
-                interval = bootstrap_mean(values, method=method, resamples=1_000, seed=random)
-                covered[method] += (interval.low or 0) <= 4 / 6 <= (interval.high or 0)
-        for method, found in covered.items():
-            said(f"{method}, n = {n}", found, runs, 0.95)
-    for count in (10, 20, 60):
-        clusters = np.repeat(np.arange(count), 5).tolist()
-        both = dict.fromkeys(("without clusters", f"{count} clusters of 5"), 0)
-        for _ in range(runs):
-            values = np.repeat(random.normal(0, 1, count), 5) + random.normal(0, 0.5, 5 * count)
-            for name, given in zip(both, (None, clusters), strict=True):
-                interval = bootstrap_mean(values, clusters=given, resamples=1_000, seed=random)
-                both[name] += (interval.low or 0) <= 0 <= (interval.high or 0)
-        for name, found in both.items():
-            said(f"BCa on values in {count} clusters, {name}", found, runs, 0.95)
+    print(f"{runs:,} runs each; share of .95 intervals that hold the mean: rows, questions")
+    for questions, answers in ((10, 4), (20, 4), (60, 4), (20, 5), (60, 5), (200, 4)):
+        clusters = np.repeat(np.arange(questions), answers).tolist()
+        for name, mean, draw in (
+            ("normal", 0.0, lambda n: random.normal(0, 1, n)),
+            ("exponential", 1.0, lambda n: random.exponential(1, n)),
+            ("ceiling", 6 / 7, lambda n: random.beta(3, 0.5, n)),
+        ):
+            held = [0, 0]
+            for _ in range(runs):
+                noise = random.normal(0, 0.5, questions * answers) if name != "ceiling" else 0.0
+                values = (np.repeat(draw(questions), answers) + noise).tolist()
+                for i, given in enumerate((None, clusters)):
+                    found = mean_estimate(values, given)
+                    held[i] += found.low is not None and found.low <= mean <= (found.high or 0)
+            print(f"{name:12} {questions:4} x {answers}  {held[0] / runs:.3f}  {held[1] / runs:.3f}", flush=True)
 
 
 def gate(runs: int) -> None:
-    random = np.random.default_rng(3)
-    runs = max(runs // 10, 1)
-    print(f"{runs:,} samples each; distance from the mean of the sample, and share of bounds above the true mean")
-    shapes: dict[str, tuple[float, Callable[[int], np.ndarray]]] = {
-        "all 1.00": (1.0, np.ones),
-        "half 1.00, half .90": (0.95, lambda n: random.choice([0.9, 1.0], n)),
-        "beta(8, 2)": (0.8, lambda n: random.beta(8, 2, n)),
-        "95 % 1, 5 % 0": (0.95, lambda n: random.binomial(1, 0.95, n).astype(float)),
-        "80 % 1, 20 % 0": (0.8, lambda n: random.binomial(1, 0.8, n).astype(float)),
-        "50 % 1, 50 % 0": (0.5, lambda n: random.binomial(1, 0.5, n).astype(float)),
-    }
-    ours, naive = bounds._FRACTIONS, tuple(((c + 0.5) / 10, 0.1) for c in range(10))
-    for (name, (mean, draw)), n in product(shapes.items(), (20, 50, 100, 300)):
-        found = []
-        for sample in (draw(n) for _ in range(runs)):
-            low = [sample.mean() - stats.t.ppf(0.975, n - 1) * sample.std(ddof=1) / n**0.5]
-            for bounds._FRACTIONS in (naive, ours):
-                scores = bounds.BoundedScores(0, 1)
-                for score in sample:
-                    scores.add(float(score))
-                low.append(scores.lower())
-            found.append([(sample.mean() - end, end > mean + 1e-9) for end in low])
-        parts = zip(("t", "even", "ours"), np.mean(found, axis=0), strict=True)
-        print(f"{name:20} {n:4}  " + "   ".join(f"{who} {gap:.3f} ({missed:.3f})" for who, (gap, missed) in parts))
+    print(f"{runs:,} samples: share of lower bounds above the mean; 50 samples: distance from the sample's mean")
+    shapes: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], Floats], float]]
+    shapes = {name: (shape.draw, shape.mean) for name, shape in SHAPES.items() if shape.bounded}
+    for (name, (draw, mean)), n in product(shapes.items(), (5, 10, 20, 50, 100, 300)):
+        x = draw(np.random.default_rng(n), (runs, n))
+        terms = np.concatenate([x - mean, np.full((runs, 1), -mean)], axis=1)
+        missed = [np.mean(np.concatenate([rare(part) for part in np.array_split(terms, max(1, runs * n // 100_000))]))]
+        low = [student(x)[0], bet(x)]
+        missed += [np.mean(one > mean + 1e-9) for one in low]
+        few = x[:50]
+        ours = [bounded(one).lower() for one in few.tolist()]
+        gaps = [np.mean(few.mean(1) - one) for one in (ours, low[0][:50], low[1][:50])]
+        parts = zip(("Gaffke", "t", "betting"), gaps, missed, strict=True)
+        print(
+            f"{name:20} {n:4}  " + "   ".join(f"{who} {gap:.3f} ({miss:.4f})" for who, gap, miss in parts), flush=True
+        )
+
+
+def bounded(values: list[float]) -> bounds.BoundedScores:
+    scores = bounds.BoundedScores(0, 1)
+    for value in values:
+        scores.add(value)
+    return scores
+
+
+def rare(terms: Floats) -> np.ndarray:
+    """`stats.gate._is_rare` of many rows of terms at once: whether the lower bound is above the mean."""
+    left = 1 / terms.min(axis=1)
+    right, low = np.zeros(len(terms)), left
+    for _ in range(30):
+        z = (left + right) / 2
+        up = (terms / (1 - terms * z[:, None])).sum(axis=1) - 1 / z > 0
+        left, right = np.where(up, left, z), np.where(up, z, right)
+    width = 1 / np.sqrt(((terms / (1 - terms * z[:, None])) ** 2).sum(axis=1) + 1 / z**2)
+    total = np.zeros(len(terms))
+    for u in np.arange(0, 12, 0.05):
+        at = z + 1j * width * np.sinh(u)
+        value = np.exp(-np.log(1 - terms * at[:, None]).sum(axis=1)) / -at * width * np.cosh(u)
+        total += value.real * (0.5 if u == 0 else 1)
+        if np.abs(value).max() < 1e-14:
+            break
+    return np.asarray((total * 0.05 / np.pi <= bounds.TAIL) & (terms.max(axis=1) > 0) & (low < 0))
 
 
 PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "coverage": coverage, "gate": gate}

@@ -167,14 +167,14 @@ def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
 
 def test_fail_under_is_tested_at_the_bounds_of_the_mean(longmark: Command):
     with serve(reply="80") as server:
-        # five marks of .8: .3495 and .9126 (tests/stats/test_gate.py has how)
-        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.34")).code == 0
-        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.34", "--fail-under", f"{QR}>=0.35"))
+        # five marks of .8: .8 x .025^(1/5) = .382541, and 1 - .2 x .025^(1/5) = .904365
+        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.38")).code == 0
+        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.38", "--fail-under", f"{QR}>=0.39"))
         assert missed.code == 3
-        assert f"not met: {QR}>=0.35" in missed.out
-        assert "the lower bound (97.5 %, betting) is 0.3494" in missed.out
-        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.92")).code == 0
-        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.91")).code == 3
+        assert f"not met: {QR}>=0.39" in missed.out
+        assert "the lower bound (97.5 %, Gaffke) is 0.3825" in missed.out
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.91")).code == 0
+        assert longmark(*judged(server, "--fail-under", f"{QR}<=0.90")).code == 3
         assert server.counts["requests"] == 5  # the tests read what is there
 
 

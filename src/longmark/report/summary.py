@@ -128,8 +128,7 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
 
 def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:
     for group in groups:
-        for score in group:
-            scores.add(score)
+        scores.add(*group)
         yield group
 
 
@@ -292,8 +291,9 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
         )
     else:
         end = scores.lower() if above else scores.upper()
-        name = f"bound ({100 * (1 - TAIL):g} %, betting)"
-        more = _too_few(condition, scores)
+        over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
+        name = f"bound ({100 * (1 - TAIL):g} %, Gaffke{over})"
+        more = _too_few(condition, scores, summary.clusters)
     places = summary.decimals(cell.metric)
     met = end >= condition.limit if above else end <= condition.limit
     return met, (
@@ -302,15 +302,16 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
     )
 
 
-def _too_few(condition: Condition, scores: BoundedScores) -> str:
+def _too_few(condition: Condition, scores: BoundedScores, clusters: str) -> str:
     """What to say where the limit could not be reached by this many scores even if all were perfect."""
     above = condition.sign == ">="
     needed = scores.needed(condition.limit, above=above)
     perfect = f"even if all are {scores.hi if above else scores.lo:.2f}"
     if needed is None:
         return f"; no number of scores can show {condition.limit:g}, {perfect}"
-    if needed > scores.n:
-        these = f"{scores.n} score{'s' * (scores.n != 1)}"
+    if needed > scores.clusters:
+        one = f"score{'s' * (scores.n != 1)}"
+        these = f"{scores.clusters} {one if scores.clusters == scores.n else clusters}"
         return f"; {these} cannot show {condition.limit:g} {perfect}: at least {needed:,} are needed"
     return ""
 
