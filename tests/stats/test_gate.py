@@ -134,7 +134,12 @@ def test_the_bound_needs_no_extra_and_is_the_same_without(monkeypatch: pytest.Mo
 
 def test_a_hundred_thousand_scores_take_no_more_work_than_the_grid_has_steps(monkeypatch: pytest.MonkeyPatch):
     looked: list[int] = []
-    monkeypatch.setattr(gate, "_is_rare", lambda terms: looked.append(len(terms)) or len(looked) % 2 == 0)
+
+    def rare(terms: Sequence[tuple[float, int]]) -> bool:
+        looked.append(len(terms))
+        return len(looked) % 2 == 0
+
+    monkeypatch.setattr(gate, "_is_rare", rare)
     chance = random.Random(0)
     bounded([chance.betavariate(8, 2) for _ in range(100_000)]).lower()
     assert len(looked) <= 20
