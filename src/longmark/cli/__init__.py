@@ -25,7 +25,14 @@ _RENAMED_OPTIONS = {
     "--permutations": "--draws",
 }
 _RENAMED_VALUES = {("--until", "marks"): "scores"}
-_EXTRAS = {"numpy": "embedded", "tokenizers": "embedded", "xllamacpp": "embedded", "pyarrow": "parquet", "bm25s": "rag"}
+_EXTRAS = {
+    "numpy": "embedded",
+    "tokenizers": "embedded",
+    "xllamacpp": "embedded",
+    "pyarrow": "parquet",
+    "bm25s": "rag",
+    "evalica": "stats",
+}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -242,3 +242,34 @@ def test_one_rater_has_no_ceiling():
     assert (found.reason, found.ceilings, found.coefficients) == ("there is one rater only", (), ())
     apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, Options())
     assert apart.reason == "no answer has ratings of two raters"
+
+
+def test_three_systems_have_an_order_by_raters_and_by_metrics():
+    random = np.random.default_rng(6)
+    worth = {"x": 0.8, "y": 0.5, "z": 0.2}
+    rows, choices = [], []
+    for q in range(30):
+        scores = {system: float(np.clip(worth[system] + random.normal(0, 0.4), 0, 1)) for system in worth}
+        rows += [row(f"{s}{q}", "m", score, question_id=f"q{q}", system=s) for s, score in scores.items()]
+        for a, b in (("x", "y"), ("y", "z"), ("x", "z")):
+            for rater in ("ann", "bo"):
+                choice = "a" if random.random() < 0.5 + (worth[a] - worth[b]) / 2 else "b"
+                choices.append({"question_id": f"q{q}", "a": a, "b": b, "choice": choice, "rater": rater})
+    found = metaeval(rows, choices)
+    part = part_of(found)
+    (by, people), (metric, scored) = part.strengths
+    assert (by, metric) == ("raters", "m")
+    assert [one.system for one in people] == [one.system for one in scored] == ["x", "y", "z"]
+    assert [one.n for one in people] == [120, 120, 120]  # each rater's choice counts
+    assert [one.n for one in scored] == [60, 60, 60]
+    first = people[0].log_strength
+    assert first.clusters == 30
+    assert first.low is not None
+    assert first.value is not None
+    assert 0 < first.low < first.value
+    titles = [section.title for section in document(found).sections]
+    assert "Strengths of the systems" in titles
+
+
+def test_two_systems_have_no_table_of_strengths():
+    assert part_of(metaeval(rows_of("m", [(0.9, 0.1)] * 3), human(["a", "b", "tie"]))).strengths == ()

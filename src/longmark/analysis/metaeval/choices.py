@@ -4,6 +4,8 @@ A metric prefers the answer with the better score; scores that are equal after r
 the one that most raters made (a pair on which two lead is left out, and counted). A rater who was shown a pair in both
 orders has one vote: a tie if the two choices differ.
 
+Of three systems or more, the raters' choices and each metric's are turned into Bradley-Terry strengths.
+
 Baselines: the longer answer (characters of the text), and always the most frequent human choice. Chance is 1/3 with
 three choices, 1/2 with two. Intervals are Wilson's, or Hall's t over questions if questions have several pairs.
 """
@@ -14,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +37,7 @@ from longmark.analysis.metaeval.results import (
 from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
+from longmark.stats.bradley_terry import Strength, bradley_terry
 from longmark.stats.means import mean_estimate
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share, share
@@ -44,6 +48,8 @@ LONGER = "always the longer answer"
 ALWAYS = "always the most frequent choice"
 BASELINE = "baseline"
 TIE = "tie"
+RATERS = "raters"
+_FEWEST_SYSTEMS = 3
 
 Made = Sequence[str | None]
 """The choice on each pair: a, b, tie or None."""
@@ -87,7 +93,8 @@ class ChoiceLabel:
     """All results on one label on which people chose between two answers.
 
     human: a, b, tie -> pairs; undecided: pairs without a majority; same: how often two metrics make the same choice;
-    places: decimals that scores are rounded to. graded, graded_raters: of graded preferences, else empty."""
+    places: decimals that scores are rounded to. graded, graded_raters: of graded preferences, else empty;
+    strengths: (`RATERS` or a metric, its systems), empty for fewer than three systems."""
 
     label: str
     join: Join
@@ -102,6 +109,7 @@ class ChoiceLabel:
     places: int
     graded: tuple[GradedResult, ...] = ()
     graded_raters: tuple[GradedResult, ...] = ()
+    strengths: tuple[tuple[str, tuple[Strength, ...]], ...] = ()
 
 
 def choice_label(
@@ -144,6 +152,7 @@ def choice_label(
         places=options.round,
         graded=of_metrics,
         graded_raters=of_raters,
+        strengths=tuple(_strengths(scores, pairs, {name: chosen[name] for name in scores.metrics}, options)),
     )
 
 
@@ -173,6 +182,26 @@ def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: in
     return [
         None if a is None or b is None else _better(sign * round(a, places), sign * round(b, places)) for a, b in both
     ]
+
+
+def _strengths(
+    scores: AnswerScores, pairs: Sequence[Item], chosen: Mapping[str, Made], options: Options
+) -> Iterator[tuple[str, tuple[Strength, ...]]]:
+    """Of the raters, whose choices count one each, and of the metrics."""
+    systems = [tuple(scores.answers[place].system for place in pair.places) for pair in pairs]
+    if len({name for pair in systems for name in pair}) < _FEWEST_SYSTEMS:
+        return
+    made = {RATERS: [[vote.name for vote in votes_of(pair)] for pair in pairs]}
+    made |= {name: [[choice] if choice else [] for choice in choices] for name, choices in chosen.items()}
+    for name, choices in made.items():
+        found = [
+            ((a, b, choice), pair.question)
+            for pair, (a, b), its in zip(pairs, systems, choices, strict=True)
+            for choice in its
+            if a != b
+        ]
+        how: dict[str, Any] = {"level": options.level, "seed": options.seed}
+        yield name, bradley_terry([one for one, _ in found], clusters=[question for _, question in found], **how)
 
 
 def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:

@@ -315,6 +315,8 @@ def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
     yield _accuracy(part, ci)
     if part.graded:
         yield _graded(part, ci)
+    if part.strengths:
+        yield _strengths(part, ci)
     if part.differences:
         columns: tuple[Column, ...] = (
             Column("only first right", "result.only_first", key="only_first"),
@@ -399,6 +401,26 @@ def _graded(part: ChoiceLabel, ci: Interval) -> Section:
         tables.append(raters)
     says = "Correlation of graded preferences with the difference of a metric's scores, in four ways that differ."
     return Section("Correlation with graded preferences", says, tables)
+
+
+def _strengths(part: ChoiceLabel, ci: Interval) -> Section:
+    title = "Strengths of the systems"
+    lines = [Line(by=by, of=one) for by, its in part.strengths for one in its]
+    columns = (
+        *(Column("chosen by", "by", key="chosen_by"), Column("rank", "of.rank"), Column("system", "of.system")),
+        *ci("log strength", "of.log_strength", "log_strength"),
+        *(Column("won", "of.won"), Column("comparisons", "of.n"), Column("questions", "of.log_strength.clusters")),
+        Column("reason", "of.log_strength.reason"),
+    )
+    note = (
+        "Bradley-Terry model. The difference of two log strengths is the logarithm of the odds that the first is "
+        "chosen; their mean is 0. won: a tie is half a win for each. Intervals: percentile bootstrap over questions."
+    )
+    raters = part.strengths[0][1]
+    rows = [lane(one.system, one.log_strength) for one in raters if one.log_strength.value is not None]
+    says = "The order of the systems that the choices give, of the raters and of each metric."
+    figures = (forest(rows, "Log strength by the raters' choices", 0.0),) if rows else ()
+    return Section(title, says, (Table("strengths", title, columns, lines, note),), figures)
 
 
 def _same(part: ChoiceLabel, ci: Interval) -> Section:
