@@ -26,7 +26,8 @@ def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> 
     """The vectors, and the client that the last of so many calls went through."""
 
     async def ask() -> tuple[list[list[float]], Client]:
-        embedder = HttpEmbedder(Endpoint(server.base_url, timeout=5), "m", "m@test", batch)
+        embedder = HttpEmbedder(Endpoint(server.base_url, timeout=5), "m", "m@test")
+        embedder.most = batch
 
         async def once(client: Client) -> tuple[list[list[float]], Client]:
             return [list(vector) for vector in await client.embed(embedder, texts, UsageLog())], client

@@ -23,21 +23,18 @@ def from_one(text: str) -> int:
     return whole(text, 1)
 
 
-def positive(text: str) -> float:
-    """A number above 0."""
-    return _number(text, "a number above 0", lambda value: 0 < value < float("inf"))
+def _number(expected: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        with suppress(ValueError):
+            if fits(value := float(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text}")
+
+    return number
 
 
-def share(text: str) -> float:
-    """A number from 0 to 1."""
-    return _number(text, "a share from 0 to 1", lambda value: 0 <= value <= 1)
-
-
-def _number(text: str, expected: str, fits: Callable[[float], bool]) -> float:
-    with suppress(ValueError):
-        if fits(value := float(text)):
-            return value
-    raise argparse.ArgumentTypeError(f"expected {expected}, found {text}")
+positive = _number("a number above 0", lambda value: 0 < value < float("inf"))
+share = _number("a share from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def pairs(given: Sequence[str], form: str) -> dict[str, str]:

@@ -102,16 +102,13 @@ class _HttpModel:
 
 
 class _Batched(_HttpModel):
-    """batch: texts in one request, at most; None: any number."""
+    """most: texts in one request while no refusal has taught a smaller number; None: any number."""
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, batch: int | None = None) -> None:
-        super().__init__(endpoint, model, name)
-        self._most = batch
+    most: int | None = None
 
     @property
     def batch(self) -> int | None:
-        sizes = (n for n in _SIZES if self._most is None or n < self._most)
-        return next((n for n in sizes if self._knows(f"batch:{n}")), self._most)
+        return next((n for n in _SIZES if self._knows(f"batch:{n}")), self.most)
 
 
 def _too_many(refusal: Refusal) -> bool:
@@ -209,9 +206,7 @@ class HttpEmbedder(_Batched):
     """POST {base}/embeddings, in base64 (4 bytes a number, exact float32) where the endpoint gives it."""
 
     path = "/embeddings"
-
-    def __init__(self, endpoint: Endpoint, model: str, name: str, batch: int | None = BATCH) -> None:
-        super().__init__(endpoint, model, name, batch)
+    most = BATCH
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         """One vector a text, out of one request. No texts: no request."""
