@@ -287,13 +287,14 @@ class Client(Sender):
     def _book(self, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
         """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
-        usage = Usage(calls=1, from_cache=int(not sent))
+        usage = usage_log.usage
+        usage.calls += 1
+        usage.from_cache += not sent
         for key, (reply, usd) in replies.items():
             if usage_log.first(key):
                 tokens = reply.tokens or Tokens()
                 unmetered = int(reply.tokens is None)
                 usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered))
-        usage_log.usage.add(usage)
 
 
 def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> Stored | None:

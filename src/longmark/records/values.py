@@ -6,6 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -86,6 +87,7 @@ def _problem(one: Any, known: Sequence[str]) -> str:
     return f"expected {number}{expected}, found {found(one['input'])}{'; put it in quotes' if quotes else ''}"
 
 
+@lru_cache(maxsize=1024)  # every record of a file has the same columns
 def folded(column: str) -> str:
     """A column's name as it is compared: without case, with `-` and spaces as `_`."""
     return column.strip().casefold().replace("-", "_").replace(" ", "_")

@@ -261,7 +261,7 @@ def opened(study: Study) -> Iterator[_Folder]:
     try:
         yield _Folder(study)
     finally:
-        lock.release()
+        lock.close()
 
 
 class _Folder:
