@@ -35,7 +35,7 @@ def add_to(verbs: Any) -> None:
     add(model, "--reranker", "MODEL", "the model for table 2")
     proxies = "a model for the proxies of context utilization (tables 3, 4, 8, 9); repeatable"
     add(model, "--lm", "MODEL", proxies, action="append", default=[])
-    add(model, "--paraphraser", "MODEL", "the model that paraphrases (default: the first generator)")
+    add(model, "--paraphraser", "MODEL", "who paraphrases: a model, or evaluators (default: the first generator)")
     add(model, "--extractor", "MODEL", "the model that finds facts for --lm (default: the first evaluator)")
     fixed = one.add_argument_group("fixed for a study's folder")
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)

@@ -42,11 +42,14 @@ def generator(name: str, *points: str) -> FakeChat:
     return FakeChat(says, name=name)
 
 
-def judge(name: str, label: str) -> FakeChat:
-    """Two claims in every answer, two facts in the passages; the label on hazard and location, n/a else."""
+def judge(name: str, label: str, rephrase: str = "") -> FakeChat:
+    """Two claims in every answer, two facts in the passages; the label on hazard and location, n/a else. rephrase: the
+    word that it puts before a question to rephrase."""
 
     def says(request: ChatRequest) -> str:
         text = request.messages[-1].content
+        if rephrase and "Rephrase the question" in text:
+            return json.dumps({"question": f"{rephrase} {_between(text, 'question')}"})
         if "List the claims" in text:
             return json.dumps({"claims": ["Rails buckle.", "Roads close."]})
         if "List the facts" in text:

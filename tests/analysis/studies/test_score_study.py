@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analysis.studies.score_models import Fakes, carry, make_index
+from tests.analysis.studies.score_models import Fakes, carry, judge, make_index
 from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
@@ -291,6 +291,24 @@ def test_given_answers_are_the_base_of_the_variants_that_a_model_answers(tmp_pat
     made = [one for one in Reading(plan.answers_path(generators[1])) if one.variant_of is None]
     assert len(made) == 2
     assert all("Confidence score" in (one.answer or "") for one in made)
+
+
+def test_each_evaluator_paraphrases_for_its_own_robustness(tmp_path: Path, idx: Path, cache: CallCache):
+    fakes = Fakes()
+    evaluators = [Member(label, (judge(f"judge-{label}", label, f"{label}:"),)) for label in ("yes", "no")]
+    more = {"evaluators": evaluators, "paraphraser": "evaluators", "proxies": (), "n": 2}
+    plan = fakes.plan(tmp_path / "study", idx, variants=("paraphrase", "hazard"), **more)
+    assert [each.rows for name, each in expect(plan, cache) if name == "variants"] == [6]
+    outcome = carry(plan, cache)
+    lines = list(Reading(plan.variants_path))
+    assert [(one.variant, one.meta.get("paraphraser"), (one.question or "").split()[0]) for one in lines[::2]] == [
+        ("paraphrase", "yes", "yes:"),
+        ("paraphrase", "yes", "yes:"),
+        ("paraphrase", "no", "no:"),
+    ]
+    assert len({one.id for one in lines}) == len(lines) == 6
+    per_evaluator = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"].endswith("paraphrase")]
+    assert [(row["evaluator"], row["total"]) for row in per_evaluator[:2]] == [("yes", 2), ("no", 2)]
 
 
 def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallCache):

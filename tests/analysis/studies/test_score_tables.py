@@ -70,6 +70,17 @@ def test_robustness_is_the_generators_own_under_every_evaluator():
     assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
 
 
+def test_paraphrases_of_an_evaluator_are_its_own_robustness():
+    """SCORE's table 1: by hand, .8 and 1 of the one, .4 and .6 of the other; perturbations are shared."""
+    own = {"e": [0.8, 1.0], "f": [0.4, 0.6]}
+    paraphrases = [replace(one, by=name) for name, values in own.items() for one in scores(values)]
+    study = results(evaluators=("e", "f"), once={"g": {PARAPHRASE: paraphrases, PERTURBATION: scores([0.4, 0.5, 0.9])}})
+    wide, _ = tables.table_1(study)
+    assert column(wide, "paraphrase") == [pytest.approx(0.9), pytest.approx(0.5)]
+    assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
+    assert "Answer relevance: masked ↑" in [one.name for one in wide.columns]
+
+
 def test_variants_of_a_question_are_resampled_together():
     """Four equal rows of each question say no more than one of them: the interval stays that of the questions."""
     chance = random.Random(5)

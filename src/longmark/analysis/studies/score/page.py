@@ -122,8 +122,8 @@ def _scales(results: Results) -> list[Table]:
 PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 1: generators and evaluators",
-        "Mean and standard deviation (sd) of each metric over the answers that have a score. Robustness does not "
-        "depend on the evaluator: it is the same in all rows of a generator.",
+        "Mean and standard deviation (sd) of each metric over the answers that have a score. Robustness "
+        "depends on the evaluator only if each writes its own paraphrases (--paraphraser evaluators).",
         tables.table_1,
         figures=_specificity,
         note="Robustness is the cosine of the answer to the original question and the answer to a paraphrase (should "

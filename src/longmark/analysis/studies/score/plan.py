@@ -41,6 +41,10 @@ METRICS = {
 _DOCUMENTS = "score.context_utilization.documents"
 GIVEN = "given"
 """In place of a generator's model: it has the answers of the file of questions, and no others."""
+EVALUATORS = "evaluators"
+"""In place of the paraphraser: each evaluator's first judge writes paraphrases of its own."""
+PARAPHRASER = "paraphraser"
+"""Key of a variant's `meta`: the evaluator that wrote it, if each writes its own."""
 _LABELLED = re.compile(r"([^=:@/,]+)=(.+)")
 
 
@@ -69,7 +73,8 @@ def member(text: str, *, jury: bool = False) -> Member:
 @dataclass(frozen=True)
 class Plan:
     """A study. questions: a file (mapping: our field -> its column; skip_bad: leave bad records out), else n are drawn
-    with the seed; paraphraser: None: the first generator; extractor: finds the facts in passages for context
+    with the seed; paraphraser: None: the first generator, EVALUATORS: each evaluator, so that table 1 has
+    its robustness; extractor: finds the facts in passages for context
     utilization, None: the first evaluator's first judge; variant_context: `own`: a variant is answered like a question
     of its own; `original`: with the passages, or the profile, of its original (see `rag.answer`)."""
 
@@ -138,10 +143,14 @@ class Plan:
         """The generators that write answers."""
         return [one for one in self.generators if one.models != (GIVEN,)]
 
-    def writer(self) -> Name | None:
-        """The model that writes the paraphrases; None if no generator answers them."""
-        writing = self.writing()
-        return self.paraphraser if self.paraphraser is not None or not writing else writing[0].models[0]
+    def writers(self) -> dict[str, Name]:
+        """The models that write the paraphrases, by the evaluator that they are of ("": of none); {} if no generator
+        answers them."""
+        if not (writing := self.writing()):
+            return {}
+        if self.paraphraser == EVALUATORS:
+            return {one.label: one.models[0] for one in self.evaluators}
+        return {"": self.paraphraser if self.paraphraser is not None else writing[0].models[0]}
 
     def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
         """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
@@ -149,7 +158,7 @@ class Plan:
             "questions": {"file": source or None, "n": self.n, "seed": self.seed},
             "domain": f"{domain.name} {domain.hash}",
             "variants": list(variants),
-            "paraphraser": name_of(writer) if (writer := self.writer()) and "paraphrase" in variants else None,
+            "paraphraser": self._paraphraser() if "paraphrase" in variants else None,
             "index": index,
             "k": self.k,
             "retriever": self.retriever,
@@ -160,6 +169,9 @@ class Plan:
             "embedder": name_of(self.embedder),
             "params": {name: str(value) for name, value in self.params.items()},
         }
+
+    def _paraphraser(self) -> str | None:
+        return EVALUATORS if self.paraphraser == EVALUATORS else next(map(name_of, self.writers().values()), None)
 
     def members(self) -> dict[str, dict[str, list[str]]]:
         """role -> label -> models, for `study.json`."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, Plan
+from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, Plan
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.scores.files import examples_of, rows_of
@@ -40,11 +40,13 @@ SHARE: Bounds = (0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """A row of a run. question: the question_id of the original; variant: the kind of variant, "" for an original."""
+    """A row of a run. question: the question_id of the original; variant: the kind of variant, "" for an original; by:
+    the evaluator that wrote a paraphrase, "" if all evaluators share it."""
 
     row: Row
     question: str
     variant: str = ""
+    by: str = ""
 
     @property
     def example(self) -> str:
@@ -162,9 +164,12 @@ def read(run: Path) -> Scores:
     """The scores of a run folder; {} if there is none, or none yet."""
     found: Scores = {}
     if (run / "rows.jsonl").exists():
-        examples = {one.id: (one.variant_of or one.question_id, one.variant or "") for one in examples_of(run)}
+        examples = {
+            one.id: (one.variant_of or one.question_id, one.variant or "", str(one.meta.get(PARAPHRASER, "")))
+            for one in examples_of(run)
+        }
         for row in rows_of(run):
-            original = examples.get(row.example_id, (row.question_id, ""))
+            original = examples.get(row.example_id, (row.question_id, "", ""))
             found.setdefault(row.metric, []).append(AnswerScore(row, *original))
     return found
 

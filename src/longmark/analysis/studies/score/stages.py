@@ -17,7 +17,7 @@ from pathlib import Path
 
 from longmark.analysis.studies.score.page import document, write_pages
 from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
-from longmark.analysis.studies.score.plan import GIVEN, Member, Plan, Scoring, scorings, upgrade
+from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, Plan, Scoring, scorings, stem, upgrade
 from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
 from longmark.datasets import questions as datasets
@@ -94,9 +94,11 @@ class _Stages:
         self._registry = session.registry or Registry(session.cache)
         self._scorings = runs(plan, self._registry)
         self._generators = {one.label: self._models_of_generator(one) for one in plan.writing()}
-        writer = plan.writer() if PARAPHRASE in self.variants else None
-        self._writer = self._models(ModelNames(generator=writer)) if writer is not None else None
-        models = [*self._generators.values(), *([self._writer] if self._writer else [])]
+        writers = plan.writers() if PARAPHRASE in self.variants else {}
+        shared = self._client()
+        self._writers = {label: self._models(ModelNames(generator=one), shared) for label, one in writers.items()}
+        self._varied = len(self.variants) + max(len(writers) - 1, 0)  # variants of a question
+        models = [*self._generators.values(), *self._writers.values()]
         for backends in (*(one.backends for one in models), *(one.settings.backends for one in self._scorings)):
             check_budget(backends, session.budget)
         for models_of in self._generators.values():
@@ -113,11 +115,12 @@ class _Stages:
 
     def declared(self) -> Iterator[Stage]:
         """The stages in their order."""
-        plan, n, varied = self._plan, self._n, self._n * len(self.variants)
+        plan, n, varied = self._plan, self._n, self._n * self._varied
         questions, variants = {"questions": plan.questions_path}, {"variants": plan.variants_path}
-        paraphrases = Expected(varied, 2 * n if self._writer else 0, "1 or 2 calls per paraphrase")
+        paraphrases = Expected(varied, 2 * n * len(self._writers), "1 or 2 calls per paraphrase")
+        writers = {label: of.generator.name for label, of in self._writers.items() if label}
         yield Stage(QUESTIONS, plan.questions_path, self._make_questions, Expected(n, 0))
-        yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions)
+        yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions, writers)
         answers = Expected(n + varied, n + varied, "plus 1 embedding call per new question")
         for one in plan.generators:
             models = self._generators.get(one.label)
@@ -184,17 +187,31 @@ class _Stages:
         if not self.variants:
             return Made([])
         questions = list(Reading(self._plan.questions_path))
-        varied = vary.vary(
-            questions,
-            self._writer,
-            self.domain,
-            variants=self.variants,
-            seed=self._plan.seed,
-            at_once=2 * self._session.concurrency,
-            on_variant=self._session.counter(VARIANTS, len(questions) * len(self.variants)),
-        )
-        made, _ = await made_with(varied, self._writer)
-        return made
+        count = self._session.counter(VARIANTS, len(questions) * self._varied)
+        whole, kinds = Made([]), self.variants
+        writers: dict[str, Models | None] = {**self._writers} or {"": None}
+        for label, writer in writers.items():
+            varied = vary.vary(
+                questions,
+                writer,
+                self.domain,
+                variants=kinds,
+                seed=self._plan.seed,
+                at_once=2 * self._session.concurrency,
+                on_variant=count,
+            )
+            made, _ = await made_with(varied, writer)
+            examples = [*(whole.examples or ()), *(_written_by(label, one) for one in made.examples or ())]
+            whole = replace(
+                whole,
+                examples=examples,
+                lines=len(examples),
+                left_out=[*whole.left_out, *made.left_out],
+                no_reply=[*whole.no_reply, *made.no_reply],
+                counts=made.counts,  # of the client, which all writers share
+            )
+            kinds = (PARAPHRASE,)  # the others of the first one are everyone's
+        return whole
 
     async def _take_answers(self, generator: Member) -> Made:
         """The given answers of a generator that has no model."""
@@ -247,8 +264,20 @@ class _Stages:
                 embedder = str(self.index.embedder["name"])
         return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
-    def _models(self, given: ModelNames) -> Models:
+    def _client(self) -> Client:
         session = self._session
-        client = Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
+        return Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
+
+    def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))
-        return Models(backends, client, UsageLog(), self.book, seed=self._plan.seed, domain=self.domain)
+        return Models(
+            backends, client or self._client(), UsageLog(), self.book, seed=self._plan.seed, domain=self.domain
+        )
+
+
+def _written_by(evaluator: str, variant: Example) -> Example:
+    """A paraphrase with the name of the evaluator that wrote it, if each writes its own."""
+    if not evaluator or variant.variant != PARAPHRASE:
+        return variant
+    own = {name: f"{getattr(variant, name)}.{stem(evaluator)}" for name in ("id", "question_id")}
+    return variant.model_copy(update={**own, "meta": {**variant.meta, PARAPHRASER: evaluator}})

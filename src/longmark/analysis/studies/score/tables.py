@@ -6,9 +6,10 @@
     jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
 
 Table 1 pools the paper's kinds of perturbation if the domain has hazards and locations (`Results.pooled`): another kind
-of variant, such as the profession, may leave the question's words unchanged. The paper's robustness differs between the
-evaluators of one generator; here the variants, their answers and their embeddings do not depend on an evaluator, so the
-rows of a generator share it.
+of variant, such as the profession, may leave the question's words unchanged. In the paper an evaluator writes the
+variants of its own, so that robustness differs between the evaluators of one generator. Here that holds for paraphrases
+with `--paraphraser evaluators`; otherwise, and for perturbations (which are made from tables), the rows of a generator
+share it.
 """
 
 from __future__ import annotations
@@ -82,9 +83,12 @@ def scaled(mean: Mean, by: float) -> Mean:
 
 
 def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:
-    """The rows of one metric for a pair, whichever run they are in; of perturbations those that are pooled."""
+    """The rows of one metric for a pair, whichever run they are in; of perturbations those that are pooled, of
+    paraphrases the evaluator's own, or those that all share."""
     for scores in (results.judged.get((generator, evaluator), {}), results.once.get(generator, {})):
         if metric in scores:
+            if metric == PARAPHRASE:
+                return [one for one in scores[metric] if one.by in ("", evaluator)]
             if metric != PERTURBATION or results.pooled is None:
                 return scores[metric]
             return [one for one in scores[metric] if one.variant in results.pooled]
@@ -105,10 +109,10 @@ def pooling(results: Results) -> str:
 
 def table_1(results: Results) -> list[Table]:
     """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
-    known: dict[tuple[str, ...], Mean] = {}  # robustness is that of the generator: its mean is computed once
+    known: dict[tuple[str, ...], Mean] = {}  # a perturbation is the generator's: its mean is computed once
 
     def mean(generator: str, evaluator: str, metric: str) -> Mean:
-        key = (metric, generator) if metric in (PARAPHRASE, PERTURBATION) else (metric, generator, evaluator)
+        key = (metric, generator) if metric == PERTURBATION else (metric, generator, evaluator)
         if key not in known:
             known[key] = results.mean(metric, scores_of(results, generator, evaluator, metric))
         return known[key]
