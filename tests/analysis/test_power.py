@@ -30,8 +30,9 @@ def test_the_needed_questions_have_the_power_and_one_less_has_not():
 
 @pytest.mark.parametrize(("n", "alpha", "wanted"), [(8, 0.05, 0.8), (60, 0.01, 0.9), (500, 0.001, 0.5)])
 def test_the_noncentrality_has_the_wanted_power(n: int, alpha: float, wanted: float):
-    apart = standard_errors_apart(n, alpha, wanted)
-    assert stats.nct.sf(stats.t.ppf(1 - alpha / 2, n - 1), n - 1, apart) == pytest.approx(wanted, abs=1e-6)
+    critical = float(stats.t.ppf(1 - alpha / 2, n - 1))
+    apart = standard_errors_apart(n, critical, wanted)
+    assert stats.nct.sf(critical, n - 1, apart) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_the_variance_of_a_question_by_hand():
@@ -120,6 +121,29 @@ def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pyt
     assert (out / "report.html").exists()
     assert main(["power", str(pilot), "--systems", "a,b"]) == 0
     assert "60 questions show a difference of 0.0" in capsys.readouterr().out
+
+
+def test_clusters_need_more_questions(tmp_path: Path):
+    random = np.random.default_rng(7)
+    shared = np.repeat(random.normal(0, 0.1, 20), 4)  # of a document, in the difference of the systems
+    rows = [
+        {
+            "example_id": f"{s}{q}",
+            "question_id": f"q{q}",
+            "system": s,
+            "metric": "m",
+            "score": score,
+            "document": f"d{q // 4}",
+        }
+        for q in range(80)
+        for s, score in (("a", 0.5), ("b", 0.5 + float(shared[q] + random.normal(0, 0.05))))
+    ]
+    path = tmp_path / "pilot.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    (alone,) = power([path], Options(effect=0.02)).comparisons
+    (together,) = power([path], Options(effect=0.02, cluster="document")).comparisons
+    assert (together.variance.clusters, together.per_cluster) == (20, 4.0)
+    assert there(there(together.needed).value) > 2 * there(there(alone.needed).value)
 
 
 def test_a_pilot_without_spread_has_no_answer(tmp_path: Path):

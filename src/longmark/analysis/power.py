@@ -8,8 +8,10 @@ true one. Arithmetic and sources: `stats.power`.
     needed       the fewest questions with which a true difference `effect` is found with the probability `power`
     detectable   the true difference that `questions` questions (default: the pilot's) find with that probability
 
-The interval of both is that of the pilot's spread. Errors: UserError for an effect that is not above 0, shares outside
-(0, 1), a pilot of one system, or scores that were made in different ways; UnknownName for a metric or a system.
+Questions of a cluster (answers from one document, say) depend on each other: the spread is then that of clusters of the
+pilot's mean size. The interval of both is that of the pilot's spread. Errors: UserError for an effect that is not above
+0, shares outside (0, 1), a pilot of one system, or scores that were made in different ways; UnknownName for a metric or
+a system.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, fixed, listed
 from longmark.report.tables import Column, Table, interval_columns
+from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import read_scores
 from longmark.stats.power import MOST, detectable, questions_needed, variance_per_question
 from longmark.stats.results import Estimate
@@ -44,6 +47,7 @@ class Options:
     questions   for `detectable`; None: the pilot's
     power, alpha, level   of the test, of all comparisons together, of intervals
     metrics, systems      only these (metrics or families); by: `system` or `run`, None as `compare` chooses
+    cluster     the field that the questions of a cluster share
     """
 
     effect: float | None = None
@@ -54,6 +58,7 @@ class Options:
     metrics: Sequence[str] = ()
     systems: Sequence[str] = ()
     by: str | None = None
+    cluster: str = QUESTION
     allow_different_judges: bool = False
 
     def __post_init__(self) -> None:
@@ -71,7 +76,7 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two systems on a metric. variance: of `stats.power.variance_per_question`; needed: None without an effect;
-    questions: what `detectable` is for; places: decimals of the metric."""
+    questions: what `detectable` is for; per_cluster: questions in a cluster of the pilot; places: decimals."""
 
     metric: str
     places: int
@@ -81,10 +86,12 @@ class Comparison:
     needed: Estimate | None
     detectable: Estimate
     questions: int
+    per_cluster: float
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation of the differences, in the metric's units."""
+        """The standard deviation of the differences, in the metric's units (with clusters: what gives the same
+        standard error of the mean if questions are taken as independent)."""
         return None if self.variance.value is None else math.sqrt(self.variance.value)
 
     @property
@@ -115,7 +122,8 @@ class Plan:
 def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
     """Plans from run folders or files of rows. Needs the extra `stats`."""
     how = options or Options()
-    scores = read_scores([Path(run) for run in runs], how.by)
+    scores = read_scores([Path(run) for run in runs], how.by, how.cluster)
+    clusters = None if how.cluster == QUESTION else scores.clusters.tolist()
     names = scores.named(how.metrics)
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
     for system in how.systems:
@@ -132,7 +140,7 @@ def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
         places = decimals(scores.facts[name], None, float(np.nanmax(np.abs(matrix), initial=0.0)))
         column = {system: matrix[:, place] for place, system in enumerate(scores.systems)}
         for first, second in pairs:
-            variance = variance_per_question(column[first] - column[second], level=how.level)
+            variance = variance_per_question(column[first] - column[second], clusters=clusters, level=how.level)
             found.append(_comparison(name, places, (first, second), variance, alpha, how))
     return Plan(tuple(map(str, runs)), tuple(found), alpha, how, tuple(run_notices(scores, names, differing)))
 
@@ -141,6 +149,8 @@ def _comparison(
     metric: str, places: int, pair: tuple[str, str], variance: Estimate, alpha: float, how: Options
 ) -> Comparison:
     n = how.questions or variance.n
+    per_cluster = variance.n / variance.clusters if variance.clusters else 1.0
+    test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": how.power}
 
     def estimate(of: Callable[[float], float | None]) -> Estimate:
         value, low, high = (None if v is None else of(v) for v in (variance.value, variance.low, variance.high))
@@ -148,7 +158,7 @@ def _comparison(
 
     needed = None
     if how.effect is not None:
-        needed = estimate(lambda v: questions_needed(v, how.effect or 0.0, alpha=alpha, wanted=how.power))
+        needed = estimate(lambda v: questions_needed(v, how.effect or 0.0, **test))
         if needed.value is None and not needed.reason:
             needed = replace(needed, reason=f"more than {MOST:,} questions")
     return Comparison(
@@ -158,7 +168,8 @@ def _comparison(
         second=pair[1],
         variance=variance,
         needed=needed,
-        detectable=estimate(lambda v: detectable(v, n, alpha=alpha, wanted=how.power)),
+        detectable=estimate(lambda v: detectable(v, n, **test)),
+        per_cluster=per_cluster,
         questions=n,
     )
 
@@ -172,6 +183,7 @@ def document(plan: Plan) -> Document:
     places = max((one.places for one in plan.comparisons), default=3)
     columns = [
         *(Column("metric"), Column("first"), Column("second"), Column("pilot", "variance.n", key="pilot")),
+        *([Column("clusters", "variance.clusters", key="clusters")] if how.cluster != QUESTION else []),
         Column("SD of differences", "spread", places, key="spread"),
     ]
     if how.effect is not None:
@@ -195,7 +207,7 @@ def document(plan: Plan) -> Document:
     lines = [
         Curve(
             f"{one.metric}: {one.first} − {one.second}",
-            [(n, detectable(one.variance.value or 0.0, n, alpha=plan.alpha, wanted=how.power)) for n in steps],
+            [(n, _shown(one, n, plan)) for n in steps if n >= 3 * one.per_cluster],
         )
         for one in known[:_DRAWN]
     ]
@@ -216,6 +228,11 @@ def document(plan: Plan) -> Document:
             "alpha of one comparison": plan.alpha,
         },
     )
+
+
+def _shown(one: Comparison, n: int, plan: Plan) -> float:
+    test = {"per_cluster": one.per_cluster, "alpha": plan.alpha, "wanted": plan.options.power}
+    return detectable(one.variance.value or 0.0, n, **test)
 
 
 def _answer(plan: Plan) -> str:

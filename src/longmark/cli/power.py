@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb, needs_stats, positive, split
+from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, positive, split
 
 
 def add_to(verbs: Any) -> None:
@@ -22,6 +22,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     by = "compare runs or systems (default: run if several runs are given, else system)"
     add(one, "--by", "", by, action="store", choices=("run", "system"))
+    add_cluster(one)
     add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
     add(one, "--out", "DIR", "the folder for the table (CSV, Markdown, LaTeX, JSON) and report.html")
 
@@ -36,7 +37,7 @@ def power(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
-    same = ("effect", "questions", "power", "alpha", "level", "by", "allow_different_judges")
+    same = ("effect", "questions", "power", "alpha", "level", "by", "cluster", "allow_different_judges")
     options = {name: getattr(arguments, name) for name in same}
     how = Options(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
     publish(document(plan(arguments.runs, how)), arguments.out, Console())

@@ -241,11 +241,10 @@ def _units(clusters: object) -> str:
     return "questions" if clusters is None else "clusters"
 
 
-def standard_errors_apart(clusters: float, alpha: float, wanted: float) -> float:
-    """The true difference, in standard errors of the mean, that a two-sided t test of so many questions (or clusters)
-    at `alpha` finds with the probability `wanted`: with this noncentrality, t exceeds the critical value so often."""
-    degrees = clusters - 1
-    return float(nctdtrinc(degrees, 1 - wanted, stdtrit(degrees, 1 - alpha / 2)))
+def standard_errors_apart(clusters: float, critical: float, wanted: float = 0.8) -> float:
+    """The true difference, in standard errors of the mean, that a t test of so many questions (or clusters) finds with
+    the probability `wanted`: the noncentrality with which |t| exceeds the critical value so often."""
+    return float(nctdtrinc(clusters - 1, 1 - wanted, critical))
 
 
 def detectable(
@@ -253,7 +252,9 @@ def detectable(
 ) -> float:
     """The true difference that n questions show with the power wanted. variance: of `variance_per_question`;
     per_cluster: questions in a cluster."""
-    return math.sqrt(variance / n) * standard_errors_apart(n / per_cluster, alpha, wanted)
+    clusters = n / per_cluster
+    critical = float(stdtrit(clusters - 1, 1 - alpha / 2))
+    return math.sqrt(variance / n) * standard_errors_apart(clusters, critical, wanted)
 
 
 def questions_needed(

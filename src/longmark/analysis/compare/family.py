@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import nctdtrinc
 
 from longmark.analysis.compare.metric import PairTest, Settings, Tested
 from longmark.analysis.compare.power import undetectable
@@ -21,6 +20,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import Scores
 from longmark.stats.max_t import FEWEST, MaxT, max_t
 from longmark.stats.permutation import rounding
+from longmark.stats.power import standard_errors_apart
 
 _POWER = 0.8
 
@@ -82,5 +82,5 @@ def detectable(joint: MaxT, i: int) -> float | None:
     error, critical = joint.standard_error[i], joint.critical
     if not error or critical is None or not math.isfinite(critical):
         return None
-    found = error * float(nctdtrinc(joint.clusters[i] - 1, 1 - _POWER, critical))
+    found = error * standard_errors_apart(joint.clusters[i], critical, _POWER)
     return found if math.isfinite(found) else None
