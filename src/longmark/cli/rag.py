@@ -7,6 +7,7 @@ Exit codes as for every verb; 4: the budget ended it, or no question got an answ
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -27,7 +28,7 @@ from longmark.cli.arguments import (
     split,
     whole,
 )
-from longmark.cli.terminal import Stages
+from longmark.cli.terminal import stage_lines
 from longmark.progress import counted
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def index(arguments: argparse.Namespace) -> int:
                 instructions=instructions,
                 approximate=arguments.approximate,
                 skip_bad=arguments.skip_bad,
-                tell=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
+                tell=stage_lines(arguments.quiet),
             ),
         )
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
@@ -148,7 +149,7 @@ def answer(arguments: argparse.Namespace) -> int:
         retriever = Retriever(found, models, arguments.retriever)
         questions = read_questions(arguments)
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
-        stages = Stages(len(questions))
+        tell, done = stage_lines(arguments.quiet), itertools.count(1)
         answered = finish_with(
             models,
             lambda: rag_answer.write(
@@ -157,7 +158,7 @@ def answer(arguments: argparse.Namespace) -> int:
                 models,
                 retriever,
                 originals=originals,
-                on_answer=(lambda: None) if arguments.quiet else stages.one_more,
+                on_answer=lambda: tell("answers", next(done), len(questions)),
                 **how,
             ),
         )
@@ -179,12 +180,11 @@ def grid(arguments: argparse.Namespace) -> int:
         retrievers = [Retriever(found, models, name) for name in names]
         with_readers = _with_readers(registry, models, readers)
         questions = read_questions(arguments)
-        stages, done = Stages(), Counter[str]()
+        tell, done = stage_lines(arguments.quiet), Counter[str]()
 
         def on_answer(system: System) -> None:
             done[system.name] += 1
-            if not arguments.quiet:
-                stages(f"{system.name}: answers", done[system.name], len(questions))
+            tell(f"{system.name}: answers", done[system.name], len(questions))
 
         systems = finish_with(
             models,

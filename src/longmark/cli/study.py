@@ -31,7 +31,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
     session."""
     from longmark.analysis.studies.study import INTERRUPT, Session, carry_out
-    from longmark.cli.terminal import Stages
+    from longmark.cli.terminal import stage_lines
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
     from longmark.models.registry import Registry
@@ -46,7 +46,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             quiet=arguments.quiet,
             handle_signals=True,
             tell=lambda notice: print(notice, file=sys.stderr, flush=True),
-            progress=(lambda _what, _done, _total: None) if arguments.quiet else Stages(),
+            progress=stage_lines(arguments.quiet),
             registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes, sends=not arguments.dry_run),
         )
         study = declare(session)

@@ -146,23 +146,17 @@ def _mark_drawings() -> None:
 _CLEARED = "\r\x1b[2K"
 
 
-class Stages:
-    """Prints how far a stage is on standard error: when it begins, and every ten seconds. total: of `one_more`."""
+def stage_lines(quiet: bool) -> Callable[[str, int, int | None], None]:
+    """Prints how far a stage is on standard error: when it begins, and every ten seconds. quiet: prints nothing."""
+    current, last = "", 0.0
 
-    def __init__(self, total: int | None = None) -> None:
-        self._total, self._done = total, 0
-        self._what, self._last = "", 0.0
+    def tell(what: str, done: int, of: int | None) -> None:
+        nonlocal current, last
+        if not quiet and (what != current or done == of or time.monotonic() - last >= 10):
+            current, last = what, time.monotonic()
+            print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
 
-    def one_more(self) -> None:
-        """Another answer is finished."""
-        self._done += 1
-        self("answers", self._done, self._total)
-
-    def __call__(self, what: str, done: int, of: int | None) -> None:
-        if what == self._what and time.monotonic() - self._last < 10 and done != of:
-            return
-        self._what, self._last = what, time.monotonic()
-        print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
+    return tell
 
 
 @contextmanager
