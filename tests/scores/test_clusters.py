@@ -9,12 +9,13 @@ import pytest
 from tests.report.runs import RELEVANCE, manifest, row, write_run
 from tests.there import there
 
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import Example
+from longmark.report.html import write_report
 from longmark.report.summary import Cell, Summary, as_csv, score_table, summarise
 from longmark.report.tables import as_text
 from longmark.scores.paired import read_scores
-from longmark.stats.means import mean_estimate
+from longmark.stats.means import equal_interval, mean_estimate
 
 VALUES = [0.9, 0.2, 1.0, 0.6, 0.7, 1.0, 0.4, 0.8]
 
@@ -89,3 +90,17 @@ def test_a_question_in_two_clusters_cannot_be_compared(tmp_path):
     assert there(cell_of(summarise([run], "user")).interval)
     with pytest.raises(UserError, match=r"the question q is in two clusters \(u and v\)"):
         read_scores([run], cluster="user")
+
+
+def test_scores_made_elsewhere_have_the_bounds_that_are_given(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("example_id,metric,score\na,m,0.9\nb,m,0.9\n")
+    bounds = {"m": (0.0, 1.0)}
+    cell = cell_of(write_report([path], tmp_path / "report.html", bounds=bounds))
+    assert cell.interval == equal_interval(0.9, 2, 0, 1)
+    assert read_scores([path], bounds=bounds).facts["m"].hi == 1
+    with pytest.raises(UnknownName, match="--bounds"):
+        read_scores([path], bounds={"n": (0.0, 1.0)})
+    run = run_of(tmp_path / "run", [("q", 0.5, {})])
+    with pytest.raises(UserError, match="the metric declares other bounds"):
+        read_scores([run], bounds={RELEVANCE: (0.0, 2.0)})

@@ -109,6 +109,36 @@ def add_cluster(one: Any) -> None:
     add(one, "--cluster", "FIELD", text, default="question_id")
 
 
+def add_bounds(one: Any) -> None:
+    """The option that gives the bounds of metrics scored elsewhere."""
+    add(one, "--bounds", "METRIC=LOW:HIGH", "least and greatest score of a metric whose runs declare none; repeatable")
+
+
+def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """The bounds in `METRIC=LOW:HIGH` texts. UserError for other texts."""
+    from longmark.errors import UserError
+
+    found = {}
+    for name, text in pairs(given, "--bounds METRIC=LOW:HIGH").items():
+        try:
+            lo, hi = map(float, text.split(":"))
+        except ValueError:
+            lo = hi = 0.0
+        if not -1e100 <= lo < hi <= 1e100:
+            raise UserError(f"--bounds {name}={text}: expected METRIC=LOW:HIGH with LOW below HIGH, such as {name}=0:1")
+        found[name] = (lo, hi)
+    return found
+
+
+def add_gate(one: argparse.ArgumentParser) -> None:
+    """The options that test means and set the exit code."""
+    end = one.add_argument_group("exit code")
+    condition = "exit 3 unless the 97.5 %% bound on the mean meets this; repeatable"
+    add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
+    unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
+    add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
+
+
 def add_prompts(one: Any) -> None:
     """Options on the prompts and the domain of a verb."""
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, split, whole
+from longmark.cli.arguments import add, add_bounds, add_cluster, add_verb, bounds_of, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -39,6 +39,7 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     add(one, "--hypotheses", "FILE.yaml", "test the hypotheses of this file, each over several comparisons")
     how = one.add_argument_group("statistics")
     add_cluster(how)
+    add_bounds(how)
     over = "over all comparisons" if name == "compare" else "for each metric"
     add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
     add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
@@ -79,7 +80,7 @@ def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any]
         name: getattr(arguments, name) for name in ("by", "cluster", "alpha", "level", "seed", "allow_different_judges")
     }
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
-    metrics = split(arguments.metrics)
+    metrics, shared["bounds"] = split(arguments.metrics), bounds_of(arguments.bounds)
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)

@@ -15,12 +15,12 @@ from longmark.cli.arguments import (
     add,
     add_calls,
     add_cluster,
+    add_gate,
     add_input,
     add_prompts,
     add_verb,
     model_names,
     pairs,
-    share,
     split,
 )
 
@@ -53,11 +53,7 @@ def add_to(verbs: Any) -> None:
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     add_cluster(one.add_argument_group("intervals"))
-    end = one.add_argument_group("exit code")
-    condition = "exit 3 unless the 97.5 %% bound on the mean meets this; repeatable"
-    add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
-    unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
-    add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
+    add_gate(one)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_cluster, add_verb
+from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb
 
 if TYPE_CHECKING:
     from longmark.engine.verify import Verification
@@ -22,6 +22,8 @@ def add_to(verbs: Any) -> None:
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(one, "--out", "FILE.html", "the page to write", required=True)
     add_cluster(one)
+    add_bounds(one)
+    add_gate(one)
 
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
     one = add_verb(verbs, "metrics", metrics, text)
@@ -130,11 +132,18 @@ def cache(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
+    from longmark.cli.arguments import UNDER, bounds_of
     from longmark.report.html import write_report
+    from longmark.report.summary import fail_under, parse_conditions
 
-    write_report(arguments.runs, arguments.out, cluster=arguments.cluster)
+    bounds = bounds_of(arguments.bounds)
+    summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
     print(f"Report: {arguments.out}")
-    return 0
+    conditions = parse_conditions(arguments.fail_under, summary.metrics)
+    checks = fail_under(conditions, summary, arguments.max_unscored)
+    for check in checks:
+        print(check.line)
+    return UNDER if any(not check.met for check in checks) else 0
 
 
 def verify(arguments: argparse.Namespace) -> int:

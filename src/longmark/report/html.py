@@ -5,7 +5,7 @@ The page is written in pieces, so memory does not grow with the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import longmark
@@ -22,19 +22,24 @@ from longmark.scores.manifest import Manifest, read_manifest
 
 
 def write_report(
-    runs: Sequence[Path], out: Path, most: int = MOST, lowest: int = LOWEST, cluster: str = QUESTION
+    runs: Sequence[Path],
+    out: Path,
+    most: int = MOST,
+    lowest: int = LOWEST,
+    cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
-    the field of the examples that the answers of a cluster share.
+    the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none.
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
     refuse_to_destroy(out)
     folders = sources_of(runs)
     manifests = [read_manifest(run) for run in folders]
-    with ScoreIndex(cluster) as index:
+    with ScoreIndex(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import Row, Signature, Usage
 from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
 from longmark.scores.files import examples_of, rows_of, shortest_names, system_of
@@ -82,11 +82,12 @@ class Unscored:
 class ScoreIndex:
     """The rows of the sources added so far. Systems are numbered by source and name, metrics by name, as they appear.
 
-    cluster: the field whose value the rows of a cluster share (`scores.clusters`); notices: what the readers left out.
+    cluster: the field whose value the rows of a cluster share (`scores.clusters`); bounds: of metrics whose runs
+    declare none; notices: what the readers left out.
     """
 
-    def __init__(self, cluster: str = QUESTION) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: str = QUESTION, bounds: Mapping[str, tuple[float, float]] | None = None) -> None:
+        self.cluster, self._bounds = cluster, bounds or {}
         self._fields: set[str] = set()
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -4000;" + _SCHEMA)
@@ -227,14 +228,22 @@ class ScoreIndex:
         return {key: merged(each) for key, each in found.items()}
 
     def facts(self, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
-        """What is known of each metric that has rows, in the order of the manifests."""
+        """What is known of each metric that has rows, in the order of the manifests. UserError for bounds of a metric
+        that has no row, or declares others."""
         known: dict[str, MetricFacts] = {}
         for manifest in manifests:
             for name, facts in manifest.metrics().items():
                 known.setdefault(name, facts)
         ordered = [name for name in known if name in self._metrics]
         ordered += [name for name in self._metrics if name not in known]
-        return {name: known.get(name, MetricFacts()) for name in ordered}
+        found = {name: known.get(name, MetricFacts()) for name in ordered}
+        for name, (lo, hi) in self._bounds.items():
+            if name not in found:
+                raise UnknownName("metric in --bounds", name, ordered)
+            if (found[name].lo, found[name].hi) not in ((None, None), (lo, hi)):
+                raise UserError(f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option")
+            found[name] = replace(found[name], lo=lo, hi=hi)
+        return found
 
     def usages(self) -> Iterator[tuple[int, int, Usage]]:
         """What was paid for each (metric, system), in order of appearance."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -145,14 +145,20 @@ class _Column:
         return len(self.questions) - len(set(self.questions))
 
 
-def read_scores(runs: Sequence[Path], by: str | None = None, cluster: str = QUESTION) -> Scores:
+def read_scores(
+    runs: Sequence[Path],
+    by: str | None = None,
+    cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+) -> Scores:
     """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system.
-    cluster: the field of the examples that the questions of a cluster share."""
+    cluster: the field of the examples that the questions of a cluster share; bounds: of metrics whose runs declare
+    none."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
-    with ScoreIndex(cluster) as index:
+    with ScoreIndex(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
         return _scores(index, tuple(read_manifest(run) for run in folders), by)

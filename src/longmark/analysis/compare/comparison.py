@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,7 @@ class CompareOptions:
 
     by             `run` or `system`; None: by run if several are given, else by system
     cluster        the field of the examples that the questions of a cluster share
+    bounds         least and greatest score of metrics whose runs declare none
     metrics        names or families, systems: names; all if none is given
     alpha, level   of the tests over all comparisons, and of each interval
     complete       compare only the questions with a score of every system; else each pair on its own questions
@@ -98,6 +99,7 @@ class CompareOptions:
 
     by: str | None = None
     cluster: str = QUESTION
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     metrics: Sequence[str] = ()
     systems: Sequence[str] = ()
     alpha: float = 0.05
@@ -128,7 +130,7 @@ def compare(
     `alpha=`, ...). progress: gets the name of each part before it starts."""
     chosen = CompareOptions.of(options)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], chosen.by, chosen.cluster)
+    scores = read_scores([Path(run) for run in runs], chosen.by, chosen.cluster, chosen.bounds)
     places = _systems(scores, chosen.systems)
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"

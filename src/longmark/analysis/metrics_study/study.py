@@ -172,6 +172,7 @@ def metrics_study(
     *,
     by: str = BY_SYSTEM,
     cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     metrics: Sequence[str] = (),
     alpha: float = 0.05,
     level: float = 0.95,
@@ -185,14 +186,14 @@ def metrics_study(
     """Studies the metrics of run folders or files of rows.
 
     by: `system`, or `run` if each run counts as one; cluster: the field that the questions of a cluster share;
-    metrics: names or families, all if none is given; alpha: of each
+    bounds: of metrics whose runs declare none; metrics: names or families, all if none is given; alpha: of each
     metric's tests; level: of intervals; draws: permutations of each test; hypotheses: of
     `stats.hypotheses.load_hypotheses`; as_published: see the head of this module; progress: gets the name of each part
     before it starts.
     """
     check_settings(alpha, level, draws)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], by, cluster)
+    scores = read_scores([Path(run) for run in runs], by, cluster, bounds)
     names = scores.named(metrics)
     differing = check_scoring(scores, names, allow_different_judges, "they are not scores of one metric")
     if hypotheses and len(scores.systems) < 2:
