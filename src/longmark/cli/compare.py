@@ -16,6 +16,8 @@ def add_to(verbs: Any) -> None:
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
+    margin = "a difference that does not matter: is the first system equivalent, better, worse?"
+    add(how, "--margin", "[METRIC=]NUMBER", margin)
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
 
@@ -50,10 +52,11 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
 def compare(arguments: argparse.Namespace) -> int:
     needs_stats("compare")
     from longmark.analysis.compare import compare as compared
+    from longmark.analysis.compare.margin import parsed
     from longmark.analysis.compare.page import document
 
     options = {name: getattr(arguments, name) for name in ("draws", "complete")}
-    options["systems"] = split(arguments.systems)
+    options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     return _published(arguments, compared, options, document)
 
 

@@ -403,12 +403,14 @@ class Stack(NamedTuple):
     parts: Sequence[tuple[str, int]]
 
 
-def forest(rows: Sequence[ForestRow], label: str, reference: float | None = 0.0) -> Figure:
-    """Estimates as dots, intervals as bars, one line each, and a dashed line at `reference` (None: no line)."""
-    line = "" if reference is None else f"; dashed line: {reference:g}"
+def forest(rows: Sequence[ForestRow], label: str, reference: float | tuple[float, ...] | None = 0.0) -> Figure:
+    """Estimates as dots, intervals as bars, one line each, and a dashed line at each `reference` (None: no line)."""
+    references = reference if isinstance(reference, tuple) else () if reference is None else (reference,)
+    lines = " and ".join(f"{one:g}" for one in references)
+    line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
     shown, more = first(rows, "row")
     names, notes = [row.label for row in shown], [row.note for row in shown]
-    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, names, notes, reference)
+    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, names, notes, references)
 
 
 def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
@@ -422,7 +424,7 @@ def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: st
     joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
     reading = f"Dot: the mean; bar: its interval.{joined}{more}"
     drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
-    return _intervals(label, reading, shown, names, [""] * len(shown), None, drawn)
+    return _intervals(label, reading, shown, names, [""] * len(shown), (), drawn)
 
 
 def _intervals(
@@ -431,13 +433,13 @@ def _intervals(
     rows: Sequence[ForestRow],
     names: Sequence[str],
     notes: Sequence[str],
-    reference: float | None,
+    references: Sequence[float],
     bars: Sequence[tuple[int, int]] = (),
 ) -> Figure:
     values = known(end for row in rows if finite(row.estimate) is not None for end in row[1:4])
     if not values:
         return Figure(label, "No row has an estimate." if rows else NOTHING)
-    ends = around([*values, *known([reference])])
+    ends = around([*values, *references])
     columns = _columns(bars)
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
@@ -448,8 +450,8 @@ def _intervals(
     def draw(sheet: Sheet) -> None:
         axes = _lanes(sheet, names, texts, ends, side=side)
         for i, row in enumerate(rows):
-            if reference is not None and finite(row.estimate) is not None:
-                axes.vlines(reference, i + 0.46, i + 0.96, **REFERENCE)
+            if references and finite(row.estimate) is not None:
+                axes.vlines(references, i + 0.46, i + 0.96, **REFERENCE)
             _lane(sheet, axes, row, i, notes[i])
         if bars:
             beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)

@@ -24,6 +24,7 @@ from longmark.analysis.compare.checks import (
     run_notices,
 )
 from longmark.analysis.compare.family import family
+from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.metric import MetricComparison, Settings, described, tests_of
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
@@ -70,6 +71,7 @@ class Comparison:
     notices: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     hypotheses: tuple[HypothesisResult, ...]
+    margins: tuple[Decision, ...]
     longmark: str = __version__
 
     @property
@@ -92,6 +94,7 @@ class CompareOptions:
     metrics        names or families, systems: names; all if none is given
     alpha, level   of the tests over all comparisons, and of each interval
     complete       compare only the questions with a score of every system; else each pair on its own questions
+    margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
     draws          patterns of a test and resamples of an interval; None: 10,000, fewer for huge tables
     allow_different_judges   compare scores that were made in different ways
     hypotheses     of `stats.hypotheses.load_hypotheses`
@@ -105,6 +108,7 @@ class CompareOptions:
     alpha: float = 0.05
     level: float = 0.95
     complete: bool = False
+    margin: Margins | None = None
     seed: int = 0
     draws: int | None = None
     allow_different_judges: bool = False
@@ -135,6 +139,7 @@ def compare(
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence)
+    margins = by_metric(chosen.margin, metrics)
     how = _how(len(scores.questions), len(metrics), len(places), chosen)
     tested = []
     for i, metric in enumerate(metrics, start=1):
@@ -167,6 +172,7 @@ def compare(
         notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how.complete)),
         left_out=tuple(left_out),
         hypotheses=decide(chosen.hypotheses, {one.metric: one.tukey for one in tested}, how.alpha),
+        margins=decisions(tested, found, margins, how.alpha),
     )
 
 

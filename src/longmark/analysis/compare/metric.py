@@ -23,6 +23,7 @@ from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import BCA
+from longmark.stats.means import Bounds
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats, Ints
@@ -202,6 +203,12 @@ class Tested:
     tukey: TukeyTest
     clusters: Ints | None
 
+    def differences(self, a: int, b: int) -> tuple[Floats, Ints | None]:
+        """Of two systems on the questions with a score of both, and the clusters of these."""
+        found = self.table[:, a] - self.table[:, b]
+        both = ~np.isnan(found)
+        return found[both], None if self.clusters is None else self.clusters[both]
+
     @property
     def largest(self) -> float:
         """The largest score in size, which decides what is rounding."""
@@ -316,15 +323,12 @@ def _systems(
 
 
 def _pairs(tested: Tested, tests: Sequence[PairTest], facts: MetricFacts, how: Settings) -> tuple[PairOnMetric, ...]:
-    bounded = facts.lo is not None and facts.hi is not None
-    bounds = (facts.lo - facts.hi, facts.hi - facts.lo) if bounded else (None, None)  # type: ignore[operator]
+    bounds = difference_bounds(facts)
     empty = Estimate(None, None, None, 0, how.level, BCA, resamples=how.resamples)
     drawn = effects.resampled(tested.table, tested.pairs, tested.sign, empty, how.seed, tested.clusters)
     pairs = []
     for k, ((a, b), test) in enumerate(zip(tested.pairs, tests, strict=True)):
-        differences = tested.table[:, a] - tested.table[:, b]
-        both = ~np.isnan(differences)
-        differences, clusters = differences[both], None if tested.clusters is None else tested.clusters[both]
+        differences, clusters = tested.differences(a, b)
         ahead, missing = tested.sign * differences, len(tested.table) - test.n
         better = None
         if test.p is not None and test.p <= how.alpha:
@@ -345,6 +349,11 @@ def _pairs(tested: Tested, tests: Sequence[PairTest], facts: MetricFacts, how: S
             )
         )
     return tuple(pairs)
+
+
+def difference_bounds(facts: MetricFacts) -> Bounds:
+    """The least and the greatest difference of two scores."""
+    return (None, None) if facts.lo is None or facts.hi is None else (facts.lo - facts.hi, facts.hi - facts.lo)
 
 
 def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairOnMetric]) -> int:

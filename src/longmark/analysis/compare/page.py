@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.margin import MARGIN, margin_section
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
 from longmark.analysis.compare.power import unsupportable
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
@@ -48,6 +49,7 @@ def document(found: Comparison) -> Document:
         lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
         sections=(
             _overview(found),
+            *margin_section(found.margins, found.alpha, found.places),
             *_hypotheses(found),
             *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
         ),
@@ -71,10 +73,12 @@ def document(found: Comparison) -> Document:
 
 
 def brief(page: Document) -> Document:
-    """What `compare` and `metrics-study` print without --verbose: a line per metric, and the hypotheses."""
+    """What `compare` and `metrics-study` print without --verbose: a line per metric, margins and hypotheses."""
     first, *rest = (replace(one, tables=one.tables[:1]) for one in page.sections)
     note = f"{first.note} --verbose prints every table; --out DIR writes them, with figures.".strip()
-    return replace(page, sections=[replace(first, note=note), *(one for one in rest if one.title == HYPOTHESES)])
+    return replace(
+        page, sections=[replace(first, note=note), *(one for one in rest if one.title in (MARGIN, HYPOTHESES))]
+    )
 
 
 def _ci(found: Comparison) -> str:
