@@ -143,6 +143,20 @@ def test_cost_is_that_of_the_rows(found: MetricsStudy):
     assert costs["made.ceiling"][5] is costs["made.ceiling"][-1] is None  # the price is not known: not 0
 
 
+def test_the_time_of_a_run_is_that_of_all_its_sessions(tmp_path: Path):
+    run = write_scores(tmp_path / "run", known(questions=20))
+    data = json.loads((run / "manifest.json").read_text())
+    data["sessions"] = [
+        {"seconds": 1.5, "rows": 400, "requests": 30, "from_cache": 2},
+        {"seconds": 0.5, "rows": 200, "requests": 10, "from_cache": 0},
+        {"started": "killed"},
+    ]
+    (run / "manifest.json").write_text(json.dumps(data))
+    study = metrics_study([run], draws=100)
+    (line,) = tables(study)["time"].rows
+    assert list(line)[2:] == [600, 40, 2, 2.0, pytest.approx(2 / 600)]
+
+
 def test_every_figure_has_its_section_and_every_section_says_something(found: MetricsStudy):
     page = metrics_document(found)
     assert all(section.says for section in page.sections)

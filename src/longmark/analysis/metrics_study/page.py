@@ -462,12 +462,20 @@ def _costs(study: MetricsStudy) -> Section:
         for name, places in figures:
             yield Column(f"{name} per row", per_row(name.lower().replace(" ", "_")), places)
 
+    time = (
+        *(Column("run"), Column("metrics", lambda one: ", ".join(one.metrics)), Column("rows")),
+        *(Column("requests"), Column("from cache", "from_cache"), Column("seconds", places=1)),
+        Column("seconds per row", lambda one: one.seconds / one.rows if one.rows else None, 3),
+    )
     tables = (
+        Table("time", "Time of the runs", time, study.times),
         Table("costs", "Cost by metric", (Column("metric"), *columns("")), study.metrics),
         Table("costs_by_system", "Cost by metric and system", (*_SYSTEM, *columns("of.")), _on_systems(study)),
     )
     note = (
-        "A call that several metrics share counts for the row that made it first. USD is empty if a price is unknown."
+        "A call that several metrics share counts for the row that made it first. USD is empty if a price is unknown. "
+        "Time is by the clock, of all sessions of a run: it depends on the endpoint, on --concurrency and on replies "
+        "from the cache. To compare families of metrics, give each a run of its own without cached replies."
     )
     says = "Calls, tokens and dollars when the calls were first paid for, also if replies came from the cache."
     return Section("Cost", says, tables, note=note)

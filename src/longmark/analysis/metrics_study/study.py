@@ -28,7 +28,7 @@ from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, direction
 from longmark.scores.clusters import QUESTION
 from longmark.scores.index import Unscored
-from longmark.scores.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
 from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within
@@ -142,9 +142,22 @@ class MetricPair:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTime:
+    """How long a run took, all its sessions together. metrics: those it computed; rows: that were written; requests:
+    that were sent; from_cache: calls that needed none; seconds: by the clock."""
+
+    run: str
+    metrics: tuple[str, ...]
+    rows: int
+    requests: int
+    from_cache: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class MetricsStudy:
     """A study. differing: differences in how the scores were made, if that was allowed; notices: what a reader must
-    know first."""
+    know first; times: of the runs that are folders."""
 
     runs: tuple[str, ...]
     by: str
@@ -160,6 +173,7 @@ class MetricsStudy:
     differing: tuple[str, ...]
     notices: tuple[str, ...]
     hypotheses: tuple[HypothesisResult, ...]
+    times: tuple[RunTime, ...] = ()
     longmark: str = __version__
 
     def metric(self, name: str) -> MetricProperties:
@@ -234,7 +248,23 @@ def metrics_study(
         differing=differing,
         notices=tuple(notices),
         hypotheses=decide(hypotheses, {one.metric: one.test for one in found if one.test is not None}, alpha),
+        times=tuple(time for run in runs if (time := _time(Path(run))) is not None),
     )
+
+
+def _time(run: Path) -> RunTime | None:
+    """None if the run is a file of rows, or its sessions have no seconds."""
+    if not run.is_dir():
+        return None
+    manifest = read_manifest(run)
+    ended = [one for one in manifest.sessions if isinstance(one.get("seconds"), int | float)]
+    if not ended:
+        return None
+    rows, requests, from_cache = (
+        sum(int(one.get(key, 0)) for one in ended) for key in ("rows", "requests", "from_cache")
+    )
+    names = tuple(map(str, manifest.fixed.get("metrics", ())))
+    return RunTime(str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended))
 
 
 def _properties(
