@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from itertools import islice
 from typing import Any, Self
 
@@ -63,6 +64,14 @@ class UnknownName(UserError):
 class MissingExtra(UserError):
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
+
+
+def library(name: str, what: str, extra: str) -> Any:
+    """The module of a package that an extra installs. MissingExtra, for what needs it, if it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtra(what, extra) from None
 
 
 class ModelNotInstalled(UserError):

@@ -44,11 +44,8 @@ class MiniLM(LazyModel):
         super().__init__("embedded:embedder")
         self._path = catalogue.model_path("embedder")
         self.identity = f"safetensors:sha256:{sha256(self._path)}"
-        try:
-            import numpy  # noqa: F401
-            import tokenizers  # noqa: F401
-        except ImportError:
-            raise errors.MissingExtra("the embedded embedder", "embedded") from None
+        for name in ("numpy", "tokenizers"):
+            errors.library(name, "the embedded embedder", "embedded")
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         """Vectors of the texts, in their order; tokens counts what the model read, after the cut."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError, library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ class Bm25:
     @classmethod
     def build(cls, texts: Iterable[str], weights: Weights | None = None) -> Bm25:
         """The index of texts, read once; in memory: four bytes a word of them, and the index itself."""
-        bm25s = _library()
+        bm25s = library("bm25s", "BM25", "rag")
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
@@ -92,7 +92,7 @@ class Bm25:
     @classmethod
     def load(cls, folder: Path) -> Bm25:
         """The index of a folder; its arrays stay on disk and are read where they are needed."""
-        return cls(_library().BM25.load(folder, mmap=True, backend="numpy", show_progress=False))
+        return cls(library("bm25s", "BM25", "rag").BM25.load(folder, mmap=True, backend="numpy", show_progress=False))
 
     def search(self, question: str, k: int) -> list[tuple[int, float]]:
         """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the
@@ -126,11 +126,3 @@ def best(scores: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
 def damaged() -> UserError:
     """The error of an index whose files do not fit each other."""
     return UserError("a passage of the index cannot be read; index the documents again")
-
-
-def _library() -> Any:
-    try:
-        import bm25s
-    except ImportError:
-        raise MissingExtra("BM25", "rag") from None
-    return bm25s

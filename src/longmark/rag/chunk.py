@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from longmark.errors import MissingExtra, ModelNotInstalled, UserError
+from longmark.errors import ModelNotInstalled, UserError, library
 
 UNITS = ("characters", "tokens")
 
@@ -141,10 +141,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _tokens(path: Path | None) -> Callable[[str], Ruler]:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtra("--unit tokens", "embedded") from None
+    tokenizers = library("tokenizers", "--unit tokens", "embedded")
     if path is None:
         from longmark.models import catalogue
 
@@ -155,7 +152,7 @@ def _tokens(path: Path | None) -> Callable[[str], Ruler]:
                 f"--unit tokens counts with the embedder's tokenizer: {error}; or --tokenizer FILE"
             ) from None
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exceptions
         raise UserError(f"--tokenizer {path}: cannot be read as a tokenizer.json ({str(error)[:200]})") from None
     tokenizer.no_truncation()

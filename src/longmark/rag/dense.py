@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.concurrency import concurrently
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError, library
 from longmark.models.handles import Models
 from longmark.rag.bm25 import best
 
@@ -114,7 +114,7 @@ def build_approximate(vectors: Matrix, path: Path) -> None:
     """Writes a faiss index of the vectors."""
     import numpy as np
 
-    faiss = _faiss()
+    faiss = library("faiss", "an approximate index", "faiss")
     count, dimensions = vectors.shape
     lists = lists_for(count)
     index = faiss.index_factory(dimensions, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
@@ -129,7 +129,7 @@ class Approximate:
     """A faiss index that was loaded, beside the exact vectors."""
 
     def __init__(self, path: Path, vectors: Matrix) -> None:
-        self._index = _faiss().read_index(str(path))
+        self._index = library("faiss", "an approximate index", "faiss").read_index(str(path))
         self._index.nprobe = max(8, math.ceil(self._index.nlist * _PROBED))
         self._vectors = vectors
 
@@ -144,11 +144,3 @@ class Approximate:
     def _exactly(self, question: Matrix, rows: Any, k: int) -> Found:
         cosines = self._vectors[rows] @ question
         return _ranked([(int(i), float(cosine)) for i, cosine in zip(rows, cosines, strict=True)], k)
-
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError:
-        raise MissingExtra("an approximate index", "faiss") from None
-    return faiss

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import MissingExtra, UnknownName, UserError
+from longmark.errors import UnknownName, UserError, library
 from longmark.records import sources
 from longmark.records import values as check
 from longmark.records.files import one_line
@@ -196,11 +196,7 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
 
 def _pdf(path: Path) -> str:
     """The pages' texts, a blank line between them. ValueError, with the remedy, if there is none."""
-    try:
-        import pypdf
-        from pypdf.errors import DependencyError
-    except ImportError:
-        raise MissingExtra("reading PDF files", "rag") from None
+    pypdf = library("pypdf", "reading PDF files", "rag")
     logger = logging.getLogger("pypdf")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)  # it warns of every small fault that it mends
@@ -213,7 +209,7 @@ def _pdf(path: Path) -> str:
             pages = [page.extract_text().encode("utf-8", "replace").decode().replace("\0", "") for page in reader.pages]
     except (OSError, _Encrypted):
         raise
-    except DependencyError:
+    except pypdf.errors.DependencyError:
         raise ValueError("is encrypted with AES; save it without encryption, or: pip install cryptography") from None
     except Exception as error:  # a broken file makes pypdf fail in many ways
         reason = " ".join(str(error).split())[:120] or type(error).__name__

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError, library
 from longmark.records.columns import field_of
 from longmark.records.files import LARGEST, at, check, check_regular, content, lines, opened, parse_document, parse_json
 
@@ -214,13 +214,9 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
 def _parquet(path: Path) -> Records:
     """A column is converted at once if Python has all of its values, and value by value if it has not (nanoseconds,
     dates before the year 1 or after 9999, bad UTF-8). So nothing depends on pandas, which pyarrow would ask for."""
+    parquet, pyarrow = (library(name, "reading Parquet", "parquet") for name in ("pyarrow.parquet", "pyarrow"))
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("reading Parquet", "parquet") from None
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_names(path, names)
             number = 0

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import orjson
 
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError, library
 from longmark.records import sources
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
@@ -200,11 +200,7 @@ def _cell(value: Any) -> Any:
 
 
 def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("writing Parquet", "parquet") from None
+    parquet, pyarrow = (library(name, "writing Parquet", "parquet") for name in ("pyarrow.parquet", "pyarrow"))
     string = pyarrow.string()
     kinds = {
         "score": pyarrow.float64(),
@@ -212,7 +208,7 @@ def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: 
         "references": pyarrow.list_(string),
     }
     schema = pyarrow.schema([(name, kinds.get(name, string)) for name in columns])
-    with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in _in_batches(records):
             writer.write_batch(pyarrow.RecordBatch.from_pylist(batch, schema=schema))
 

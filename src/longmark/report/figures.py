@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import MissingExtra, UserError
+from longmark.errors import UserError, library
 from longmark.records.write import replacing
 from longmark.report.format import upright
 
@@ -137,10 +137,7 @@ def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "
     """
     if figure.draw is None:
         return {}
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        raise MissingExtra("drawing figures", "stats") from None
+    matplotlib = library("matplotlib", "drawing figures", "stats")
     files = {}
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
