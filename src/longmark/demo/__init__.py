@@ -1,7 +1,8 @@
 """`longmark demo`: every metric on three short examples with two variants.
 
-One answer is correct, one is wrong, and one is irrelevant and has no passages, so that metrics which need them are
-unscored. The embedded judge scores with `expected`, because a model of its size writes poor numbers (docs/judges.md).
+One answer is correct, one is wrong, and one is irrelevant. Only the first has a passage, so metrics that need passages
+are unscored for the others. The texts are short because each claim that is labelled costs a long reply. The embedded
+judge scores with `expected`, because a model of its size writes poor numbers (docs/judges.md).
 """
 
 from __future__ import annotations
