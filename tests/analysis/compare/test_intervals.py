@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.analysis.compare.runs import run_of
-from tests.report.runs import EASE, RELEVANCE
+from tests.report.runs import EASE, RELEVANCE, manifest, row, write_run
 from tests.there import there
 
 from longmark.analysis.compare import compare
 from longmark.analysis.compare.effects import of_d_z, of_mean, of_share
+from longmark.records import Example
 from longmark.report.summary import summarise
 from longmark.stats.results import Estimate
 
@@ -29,6 +30,22 @@ def test_a_mean_has_the_same_interval_in_the_run_and_in_the_comparison(tmp_path,
             cell = cells[metric.metric, one.system]
             assert (one.mean.low, one.mean.high) == pytest.approx(there(cell.interval))
             assert one.mean.method == cell.method
+
+
+def test_several_answers_a_question_have_one_mean_and_interval_everywhere(tmp_path):
+    random = np.random.default_rng(4)
+    rows = [(s, q, k, round(random.random(), 2)) for s in "xy" for q in range(9) for k in range(q % 3 + 1)]
+    its = [row(f"{s}{q}{k}", RELEVANCE, score, question_id=f"q{q}", system=s) for s, q, k, score in rows]
+    document = {f"{s}{q}{k}": {"document": f"d{q // 2}"} for s, q, k, _ in rows}
+    examples = [Example(id=one.example_id, question_id=one.question_id, meta=document[one.example_id]) for one in its]
+    run, turned = (write_run(tmp_path / n, examples, r, manifest()) for n, r in (("a", its), ("b", its[::-1])))
+    for cluster, clusters in (("question_id", 9), ("document", 5)):
+        cells = {cell.system: cell for cell in summarise([run], cluster).cells}
+        assert cells == {cell.system: cell for cell in summarise([turned], cluster).cells}
+        for one in compare([run], draws=200, cluster=cluster).metrics[0].systems:
+            cell = cells[one.system]
+            assert (one.mean.value, one.mean.ends) == (cell.mean, cell.interval)
+            assert one.mean.clusters == cell.clusters == clusters
 
 
 def test_three_values_by_hand(tmp_path):
