@@ -12,6 +12,8 @@ import pytest
 from tests.report.browser import after, needs_chromium, opened, texts
 from tests.report.scored import CLAIMS, PASSAGES, RECORDS, long_run, score_run
 
+from longmark.records import Row, Signature, Usage
+from longmark.report.evidence import views_of
 from longmark.report.html import write_report
 
 pytestmark = needs_chromium
@@ -233,6 +235,12 @@ def test_an_answer_of_thirty_thousand_words_and_three_hundred_claims(tmp_path: P
     for fold in (f"Show all {CLAIMS} claims", f"Show all {CLAIMS} parts of the answer", f"|{CLAIMS} claims|"):
         assert fold in shown
     assert "|judge|first|label|yes|reason|So the first judge reads the location <b>here</b>.|" in shown
+
+
+@pytest.mark.parametrize("people", [5, {}, {"labels": 3}, {"labels": {"ann": "yes"}}, {"labels": {}, "dimension": []}])
+def test_labels_of_raters_of_another_shape_have_no_view(people: Any):
+    row = Row("1", "1", "", "m", 1.0, "ok", None, {"people": people}, Signature(""), Usage())
+    assert views_of({"m": row}) == []
 
 
 def test_nothing_to_show_is_no_view(panels: dict[str, str]):

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from longmark.report import figures
 from longmark.report.distribution import round_step, spread, tick_texts
 from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted
-from longmark.report.figures import text_width as wide
 from longmark.report.format import counted, fixed, integer
 
 MOST = 60
@@ -76,7 +76,7 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
 
     def draw(sheet: Sheet) -> None:
         notes = [counted(sum(panel.counts), "value") for panel in shown]
-        names = sheet.fitted([p.name for p in shown], [width - wide(note, SMALL) - PAD for note in notes])
+        names = sheet.fitted([p.name for p in shown], [width - figures.text_width(note, SMALL) - PAD for note in notes])
         for i, panel in enumerate(shown):
             left, top = i % columns * (width + gap), i // columns * height
             sheet.text(left, top + 10, names[i])
@@ -211,9 +211,9 @@ def heat_map(
         return Figure(label, NOTHING)
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
-    left, slope = min(max(map(wide, sides)), 130), min(max(map(wide, heads)), 110)
+    left, slope = min(max(map(figures.text_width, sides)), 130), min(max(map(figures.text_width, heads)), 110)
     lean = slope * math.sin(_TURN) + PAD
-    widest = max(wide(words, SMALL) for line in texts for words in line) + 8
+    widest = max(figures.text_width(words, SMALL) for line in texts for words in line) + 8
     cell = max(widest, min(44, (WIDTH - left - PAD - lean) / len(heads)))
     top, high, width = lean + PAD, 22, max(WIDTH, left + PAD + cell * len(heads) + lean)
 
@@ -287,7 +287,7 @@ def key(sheet: Sheet, top: float, samples: Sequence[Any], names: Sequence[str]) 
 
 def key_rows(names: Sequence[str]) -> int:
     """The rows of a legend with as many columns as fit."""
-    columns = max(int(WIDTH / (max(map(wide, names)) + 44)), 1)
+    columns = max(int(WIDTH / (max(map(figures.text_width, names)) + 44)), 1)
     return math.ceil(len(names) / columns)
 
 
@@ -300,7 +300,7 @@ def _ticks(lo: float, hi: float, most: int) -> list[float]:
 
 def _left(ends: Ends) -> float:
     """Room for the numbers of an upright axis."""
-    return max(wide(words, SMALL) for words in tick_texts(_ticks(*ends, 6))) + PAD
+    return max(figures.text_width(words, SMALL) for words in tick_texts(_ticks(*ends, 6))) + PAD
 
 
 def _pair(sheet: Sheet, bottom: float, xs: Ends, ys: Ends, names: tuple[str, str]) -> Any:
@@ -325,7 +325,7 @@ def _counted(
     widths = [edges[i + 1] - edges[i] for i in range(len(counts))]
     bars = axes.bar(edges[:-1], counts, widths, align="edge", color=colour, edgecolor=PAPER, linewidth=0.8)
     texts = [integer(count) if count < 10_000 else f"{count / 1000:.0f}k" for count in counts]
-    fits = [wide(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
+    fits = [figures.text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
     shown = [t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)]
     axes.bar_label(bars, shown, fontsize=_TINY, color=SOFT, padding=1.5)
 
@@ -444,7 +444,9 @@ def _intervals(
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
     texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
-    needed = max(wide(name) + wide(text, SMALL) for name, text in zip(names, texts, strict=True))
+    needed = max(
+        figures.text_width(name) + figures.text_width(text, SMALL) for name, text in zip(names, texts, strict=True)
+    )
     width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
 
     def draw(sheet: Sheet) -> None:
@@ -529,7 +531,7 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
             for bar, line, share, y in zip(drawn, counts, shares, ys, strict=True):
                 bar.set_visible(share > 0)
                 text = integer(line[part])
-                if share and wide(text, SMALL) + 4 <= share * full:
+                if share and figures.text_width(text, SMALL) + 4 <= share * full:
                     at = bar.get_x() + share / 2
                     axes.text(at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look)
         for i, total in enumerate(totals):
@@ -554,7 +556,7 @@ def _lanes(
         axes.vlines([tick] * len(names), starts, [start + 0.5 for start in starts], color=LINE, linewidth=0.6, zorder=0)
     axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
     axes.spines["bottom"].set_visible(not top)
-    rooms = [right - wide(number, SMALL) - 2 * PAD for number in numbers]
+    rooms = [right - figures.text_width(number, SMALL) - 2 * PAD for number in numbers]
     for i, name in enumerate(sheet.fitted(names, rooms)):
         sheet.text(0, top + i * _PITCH + 12, name)
         sheet.text(right, top + i * _PITCH + 12, numbers[i], ha="right", color=SOFT, fontsize=SMALL)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress, zip_longest
 from operator import itemgetter
@@ -40,6 +41,7 @@ _COSINE = (
     "was asked (1: the same)."
 )
 _NUMBER = (int, float)
+_OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
 
 Results = Mapping[str, Row]
 Block = tuple[Any, ...]
@@ -186,14 +188,16 @@ def views_of(results: Results) -> list[View]:
             for make in makers:
                 try:
                     view = make(its)
-                except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
-                    continue  # evidence of another shape
+                except _OTHER_SHAPE:
+                    continue
                 view.title += judge
                 view.covers = [f"{family}.{part}".rstrip(".") + judge for part in view.covers]
                 found.append(view)
                 break
-    people = _people(results)
-    return found if people is None else [people, *found]
+    with suppress(*_OTHER_SHAPE):
+        if people := _people(results):
+            return [people, *found]
+    return found
 
 
 def _people(results: Results) -> View | None:
@@ -361,7 +365,7 @@ def _facts(its: Results) -> View:
         badges = [badge for badge, text in extremes.items() if text == fact["claim"]]
         cells = [Cell("words", _as(str, fact["claim"]), badges=badges), Cell("signed", (fact["delta"], scale))]
         cells.append(Cell("number", "–" if part is None else f"{signed(100 * _as(_NUMBER, part), 1)} %"))
-        lines.append([*cells, Cell("line", listed(list(map(str, passages)), 99) if passages else "not known")])
+        lines.append([*cells, Cell("line", listed(list(map(str, passages))) if passages else "not known")])
     confidence = evidence.get("confidence")
     known = "" if confidence is None else f" ({_as(_NUMBER, confidence):.3g})"
     names = {"absolute": "mean delta", "relative": "mean of delta / confidence"}
