@@ -14,6 +14,8 @@ def add_to(verbs: Any) -> None:
     by = "compare runs or systems (default: run if several runs are given, else system)"
     add(one, "--by", "", by, action="store", choices=("run", "system"))
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    judges = "the runs score the same systems by different judges: compare by the mean over judges"
+    add(one, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
     margin = "a difference that does not matter: is the first system equivalent, better, worse?"
@@ -55,7 +57,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from longmark.analysis.compare.margin import parsed
     from longmark.analysis.compare.page import document
 
-    options = {name: getattr(arguments, name) for name in ("draws", "complete")}
+    options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     return _published(arguments, compared, options, document)
 

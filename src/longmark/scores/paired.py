@@ -150,10 +150,13 @@ def read_scores(
     by: str | None = None,
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    judges: bool = False,
 ) -> Scores:
     """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system.
     cluster: the field of the examples that the questions of a cluster share; bounds: of metrics whose runs declare
-    none."""
+    none; judges: the runs score the same systems, and a question's score is the mean over the runs, if all that have
+    the metric scored it."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
@@ -161,10 +164,10 @@ def read_scores(
     with ScoreIndex(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
-        return _scores(index, tuple(read_manifest(run) for run in folders), by)
+        return _scores(index, tuple(read_manifest(run) for run in folders), by, judges)
 
 
-def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scores:
+def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str, judges: bool = False) -> Scores:
     """Makes `Scores` of an index: which of its systems are which of ours."""
     members = index.runs_and_names()
     runs = shortest_names([manifest.folder for manifest in manifests])
@@ -175,6 +178,7 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
     clusters: dict[int, str] = {}
+    sources: dict[str, dict[tuple[str, int], set[int]]] = {}
     for metric, system, question, cluster, score in index.scores():
         label, number = labels[system], numbers.setdefault(question, len(numbers))
         if clusters.setdefault(number, cluster) != cluster:
@@ -183,7 +187,7 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
                 f"--cluster {index.cluster}: the question {question} is in two clusters ({both}), and systems are "
                 "compared by question: use a field that all answers to a question share"
             )
-        if label in shared and (first := owner.setdefault((metric, label, number), system)) != system:
+        if label in shared and not judges and (first := owner.setdefault((metric, label, number), system)) != system:
             folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
             systems = [members[one][1] for one in (first, system)]
             raise UserError(_collision(label, question, folders, systems, by))
@@ -192,6 +196,9 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
         if score is not None:
             column.questions.append(number)
             column.values.append(score)
+            sources.setdefault(names[metric], {}).setdefault((label, number), set()).add(members[system][0])
+    if judges:
+        _keep_scored_by_all(columns, sources)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
     for (metric, system), each in index.unscored().items():
         key = (names[metric], labels[system])
@@ -209,7 +216,7 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
         by=by,
         manifests=manifests,
         signatures={name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts},
-        repeated={key: count for key, column in columns.items() if (count := column.repeated())},
+        repeated={key: count for key, column in columns.items() if (count := column.repeated()) and not judges},
         missing=_missing_rows(index, manifests),
         notices=tuple(index.notices),
         _columns=columns,
@@ -218,13 +225,28 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str) -> Scor
     )
 
 
+def _keep_scored_by_all(
+    columns: dict[tuple[str, str], _Column], sources: dict[str, dict[tuple[str, int], set[int]]]
+) -> None:
+    """Drops the scores of questions that some source with the metric has not scored for the system."""
+    for (metric, label), column in columns.items():
+        total = len(set().union(*sources.get(metric, {}).values()))
+        pairs = zip(column.questions, column.values, strict=True)
+        kept = [(q, v) for q, v in pairs if len(sources[metric][label, q]) == total]
+        column.questions, column.values = array("q", [q for q, _ in kept]), array("d", [v for _, v in kept])
+
+
 def _collision(label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str) -> str:
     if by == BY_RUN:
         both = f"({systems[0]} and {systems[1]} on {question})"
-        return f"the run {label} holds scores of several systems on the same question {both}: use --by system"
+        return (
+            f"the run {label} holds scores of several systems on the same question {both}: use --by system, or "
+            "--judges if the runs are by different judges"
+        )
     return (
         f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and {folders[1]}: "
-        "compare the runs, --by run, or give each system a name of its own in the examples' `system`"
+        "use --judges if different judges scored the same systems; else compare the runs, --by run, or give each "
+        "system a name of its own in the examples' `system`"
     )
 
 

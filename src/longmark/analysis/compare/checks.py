@@ -36,9 +36,14 @@ def check_settings(alpha: float, level: float, draws: int | None) -> None:
         check_count(draws, "draws")
 
 
-def check_scoring(scores: Scores, metrics: Sequence[str], allowed: bool, consequence: str) -> tuple[str, ...]:
-    """The differences in how the scores were made. UserError if there are any and they are not allowed."""
-    differing = differences(scores, metrics)
+def check_scoring(
+    scores: Scores, metrics: Sequence[str], allowed: bool, consequence: str, *, judges: bool = False
+) -> tuple[str, ...]:
+    """The differences in how the scores were made. UserError if there are any and they are not allowed. judges: the
+    judge models may differ."""
+    differing = tuple(
+        line for line in differences(scores, metrics) if not judges or not line.startswith("judge model: ")
+    )
     if differing and not allowed:
         lines = "\n".join(f"  {line}" for line in differing)
         raise UserError(

@@ -24,12 +24,13 @@ from longmark.analysis.compare.checks import (
     run_notices,
 )
 from longmark.analysis.compare.family import family
+from longmark.analysis.compare.judges import Judged, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.metric import MetricComparison, Settings, described, tests_of
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
 from longmark.scores.clusters import QUESTION
-from longmark.scores.paired import BY_RUN, Scores, read_scores
+from longmark.scores.paired import BY_RUN, BY_SYSTEM, Scores, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.results import HypothesisResult
@@ -72,6 +73,7 @@ class Comparison:
     left_out: tuple[tuple[str, str], ...]
     hypotheses: tuple[HypothesisResult, ...]
     margins: tuple[Decision, ...]
+    judges: tuple[Judged, ...]
     longmark: str = __version__
 
     @property
@@ -96,6 +98,7 @@ class CompareOptions:
     complete       compare only the questions with a score of every system; else each pair on its own questions
     margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
     draws          patterns of a test and resamples of an interval; None: 10,000, fewer for huge tables
+    judges         the runs score the same systems by different judges: compare the systems by the mean over judges
     allow_different_judges   compare scores that were made in different ways
     hypotheses     of `stats.hypotheses.load_hypotheses`
     """
@@ -111,6 +114,7 @@ class CompareOptions:
     margin: Margins | None = None
     seed: int = 0
     draws: int | None = None
+    judges: bool = False
     allow_different_judges: bool = False
     hypotheses: Sequence[Hypothesis] = ()
 
@@ -134,11 +138,12 @@ def compare(
     `alpha=`, ...). progress: gets the name of each part before it starts."""
     chosen = CompareOptions.of(options)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], chosen.by, chosen.cluster, chosen.bounds)
+    paths, by = [Path(run) for run in runs], BY_SYSTEM if chosen.judges else chosen.by
+    scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges)
     places = _systems(scores, chosen.systems)
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"
-    differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence)
+    differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges)
     margins = by_metric(chosen.margin, metrics)
     how = _how(len(scores.questions), len(metrics), len(places), chosen)
     tested = []
@@ -172,8 +177,14 @@ def compare(
         notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how.complete)),
         left_out=tuple(left_out),
         hypotheses=decide(chosen.hypotheses, {one.metric: one.tukey for one in tested}, how.alpha),
+        judges=_judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else (),
         margins=decisions(tested, found, margins, how.alpha),
     )
+
+
+def _judged(runs: Sequence[Path], metrics: Sequence[str], systems: Sequence[str]) -> tuple[Judged, ...]:
+    each = [read_scores([run], BY_SYSTEM) for run in runs]
+    return tuple(found for metric in metrics if (found := over_judges(each, metric, systems)))
 
 
 def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:

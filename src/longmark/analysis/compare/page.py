@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.judges import JUDGES, judge_section
 from longmark.analysis.compare.margin import MARGIN, margin_section
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
 from longmark.analysis.compare.power import unsupportable
@@ -50,6 +51,7 @@ def document(found: Comparison) -> Document:
         sections=(
             _overview(found),
             *margin_section(found.margins, found.alpha, found.places),
+            *judge_section(found.judges, found.places),
             *_hypotheses(found),
             *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
         ),
@@ -77,7 +79,7 @@ def brief(page: Document) -> Document:
     first, *rest = (replace(one, tables=one.tables[:1]) for one in page.sections)
     note = f"{first.note} --verbose prints every table; --out DIR writes them, with figures.".strip()
     return replace(
-        page, sections=[replace(first, note=note), *(one for one in rest if one.title in (MARGIN, HYPOTHESES))]
+        page, sections=[replace(first, note=note), *(one for one in rest if one.title in (MARGIN, JUDGES, HYPOTHESES))]
     )
 
 

@@ -1,0 +1,134 @@
+"""The same systems scored by several judges: each judge's means, whether they agree on the order, where scores vary.
+
+Kendall's W over m judges of k systems is Friedman's statistic, corrected for ties, / (m (k - 1)): 1 if all judges order
+the systems alike, 0 if their orders have nothing in common; its p is the chi-squared approximation, which needs three
+systems. Shares of variance are those of `stats.components`. Several runs of one judge are samples of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import friedmanchisquare
+
+from longmark.report.document import Section
+from longmark.report.tables import Column, Table
+from longmark.scores.paired import Scores
+from longmark.stats.components import Components, variance_components
+
+NO_JUDGE = "no judge"
+JUDGES = "Judges"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A metric over judges. means: judge -> mean of each system, over the `questions` that every judge scored for every
+    system; w, p: agreement on the order of the systems, in [0, 1]; components: of the variance; reason: why one of
+    these is None."""
+
+    metric: str
+    systems: tuple[str, ...]
+    means: dict[str, tuple[float, ...]]
+    questions: int
+    w: float | None
+    p: float | None
+    components: Components | None
+    reason: str | None
+
+    @property
+    def advice(self) -> str | None:
+        """What shortens the interval of a difference most, with the expected standard errors."""
+        if self.components is None:
+            return None
+        of = {"questions": self.questions, "judges": len(self.means), "samples": self.components.levels["sample"]}
+        now = self.components.standard_error(**of)
+        twice = {name: self.components.standard_error(**{**of, name: 2 * count}) for name, count in of.items()}
+        if of["samples"] == 1:
+            del twice["samples"]
+        if not now:
+            return None
+        best = min(twice, key=lambda name: twice[name])
+        others = ", ".join(f"{error:.2g} with twice the {name}" for name, error in twice.items())
+        return (
+            f"Twice the {best} would shorten the interval of a difference most: its standard error is {now:.2g}, and "
+            f"would be {others}."
+        )
+
+
+def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
+    """The judge models of a run's metrics, as one name."""
+    rows = [one for metric in metrics for of_source in scores.signatures.get(metric, ()) for one in of_source]
+    return (
+        ", ".join(sorted({" + ".join(sorted(one.models["judge"])) for one in rows if "judge" in one.models}))
+        or NO_JUDGE
+    )
+
+
+def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> Judged | None:
+    """One metric over the runs that have it, each by one judge, or None if they have fewer than two judges. A system
+    that some run does not have is left out."""
+    runs = [one for one in runs if metric in one.metrics]
+    kept = [name for name in systems if all(name in one.systems for one in runs)]
+    by_judge: dict[str, list[np.ndarray]] = {}
+    questions = [q for q in (runs[0].questions if runs else ()) if all(q in set(one.questions) for one in runs)]
+    for one in runs:
+        rows, columns = [one.questions.index(q) for q in questions], [one.systems.index(name) for name in kept]
+        by_judge.setdefault(judges_of(one, [metric]), []).append(one.matrix(metric)[rows][:, columns])
+    if len(by_judge) < 2 or len(kept) < 2:
+        return None
+    samples = min(map(len, by_judge.values()))
+    table = np.stack([np.stack(of[:samples], axis=-1) for of in by_judge.values()], axis=2)
+    table = table[np.isfinite(table).all(axis=(1, 2, 3))]
+    means = table.mean(axis=(0, 3)) if len(table) else np.full(table.shape[1:3], np.nan)
+    w = p = components = reason = None
+    if not len(table):
+        return Judged(metric, tuple(kept), {}, 0, None, None, None, "no question has a score of every judge and system")
+    if len(kept) > 2 and np.ptp(means, axis=0).any():
+        found = friedmanchisquare(*means)
+        w, p = float(found.statistic) / (len(by_judge) * (len(kept) - 1)), float(found.pvalue)
+    else:
+        reason = "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"
+    if len(table) > 1:
+        components = variance_components(table)
+    else:
+        reason = "shares of variance need two questions"
+    by_name = {name: tuple(float(mean) for mean in means[:, i]) for i, name in enumerate(by_judge)}
+    return Judged(metric, tuple(kept), by_name, len(table), w, p, components, reason)
+
+
+def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
+    """The means by judge, their agreement and the shares of variance; no section if nothing was judged twice."""
+    if not found:
+        return ()
+    names = list(dict.fromkeys(name for one in found for name in one.means))
+    rows = []
+    for one in found:
+        for i, system in enumerate(one.systems):
+            each = [one.means[name][i] if name in one.means else None for name in names]
+            given = [mean for mean in each if mean is not None]
+            rows.append((one.metric, system, *each, float(np.mean(given)) if given else None, one.questions))
+    heads = [Column("metric"), Column("system"), *(Column(name, places=places) for name in names)]
+    means = Table("judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows)
+    sources = list(dict.fromkeys(name for one in found if one.components for name in one.components.variance))
+    shares = []
+    for one in found:
+        known = one.components.shares if one.components else {}
+        shares.append((one.metric, one.w, one.p, *map(known.get, sources), one.reason))
+    columns = (
+        *(Column("metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
+        *(Column(name, places=3, key=f"share: {name}") for name in sources),
+        Column("reason"),
+    )
+    return (
+        Section(
+            JUDGES,
+            "The systems by each judge, over the questions that every judge scored for every system. "
+            + " ".join(f"{one.metric}: {one.advice}" for one in found if one.advice),
+            (means, Table("judge-agreement", "Agreement of the judges and shares of variance", columns, shares)),
+            note="Kendall's W: 1 if all judges order the systems alike. p: of no agreement (chi-squared, rough for few "
+            "judges). Shares: of the variance of a score; noise is what is left, or the differences of "
+            "several runs of a judge.",
+        ),
+    )

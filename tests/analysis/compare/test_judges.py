@@ -1,0 +1,91 @@
+"""The same systems scored by several judges."""
+
+import numpy as np
+import pytest
+from tests.analysis.compare.runs import run_of, signed
+from tests.report.runs import RELEVANCE
+from tests.there import there
+
+from longmark.analysis.compare import compare, document
+from longmark.errors import UserError
+from longmark.stats.components import variance_components
+
+
+def judged(tmp_path, scores, **more):
+    """A run for each judge: name -> system -> values."""
+    return [
+        run_of(
+            tmp_path / name, {s: {RELEVANCE: v} for s, v in systems.items()}, signed(models={"judge": [name]}, **more)
+        )
+        for name, systems in scores.items()
+    ]
+
+
+def three(n=20):
+    random = np.random.default_rng(5)
+    base = {s: 0.2 + 0.1 * i + 0.3 * random.random(n) for i, s in enumerate("xyz")}
+    return {j: {s: (v * scale).tolist() for s, v in base.items()} for j, scale in (("mild", 1.0), ("strict", 0.8))}
+
+
+def test_systems_are_compared_by_the_mean_over_judges(tmp_path):
+    scores = three()
+    runs = judged(tmp_path, scores)
+    for by in ("system", "run"):
+        with pytest.raises(UserError, match="--judges"):
+            compare(runs, by=by, allow_different_judges=True)
+    found = compare(runs, judges=True, draws=200)
+    assert found.differing == ()
+    assert not any("more than once" in notice for notice in found.notices)
+    means = {one.system: one.mean.value for one in found.metrics[0].systems}
+    for s in "xyz":
+        assert means[s] == pytest.approx(np.mean([scores["mild"][s], scores["strict"][s]]))
+    (one,) = found.judges
+    assert one.means["strict"] == pytest.approx([np.mean(scores["strict"][s]) for s in one.systems])
+    # two judges with the same order of three systems: W = 1, chi-squared = 2 x 2 = 4 with 2 d.f.: p = exp(-2)
+    assert [there(one.w), there(one.p)] == pytest.approx([1.0, np.exp(-2)])
+    table = np.stack([np.array([scores[j][s] for s in one.systems]).T for j in one.means], axis=2)[..., None]
+    assert there(one.components).variance == pytest.approx(variance_components(table).variance)
+    assert there(one.advice).startswith("Twice the ")
+    section = document(found).sections[1]
+    assert (section.title, [table.name for table in section.tables]) == ("Judges", ["judges", "judge-agreement"])
+
+
+def test_opposite_orders_have_no_agreement(tmp_path):
+    up = {"x": [0.1, 0.2, 0.1], "y": [0.4, 0.5, 0.3], "z": [0.7, 0.6, 0.8]}
+    down = {"x": up["z"], "y": up["y"], "z": up["x"]}
+    (one,) = compare(judged(tmp_path, {"a": up, "b": down}), judges=True, draws=100).judges
+    assert one.w == pytest.approx(0.0)
+
+
+def test_a_system_that_a_judge_did_not_score_is_left_out(tmp_path):
+    scores = three()
+    del scores["strict"]["z"]
+    found = compare(judged(tmp_path, scores), judges=True, draws=100)
+    assert [name for name, _ in found.metrics[0].absent] == ["z"]
+    assert {one.system for one in found.metrics[0].systems} == {"x", "y"}
+    (one,) = found.judges
+    assert (set(one.systems), one.w) == ({"x", "y"}, None)
+    assert one.reason == "agreement on the order needs three systems"
+
+
+def test_one_question_equal_scores_and_one_judge(tmp_path):
+    single = {j: {s: [0.1 * i] for i, s in enumerate("xyz")} for j in "ab"}
+    (one,) = compare(judged(tmp_path / "single", single), judges=True).judges
+    assert (one.components, one.reason, one.advice) == (None, "shares of variance need two questions", None)
+    equal = {j: {s: [0.5] * 4 for s in "xyz"} for j in "ab"}
+    (one,) = compare(judged(tmp_path / "equal", equal), judges=True).judges
+    assert (one.w, one.reason, one.advice) == (None, "the means are equal", None)
+    alone = {"a": three()["mild"]}
+    assert compare(judged(tmp_path / "alone", alone), judges=True, draws=100).judges == ()
+
+
+def test_runs_of_one_judge_with_other_seeds_are_samples(tmp_path):
+    random = np.random.default_rng(1)
+    runs = []
+    for name in ("a", "b"):
+        for seed in (0, 1):
+            values = {s: {RELEVANCE: random.random(10).tolist()} for s in "xyz"}
+            runs.append(run_of(tmp_path / f"{name}{seed}", values, signed(models={"judge": [name]}, seed=seed)))
+    (one,) = compare(runs, judges=True, draws=100).judges
+    assert there(one.components).levels["sample"] == 2
+    assert "twice the samples" in there(one.advice)
