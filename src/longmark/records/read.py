@@ -14,7 +14,8 @@ from longmark.records.columns import BadRecord, Columns
 from longmark.records.example import Example
 from longmark.records.files import BadLines
 
-ExampleSource = str | Path | Iterable[Example | Mapping[str, Any]]
+ExampleSource = str | Path | Iterable[Example | Mapping[str, Any]] | Any
+"""A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
 
 
 class Reading:
@@ -99,6 +100,8 @@ class Reading:
     def _raw(self) -> Iterator[tuple[int, Any]]:
         if isinstance(self._given, Path):
             return sources.records(self._given, self._kind)
+        if sources.is_frame(self._given):
+            return sources.of_frame(self._given)
         return enumerate((dict(one) if isinstance(one, Mapping) else one for one in self._given), 1)
 
     def _example(self, record: Any) -> Example | str:

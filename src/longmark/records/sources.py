@@ -13,7 +13,7 @@ import decimal
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ def _check_encoding(path: Path) -> None:
         raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8")
 
 
-def _check_names(path: Path, names: list[str]) -> None:
+def _check_names(path: Path | str, names: list[str]) -> None:
     """UserError if two columns have one name: a record could keep only one of them."""
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise UserError(f"{path}: the column {', '.join(twice[:8])} appears twice; rename one")
@@ -219,15 +219,43 @@ def _parquet(path: Path) -> Records:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_names(path, names)
-            number = 0
-            for batch in file.iter_batches(batch_size=_batch_size(path, file.metadata), use_threads=False):
-                columns = [_column(name, batch.column(place)) for place, name in enumerate(names)]
-                for cells in zip(*columns, strict=True):
-                    number += 1
-                    wrong = next((cell for cell in cells if isinstance(cell, Unreadable)), None)
-                    yield number, wrong or dict(zip(names, cells, strict=True))
+            batches = file.iter_batches(batch_size=_batch_size(path, file.metadata), use_threads=False)
+            yield from _of_batches(names, batches)
     except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
         raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
+
+
+def is_frame(given: Any) -> bool:
+    """Whether something is a table of Arrow, pandas or polars (it has Arrow's interface for tables)."""
+    return hasattr(given, "__arrow_c_stream__")
+
+
+def of_frame(frame: Any) -> Records:
+    """The rows of a DataFrame (pandas, polars) or a pyarrow table; NaN and NA of pandas are missing values.
+
+    MissingExtra without pyarrow; UserError for a column of several types.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("reading a DataFrame", "parquet") from None
+    try:
+        pandas = type(frame).__module__.startswith("pandas.")
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False) if pandas else pyarrow.table(frame)
+    except (pyarrow.ArrowException, ValueError, TypeError) as error:
+        raise UserError(f"the DataFrame cannot be read: {' '.join(str(error).split())}") from None
+    _check_names("the DataFrame", table.column_names)
+    return _of_batches(table.column_names, table.to_batches(max_chunksize=_BATCH))
+
+
+def _of_batches(names: Sequence[str], batches: Iterable[Any]) -> Records:
+    number = 0
+    for batch in batches:
+        columns = [_column(name, batch.column(place)) for place, name in enumerate(names)]
+        for cells in zip(*columns, strict=True):
+            number += 1
+            wrong = next((cell for cell in cells if isinstance(cell, Unreadable)), None)
+            yield number, wrong or dict(zip(names, cells, strict=True))
 
 
 def _batch_size(path: Path, metadata: Any) -> int:
