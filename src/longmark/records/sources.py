@@ -235,10 +235,7 @@ def of_frame(frame: Any) -> Records:
 
     MissingExtra without pyarrow; UserError for a column of several types.
     """
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtra("reading a DataFrame", "parquet") from None
+    pyarrow = library("pyarrow", "reading a DataFrame", "parquet")
     try:
         pandas = type(frame).__module__.startswith("pandas.")
         table = pyarrow.Table.from_pandas(frame, preserve_index=False) if pandas else pyarrow.table(frame)
