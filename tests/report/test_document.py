@@ -251,3 +251,12 @@ def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_of
     document.body.innerHTML = `<p>broad: ${boxes[0].clientWidth > 1100}, cut: ${cut}, cues: ${cues}`;"""
     found = after(tmp_path / "page.html", tmp_path / "profile", measure)
     assert "<p>broad: true, cut: false,true, cues: true,true" in found
+
+
+def test_a_column_of_metrics_shows_their_names_in_words_on_the_page(tmp_path: Path):
+    names = ["ccrs.question_relevance", "always the longer answer"]
+    table = Table("t", "Metrics", (Column("metric", kind="metric"),), [(name,) for name in names])
+    write_document(Document("test", "Title", "", [Section("Part", "", (table,))]), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<bdi>Question relevance</bdi> <code>ccrs.<wbr>question_<wbr>relevance</code>" in page
+    assert "<bdi>always the longer answer</bdi></th>" in page

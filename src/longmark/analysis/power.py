@@ -182,7 +182,12 @@ def document(plan: Plan) -> Document:
     how, ci = plan.options, f"{100 * plan.options.level:g} % CI"
     places = max((one.places for one in plan.comparisons), default=3)
     columns = [
-        *(Column("metric"), Column("first"), Column("second"), Column("pilot", "variance.n", key="pilot")),
+        *(
+            Column("metric", kind="metric"),
+            Column("first"),
+            Column("second"),
+            Column("pilot", "variance.n", key="pilot"),
+        ),
         *([Column("clusters", "variance.clusters", key="clusters")] if how.cluster != QUESTION else []),
         Column("SD of differences", "spread", places, key="spread"),
     ]

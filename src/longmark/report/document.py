@@ -18,7 +18,7 @@ from urllib.parse import quote
 import longmark
 from longmark.errors import UserError
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
-from longmark.report.format import upright
+from longmark.report.format import metric_titles, upright
 from longmark.report.page import breaks, refuse_to_destroy, render, write_page
 from longmark.report.tables import (
     Cell,
@@ -195,27 +195,32 @@ def _table(table: Table) -> dict[str, Any]:
     ]
     kinds = ["number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
     names = [column.name for column in kept.columns]
+    metrics = [i for i, column in enumerate(kept.columns) if column.kind == "metric"]
+    titles = metric_titles({str(row[i]): None for row in shown for i in metrics})
     return {
         "name": table.name,
         "title": table.title,
         "note": table.note,
         "columns": list(zip(names, kinds, strict=True)),
         "labels": [upright(name) for name in names],
-        "rows": [list(map(_cell, row, kept.columns, kinds)) for row in shown],
+        "rows": [[_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)] for row in shown],
         "total": len(table.rows),
         "long": len(table.rows) > _LONG,
         "broad": sum(widths) + _BETWEEN * len(widths) > _PHONE,
     }
 
 
-def _cell(cell: Cell, column: Column, kind: str) -> tuple[str, str]:
-    """The cell's HTML or text, and its class."""
+def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> tuple[str, str]:
+    """The cell's HTML or text, and its class. titles: metrics' names in words."""
     from markupsafe import Markup
 
     kind = kind if cell is not None or kind == "number" else "blank"
     if not isinstance(cell, str):
         text = cell_text(cell, column)
         return Markup("<strong>{}</strong>").format(text) if isinstance(cell, Mean) and cell.best else text, kind
+    title = titles[cell] if column.kind == "metric" else cell
+    if title.casefold() != cell.casefold():
+        return Markup(f"<bdi>{breaks(title)}</bdi> <code>{breaks(cell)}</code>"), kind
     return Markup(f"<bdi>{breaks(cell)}</bdi>"), kind
 
 

@@ -68,7 +68,8 @@ class Column:
     places  decimals of its numbers; None for whole numbers and text
     kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
             the least to the greatest), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
-            the page) or "p" (a p-value: three decimals, `<0.001` below them)
+            the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's
+            name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     spare   a narrow terminal leaves out the columns with a number here, the greatest first
     """

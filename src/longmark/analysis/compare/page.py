@@ -37,7 +37,7 @@ class On(NamedTuple):
     of: Any
 
 
-METRIC = Column("metric", "metric.metric")
+METRIC = Column("metric", "metric.metric", kind="metric")
 _PAIR = (METRIC, Column("first", "of.first"), Column("second", "of.second"))
 
 
@@ -107,7 +107,7 @@ def _reasons(*reasons: str | None) -> str | None:
 def _overview(found: Comparison) -> Section:
     """A line per metric. Of two systems: means, difference, p; of more: the means and how many pairs differ."""
     places = found.places
-    columns: list[Column] = [Column("metric"), Column("direction", spare=3)]
+    columns: list[Column] = [Column("metric", kind="metric"), Column("direction", spare=3)]
     for name in found.systems if len(found.systems) <= _NAMED else ():
         columns.append(Column(name, _mean_of(name), places, key=f"mean: {name}", spare=1))
     if len(found.systems) == 2:

@@ -37,7 +37,7 @@ def differences(
 ) -> tuple[Table, Figure]:
     """Pairs of metrics. columns: of what is compared."""
     columns = (
-        *(Column("first metric", "first"), Column("second metric", "second"), *columns),
+        *(Column("first metric", "first", kind="metric"), Column("second metric", "second", kind="metric"), *columns),
         *(*ci("difference", "result"), Column("p", "result.p", kind="p"), Column("p (Holm)", "adjusted", kind="p")),
         *(Column("n", "result.n"), questions_of("result"), Column("reason", "result.reason")),
     )
@@ -58,7 +58,9 @@ def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column]
     cells = [[value[(*head, metric)] for head in heads] for metric in metrics]
     title = f"{what} by group"
     figure = charts.heat_map(metrics, [group for _, group in heads], cells, title, low, 1.0, 2)
-    table = Table("groups", title, (Column("column"), Column("group"), Column("metric"), *columns), groups)
+    table = Table(
+        "groups", title, (Column("column"), Column("group"), Column("metric", kind="metric"), *columns), groups
+    )
     return Section(f"By {by}", f"{what} in each group.", (table,), (figure,))
 
 
@@ -113,7 +115,12 @@ def _correlation(part: RatingLabel, ci: Interval) -> Section:
         "correlation",
         "Correlation with the mean human rating",
         (
-            *(Column("metric"), Column("direction"), Column("n", "spearman.n"), questions_of("spearman")),
+            *(
+                Column("metric", kind="metric"),
+                Column("direction"),
+                Column("n", "spearman.n"),
+                questions_of("spearman"),
+            ),
             Column("missing", "spearman.missing"),
             *(one for name in ("Pearson", "Spearman", "Kendall") for one in ci(name, name.lower())),
             Column("reason", "spearman.reason"),
@@ -147,7 +154,7 @@ def _levels(part: RatingLabel, ci: Interval) -> Section:
         "levels",
         "Spearman's rho within questions and over systems",
         (
-            *(Column("metric"), *ci("within questions", "within"), Column("questions", "within.n")),
+            *(Column("metric", kind="metric"), *ci("within questions", "within"), Column("questions", "within.n")),
             Column("constant", "within.missing"),
             *(*ci("over systems", "systems"), Column("systems", "systems.n")),
             Column("reason", lambda each: each.systems.reason if each.systems.low is None else None),
@@ -172,7 +179,7 @@ def _auc(part: RatingLabel, ci: Interval) -> Section:
             "auc",
             "Area under the ROC curve",
             (
-                *(Column("metric"), *ci("AUC", "auc"), Column("yes", "auc.yes"), Column("no", "auc.no")),
+                *(Column("metric", kind="metric"), *ci("AUC", "auc"), Column("yes", "auc.yes"), Column("no", "auc.no")),
                 *(questions_of("auc"), Column("missing", "auc.missing"), Column("reason", "auc.reason")),
             ),
             part.metrics,
@@ -197,7 +204,7 @@ def _calibration(part: RatingLabel, ci: Interval) -> Section:
             "calibration",
             "Calibration",
             (
-                *(Column("metric"), Column("expected calibration error", "of.error", 3, key="ece")),
+                *(Column("metric", kind="metric"), Column("expected calibration error", "of.error", 3, key="ece")),
                 *(Column("Brier", "of.brier", 3), Column("n", "of.n"), Column("missing", "of.missing")),
                 Column("reason", "of.reason"),
             ),
@@ -211,7 +218,11 @@ def _calibration(part: RatingLabel, ci: Interval) -> Section:
     if known:
         wider = ", wider where answers to one question are dependent" if part.clustered else ""
         columns = (
-            *(Column("metric"), Column("from", "bin.low", 1, key="low"), Column("to", "bin.high", 1, key="high")),
+            *(
+                Column("metric", kind="metric"),
+                Column("from", "bin.low", 1, key="low"),
+                Column("to", "bin.high", 1, key="high"),
+            ),
             *(Column("n", "bin.yes.n"), Column("questions", "bin.questions"), Column("mean score", "bin.mean", 3)),
             *ci("share of yes", "bin.yes", "share"),
         )
@@ -238,7 +249,12 @@ def _classes(part: RatingLabel, ci: Interval) -> Section:
     how = "this class or a higher one above one of a lower" if part.scale.number else "this class above one of another"
     results = [(each.metric, each.classes) for each in part.metrics if each.classes is not None]
     columns: tuple[Column, ...] = (
-        *(Column("metric"), Column("class", lambda one: names[one.name]), Column("n"), Column("missing")),
+        *(
+            Column("metric", kind="metric"),
+            Column("class", lambda one: names[one.name]),
+            Column("n"),
+            Column("missing"),
+        ),
         *(*ci("mean", "mean"), Column("error", places=3), Column("AUC", "auc", 3)),
     )
     note = (
@@ -251,12 +267,12 @@ def _classes(part: RatingLabel, ci: Interval) -> Section:
     scaled = [Line(metric=metric, of=of) for metric, of in results if of.error is not None]
     if scaled:
         columns = (
-            *(Column("metric"), Column("n", "of.n"), Column("mean error", "of.error", 3)),
+            *(Column("metric", kind="metric"), Column("n", "of.n"), Column("mean error", "of.error", 3)),
             Column("nearest class is right", "of.right", 3, key="right"),
         )
         tables.append(Table("errors", "Error over all answers", columns, scaled))
         columns = (
-            *(Column("metric"), Column("human class", lambda one: names[one.name], key="class")),
+            *(Column("metric", kind="metric"), Column("human class", lambda one: names[one.name], key="class")),
             *(_nearest(name, place) for place, name in enumerate(names.values())),
         )
         note = "Answers of the class in the row whose score is nearest to the class in the column."
@@ -288,7 +304,12 @@ def _powered(part: RatingLabel, ci: Interval) -> Section:
         "powered",
         "Prediction-powered mean human rating",
         (
-            *(Column("metric"), Column("system"), Column("rated", "mean.labelled"), Column("questions", asked)),
+            *(
+                Column("metric", kind="metric"),
+                Column("system"),
+                Column("rated", "mean.labelled"),
+                Column("questions", asked),
+            ),
             *(Column("unrated", "mean.unlabelled"), *ci("ratings only", "mean.human")),
             *ci("ratings and metric", "mean", "powered"),
             Column("metric only", "mean.judge", 3),
@@ -360,7 +381,7 @@ def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
         "accuracy",
         "Accuracy on human choices",
         (
-            *(Column("metric"), Column("direction"), *ci("accuracy", "accuracy")),
+            *(Column("metric", kind="metric"), Column("direction"), *ci("accuracy", "accuracy")),
             *(Column("n", "accuracy.n"), *ci("without human ties", "without_ties", "without_ties")),
             Column("n", "without_ties.n", key="n_without_ties"),
             Column("both decide", "decided.value", 3, key="decided"),
@@ -390,7 +411,7 @@ def _graded(part: ChoiceLabel, ci: Interval) -> Section:
         "correlations. raters' mean: each pair's mean label. Above 0: the metric agrees. Intervals: jackknife over "
         "questions."
     )
-    tables = [table("graded", "Graded preferences against metrics", Column("metric"), part.graded, note)]
+    tables = [table("graded", "Graded preferences against metrics", Column("metric", kind="metric"), part.graded, note)]
     if part.graded_raters:
         note = (
             "plain: the labels of the first against those of the second. symmetrised: each two labels in both orders."
@@ -425,7 +446,7 @@ def _strengths(part: ChoiceLabel, ci: Interval) -> Section:
 
 def _same(part: ChoiceLabel, ci: Interval) -> Section:
     columns = (
-        *(Column("metric", "first"), Column("other", "second")),
+        *(Column("metric", "first", kind="metric"), Column("other", "second", kind="metric")),
         *(*ci("same choice", "result", "share"), Column("n", "result.n")),
     )
     table = Table("same_choice", "How often two metrics make the same choice", columns, part.same)

@@ -109,7 +109,7 @@ def _too_few(r: Estimate, what: str) -> str | None:
 
 
 def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
-    columns = [Column("metric"), Column("direction")]
+    columns = [Column("metric", kind="metric"), Column("direction")]
     lines = []
     if isinstance(part, RatingLabel):
         classes = f"{', '.join(part.scale.classes[:_CLASSES])}{', …' if len(part.scale.classes) > _CLASSES else ''}"
@@ -191,7 +191,7 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
         counts += [Column(f"choice: {name}", _choice(name), key=name) for name in ("a", "b", "tie")]
         note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
-        *(Column("metric"), Column("scored")),
+        *(Column("metric", kind="metric"), Column("scored")),
         Column("unscored", lambda metric: sum(metric.unscored.values())),
         Column("reason", lambda metric: _counts(metric.unscored) or None),
     )

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
 from longmark.analysis.compare.page import METRIC, On, hypotheses_section
 from longmark.analysis.compare.power import unsupportable
-from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
-from longmark.report.charts import Box, Curve, Panel, box_plots, curves, heat_map, histograms
+from longmark.analysis.metrics_study.score_sections import (
+    SYSTEM,
+    bounds,
+    distributions,
+    on_systems,
+    population,
+    question_means,
+    ties,
+)
+from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy
+from longmark.report.charts import Curve, curves, heat_map
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import LOWER, counted, listed
+from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
 from longmark.stats.correlation import KINDS, MeanCorrelation
 
@@ -22,44 +29,37 @@ NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau
 CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
 
 
-_SYSTEM = (METRIC, Column("system", "of.system"))
-
-
 def document(study: MetricsStudy) -> Document:
     """The study's page."""
     claims = unsupportable(
         study.hypotheses,
         {one.metric: one.test for one in study.metrics if one.test is not None},
-        study.draws,
-        study.alpha,
+        study.options.draws,
+        study.options.alpha,
     )
     return Document(
         kind="metrics study",
         title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
         lede="Properties of the metrics: distributions, ties, correlations, discriminative power, cost.",
         sections=(
-            *(_summary(study), *_unscored(study), _bounds(study), _ties(study), _population(study)),
-            *(_question_means(study), *_distributions(study), _correlations(study)),
+            *(_summary(study), *_unscored(study), bounds(study), ties(study), population(study)),
+            *(question_means(study), *distributions(study), _correlations(study)),
             *(_discriminative(study), _asl(study)),
-            *hypotheses_section(study.hypotheses, claims, study.alpha),
+            *hypotheses_section(study.hypotheses, claims, study.options.alpha),
             _costs(study),
         ),
         notices=study.notices,
         settings={
             "Runs": list(study.runs),
             "By": study.by,
-            "Alpha": study.alpha,
-            "Confidence level": study.level,
-            "Permutations": study.draws,
-            "Seed": study.seed,
+            "Alpha": study.options.alpha,
+            "Confidence level": study.options.level,
+            "Permutations": study.options.draws,
+            "Seed": study.options.seed,
             "Correction": CORRECTION,
-            "As published": study.as_published,
+            "As published": study.options.as_published,
         },
     )
-
-
-def _on_systems(study: MetricsStudy) -> list[On]:
-    return [On(one, scores) for one in study.metrics for scores in one.systems]
 
 
 def _summary(study: MetricsStudy) -> Section:
@@ -73,7 +73,12 @@ def _summary(study: MetricsStudy) -> Section:
         return shares
 
     columns = (
-        *(Column("metric"), Column("direction", spare=3), Column("scores", "n", spare=2), Column("mean", places=3)),
+        *(
+            Column("metric", kind="metric"),
+            Column("direction", spare=3),
+            Column("scores", "n", spare=2),
+            Column("mean", places=3),
+        ),
         Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound", 1),
         Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
         Column("tie probability", lambda one: _range([s.ties.probability for s in one.systems]), 3, "extremes", "ties"),
@@ -85,7 +90,7 @@ def _summary(study: MetricsStudy) -> Section:
     note = (
         "mean: of the systems' means. Shares at bounds, tie probability: lowest to highest system. closest "
         "metric, r: strongest Pearson correlation, mean over systems. discriminative power: share of "
-        f"the pairs of systems with p < {study.alpha:g} (Tukey HSD)."
+        f"the pairs of systems with p < {study.options.alpha:g} (Tukey HSD)."
     )
     means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]
@@ -121,192 +126,13 @@ def _unscored(study: MetricsStudy) -> tuple[Section, ...]:
     """Why rows are unscored; no section if all are scored."""
     rows = [
         (on.metric.metric, on.of.system, on.of.rows, why.status, why.count, why.reason)
-        for on in _on_systems(study)
+        for on in on_systems(study)
         for why in on.of.unscored
     ]
     columns = tuple(map(Column, ("metric", "system", "rows", "status", "unscored", "most frequent reason")))
     total = sum(one.rows for one in study.metrics)
     says = f"{sum(row[4] for row in rows):,} of {counted(total, 'row')} are unscored and excluded below."
     return (Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, rows),)),) if rows else ()
-
-
-# Scores: bounds, ties, statistics, distributions (CCRS, 4.1.1 and C.1 to C.4) -----------------------------------------
-
-
-def _bounds(study: MetricsStudy) -> Section:
-    """CCRS, tables 5, 6 and 17."""
-
-    def end(name: str, which: str) -> tuple[Column, ...]:
-        def known(field: str) -> Callable[[On], Any]:
-            return lambda on: getattr(on.of.bounds, field) if math.isfinite(getattr(on.of.bounds, which)) else None
-
-        return (
-            Column(f"{name} bound", known(which)),
-            Column("at it", known(f"at_{which}"), key=f"at_{name}"),
-            Column("share", known(f"share_{which}"), 3, key=f"share_at_{name}"),
-        )
-
-    columns = (
-        *(*_SYSTEM, Column("n", "of.bounds.n"), *end("lower", "low"), *end("upper", "high")),
-        Column("outside", "of.bounds.outside"),
-    )
-    items = [on for on in _on_systems(study) if on.of.bounds is not None]
-    note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
-    says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
-    return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
-
-
-def _ties(study: MetricsStudy) -> Section:
-    """CCRS, tables 13 and 18."""
-    rows = []
-    for one in study.metrics:
-        ties = [(scores.system, scores.ties) for scores in one.systems]
-        ties += [("between systems", one.ties_between)] if len(study.systems) > 1 else []
-        rows += [(one.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason) for name, t in ties]
-    columns = (
-        *(Column("metric"), Column("system"), Column("probability", places=3)),
-        *map(Column, ("equal pairs", "pairs", "n", "reason")),
-    )
-    note = (
-        "Within a system: two of its responses, drawn without replacement. Between systems: a response of one and a "
-        "response of another, to any questions. Scores are equal if nine decimals are."
-    )
-    says = "The probability that two random responses have the same score."
-    return Section("Ties", says, (Table("ties", "Tie probabilities", columns, rows, note),))
-
-
-def _population(study: MetricsStudy) -> Section:
-    """CCRS, tables 14, 15, 16 and 19."""
-    heads = {"kurtosis": "excess kurtosis", "minimum": "min", "maximum": "max", "iqr": "IQR"}
-
-    def table(title: str, statistics: str, note: str, why: str = "all") -> Table:
-        columns = [
-            Column(heads.get(one, one.replace("_", " ")), f"of.described.{one}", 4 if one == "variance" else 3)
-            for one in statistics.split()
-        ]
-        reason = Column(
-            "reason", lambda on: next((r for name, r in on.of.described.reasons if name in (why, "all")), None)
-        )
-        every = (*_SYSTEM, Column("n", "of.described.n"), *columns, reason)
-        return Table(title.lower().replace(" ", "_"), title, every, _on_systems(study), note)
-
-    tables = (
-        table(
-            "Central tendency",
-            "mean geometric_mean median midhinge",
-            "The geometric mean is 0 if a score is 0; the midhinge is the mean of the quartiles.",
-            "geometric_mean",
-        ),
-        table(
-            "Variability",
-            "variance minimum maximum range iqr",
-            "Variance with divisor n; quartiles are interpolated linearly.",
-        ),
-        table(
-            "Shape",
-            "skewness kurtosis",
-            "Both are population statistics (biased); a normal distribution has 0 in both. Negative skewness: the tail "
-            "of low scores is longer.",
-            "skewness",
-        ),
-    )
-    return Section("Population statistics", "Statistics of the scores of each system.", tables)
-
-
-def _bins(name: str, edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float, float, int]]:
-    for i, count in enumerate(counts):
-        yield name, edges[i], edges[i + 1], count
-
-
-def _bin_columns(first: str, last: str) -> tuple[Column, ...]:
-    return tuple(map(Column, (first, "from", "to", last)))
-
-
-def _question_means(study: MetricsStudy) -> Section:
-    """The mean over systems, question by question (CCRS, figure 2)."""
-    scales: dict[tuple[float, ...], list[MetricProperties]] = {}
-    for one in study.metrics:
-        if one.question_means.n:
-            scales.setdefault(one.question_means.edges, []).append(one)
-
-    def quantile(name: str, share: float, key: str = "") -> Column:
-        return Column(name, lambda one: one.question_means.quantile(share), 3, key=key)
-
-    columns = (
-        *(Column("metric"), Column("systems", "question_means.systems"), Column("questions", "question_means.n")),
-        *(Column("excluded", "question_means.left_out", key="left_out"), quantile("min", 0.0, "minimum")),
-        *(quantile("10 %", 0.1, "p10"), quantile("25 %", 0.25, "p25"), quantile("median", 0.5)),
-        *(quantile("75 %", 0.75, "p75"), quantile("90 %", 0.9, "p90"), quantile("max", 1.0, "maximum")),
-    )
-    note = "excluded: questions without a score of some system."
-    if study.as_published:
-        note = "Means are over the systems with a score, as published."
-    bins = [
-        each for one in study.metrics for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
-    ]
-    figures = []
-    for some in scales.values():
-        panels = [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some]
-        lines = [Curve(one.metric, one.question_means.quantiles) for one in some]
-        figures.append(histograms(panels, "Questions by their mean"))
-        figures.append(curves(lines, "Means over systems, sorted", "share of the questions", "mean over systems"))
-    return Section(
-        "Means over systems",
-        "The mean score of each question over all systems: how questions differ in difficulty.",
-        (
-            Table("question_means", "Means over systems, per question", columns, study.metrics, note),
-            Table("question_means_bins", "Questions in each bin", _bin_columns("metric", "questions"), bins),
-        ),
-        figures,
-    )
-
-
-def _distributions(study: MetricsStudy) -> Iterator[Section]:
-    """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
-    taken: set[str] = set()
-    for one in study.metrics:
-        stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
-        stem = stem if stem not in taken else f"{stem}-{len(taken)}"
-        taken.add(stem)
-        yield _distribution(one, stem)
-
-
-def _distribution(one: MetricProperties, stem: str) -> Section:
-    sign = 1 if one.direction == LOWER else -1
-
-    def by_median(scores: SystemScores) -> tuple[bool, float]:
-        return scores.described.median is None, sign * (scores.described.median or 0.0)
-
-    order = sorted(one.systems, key=by_median)
-    statistics = {"min": "minimum", "Q1": "q1", "median": "median", "Q3": "q3", "max": "maximum", "mean": "mean"}
-    columns = (
-        *(Column("system"), Column("n", "described.n")),
-        *(Column(name, f"described.{field}", one.places) for name, field in statistics.items()),
-    )
-    boxes = Table(f"box_{stem}", f"Quartiles of {one.metric}", columns, order)
-    bins = Table(
-        f"histogram_{stem}",
-        f"Scores of {one.metric} in each bin",
-        _bin_columns("system", "scores"),
-        [each for scores in order for each in _bins(scores.system, one.edges, scores.counts)],
-        "A bin includes its lower edge and excludes its upper edge; the last includes both.",
-    )
-    figures = (
-        box_plots(
-            [Box(*row) for row in boxes.rows],  # type: ignore[arg-type]
-            f"{one.metric}, sorted by median",
-            one.facts.lo,
-            one.facts.hi,
-        ),
-        histograms(
-            [Panel(scores.system, one.edges, scores.counts) for scores in order if scores.described.n],
-            f"{one.metric} by system",
-        ),
-    )
-    says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
-    return Section(
-        f"Distribution: {one.metric}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ()
-    )
 
 
 # Correlations (CCRS, 4.1.2 and C.2) ----------------------------------------------------------------------------------
@@ -316,7 +142,7 @@ def _correlations(study: MetricsStudy) -> Section:
     title = "Correlations between metrics"
     if not study.pairs:
         return Section(title, "One metric: no correlations.")
-    ci = f"{100 * study.level:.4g} % CI"
+    ci = f"{100 * study.options.level:.4g} % CI"
 
     def own(end: Callable[..., Any], place: int) -> Callable[[On], Any]:
         """The lowest or the highest of the systems' own correlations, or its system."""
@@ -325,7 +151,10 @@ def _correlations(study: MetricsStudy) -> Section:
         )[place]
 
     columns = (
-        *(Column("metric", "metric.first", key="first"), Column("and", "metric.second", key="second")),
+        *(
+            Column("metric", "metric.first", key="first", kind="metric"),
+            Column("and", "metric.second", key="second", kind="metric"),
+        ),
         *interval_columns("mean", "of", 3, ci, interval="interval"),
         Column("systems", lambda on: len(on.of.by_system) - len(on.of.left_out)),
         *(Column("lowest", own(min, 0), 3), Column("in", own(min, 1), key="lowest_in")),
@@ -333,7 +162,12 @@ def _correlations(study: MetricsStudy) -> Section:
         Column("reason", lambda on: _no_mean(on.of)),
     )
     by_system = (
-        *(Column("kind"), Column("metric", key="first"), Column("and", key="second"), Column("system")),
+        *(
+            Column("kind"),
+            Column("metric", key="first", kind="metric"),
+            Column("and", key="second", kind="metric"),
+            Column("system"),
+        ),
         *(Column("correlation", places=3), Column(ci, places=3, kind="range", key="interval")),
         *(Column("n"), Column("reason")),
     )
@@ -385,11 +219,15 @@ def _heat(study: MetricsStudy, kind: str) -> Figure:
 def _discriminative(study: MetricsStudy) -> Section:
     """The share of pairs that differ significantly (CCRS, tables 2 and 3), and every pair (tables 20-24)."""
     columns = (
-        *(Column("metric"), Column("significant pairs", "power.significant"), Column("pairs", "power.pairs")),
+        *(
+            Column("metric", kind="metric"),
+            Column("significant pairs", "power.significant"),
+            Column("pairs", "power.pairs"),
+        ),
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
         Column("questions", lambda one: one.test and one.test.n),
         Column(
-            "with a missing system" if study.as_published else "excluded",
+            "with a missing system" if study.options.as_published else "excluded",
             lambda one: one.test and one.test.missing,
             key="left_out",
         ),
@@ -398,15 +236,15 @@ def _discriminative(study: MetricsStudy) -> Section:
     pairs = (
         *(METRIC, Column("first", "of.a"), Column("second", "of.b")),
         *(Column("difference", "of.difference", 4), Column("p", "of.p", kind="p")),
-        Column("significant", lambda on: on.of.p < study.alpha if on.of.p is not None else None),
+        Column("significant", lambda on: on.of.p < study.options.alpha if on.of.p is not None else None),
         Column("reason", "of.reason"),
     )
     items = [On(one, pair) for one in study.metrics if one.test is not None for pair in one.test.pairs]
-    note = f"Randomised Tukey HSD, p < {study.alpha:g}. Correction: {CORRECTION}. {_draws(study)}"
+    note = f"Randomised Tukey HSD, p < {study.options.alpha:g}. Correction: {CORRECTION}. {_draws(study)}"
     difference = "difference: mean of the first minus mean of the second, in the metric's units."
     return Section(
         "Discriminative power",
-        f"The share of the pairs of systems that differ significantly (alpha {study.alpha:g}).",
+        f"The share of the pairs of systems that differ significantly (alpha {study.options.alpha:g}).",
         (
             Table("discriminative_power", "Discriminative power", columns, study.metrics, note),
             Table("pairs_of_systems", "Pairs of systems", pairs, items, difference),
@@ -420,22 +258,28 @@ def _draws(study: MetricsStudy) -> str:
         return ""
     rule = "(count + 1) / (permutations + 1) where tables are drawn"
     kept = ""
-    if study.as_published:
+    if study.options.as_published:
         rule, kept = "count / permutations", " Questions with a missing system are kept, as published."
-    return f"p is {rule}; {study.draws:,} permutations, seed {study.seed}, small tables enumerated.{kept}"
+    return (
+        f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated.{kept}"
+    )
 
 
 def _asl(study: MetricsStudy) -> Section:
     """The p-values of all pairs, from the largest to the smallest (CCRS, figure 3b)."""
     tested = [one for one in study.metrics if one.power.curve]
-    rows = [(one.metric, rank, p, p < study.alpha) for one in tested for rank, p in enumerate(one.power.curve, start=1)]
-    columns = (Column("metric"), Column("rank"), Column("p", kind="p"), Column("significant"))
+    rows = [
+        (one.metric, rank, p, p < study.options.alpha)
+        for one in tested
+        for rank, p in enumerate(one.power.curve, start=1)
+    ]
+    columns = (Column("metric", kind="metric"), Column("rank"), Column("p", kind="p"), Column("significant"))
     table = Table("asl", "Achieved significance levels", columns, rows, "rank: 1 is the largest p of the metric.")
     if not tested:
         return Section("ASL curves", "No pair of systems was tested.", (table,))
     lines = [Curve(one.metric, [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]) for one in tested]
     figure = curves(
-        lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.alpha
+        lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.options.alpha
     )  # fmt: skip
     says = "The p-values of all pairs of systems, sorted; those below the dashed line are significant."
     return Section("ASL curves", says, (table,), (figure,))
@@ -469,8 +313,8 @@ def _costs(study: MetricsStudy) -> Section:
     )
     tables = (
         Table("time", "Time of the runs", time, study.times),
-        Table("costs", "Cost by metric", (Column("metric"), *columns("")), study.metrics),
-        Table("costs_by_system", "Cost by metric and system", (*_SYSTEM, *columns("of.")), _on_systems(study)),
+        Table("costs", "Cost by metric", (Column("metric", kind="metric"), *columns("")), study.metrics),
+        Table("costs_by_system", "Cost by metric and system", (*SYSTEM, *columns("of.")), on_systems(study)),
     )
     note = (
         "A call that several metrics share counts for the row that made it first. USD is empty if a price is unknown. "

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from longmark import __version__
 from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
 from longmark.analysis.compare.power import undetectable_in
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, direction
@@ -40,6 +41,35 @@ from longmark.stats.tukey import tukey
 
 DRAWS = 10_000
 _QUANTILES = 100  # of the curve of question means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How metrics are studied. UserError for a number out of range.
+
+    by            `system`, or `run` if each run counts as one
+    cluster       the field that the questions of a cluster share
+    bounds        of metrics whose runs declare none
+    metrics       names or families; all if none is given
+    alpha         of each metric's tests; level: of intervals; draws: permutations of each test; seed: of these
+    hypotheses    of `stats.hypotheses.load_hypotheses`
+    as_published  see the head of this module
+    """
+
+    by: str = BY_SYSTEM
+    cluster: str = QUESTION
+    bounds: Mapping[str, tuple[float, float]] | None = None
+    metrics: Sequence[str] = ()
+    alpha: float = 0.05
+    level: float = 0.95
+    draws: int = DRAWS
+    seed: int = 0
+    hypotheses: Sequence[Hypothesis] = ()
+    as_published: bool = False
+    allow_different_judges: bool = False
+
+    def __post_init__(self) -> None:
+        check_settings(self.alpha, self.level, self.draws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +195,7 @@ class MetricsStudy:
     questions: int
     metrics: tuple[MetricProperties, ...]
     pairs: tuple[MetricPair, ...]
-    alpha: float
-    level: float
-    draws: int
-    seed: int
-    as_published: bool
+    options: Options
     differing: tuple[str, ...]
     notices: tuple[str, ...]
     hypotheses: tuple[HypothesisResult, ...]
@@ -182,35 +208,22 @@ class MetricsStudy:
 
 
 def metrics_study(
-    runs: Sequence[str | Path],
-    *,
-    by: str = BY_SYSTEM,
-    cluster: str = QUESTION,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
-    metrics: Sequence[str] = (),
-    alpha: float = 0.05,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = 0,
-    hypotheses: Sequence[Hypothesis] = (),
-    as_published: bool = False,
-    allow_different_judges: bool = False,
-    progress: Callable[[str], None] = lambda _part: None,
+    runs: Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
 ) -> MetricsStudy:
     """Studies the metrics of run folders or files of rows.
 
-    by: `system`, or `run` if each run counts as one; cluster: the field that the questions of a cluster share;
-    bounds: of metrics whose runs declare none; metrics: names or families, all if none is given; alpha: of each
-    metric's tests; level: of intervals; draws: permutations of each test; hypotheses: of
-    `stats.hypotheses.load_hypotheses`; as_published: see the head of this module; progress: gets the name of each part
-    before it starts.
+    progress: gets the name of each part before it starts; options: see `Options`. UnknownName for an unknown option.
     """
-    check_settings(alpha, level, draws)
+    known = [one.name for one in fields(Options)]
+    for name in options:
+        if name not in known:
+            raise UnknownName("option of metrics_study", name, known, f"The options are {', '.join(known)}.")
+    how = Options(**options)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], by, cluster, bounds)
-    names = scores.named(metrics)
-    differing = check_scoring(scores, names, allow_different_judges, "they are not scores of one metric")
-    if hypotheses and len(scores.systems) < 2:
+    scores = read_scores([Path(run) for run in runs], how.by, how.cluster, how.bounds)
+    names = scores.named(how.metrics)
+    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    if how.hypotheses and len(scores.systems) < 2:
         raise UserError(f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses")
     matrices = {name: scores.matrix(name) for name in names}
     found: list[MetricProperties] = []
@@ -218,18 +231,23 @@ def metrics_study(
         progress(f"scores and tests of {name} ({i} of {len(names)})")
         test = None
         if len(scores.systems) > 1:
-            plus_one, systems = not as_published, scores.systems
+            plus_one, systems = not how.as_published, scores.systems
             test = tukey(
-                matrix, systems, permutations=draws, seed=seed, plus_one=plus_one, keep_incomplete=as_published
+                matrix,
+                systems,
+                permutations=how.draws,
+                seed=how.seed,
+                plus_one=plus_one,
+                keep_incomplete=how.as_published,
             )
-        found.append(_properties(scores, name, test, alpha, draws, as_published))
+        found.append(_properties(scores, name, test, how))
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
-        pairs.append(_pair(a, b, matrices, scores, level))
+        pairs.append(_pair(a, b, matrices, scores, how.level))
     notices = run_notices(scores, names, differing)
     notices += by_reason((one.metric, one.undetectable) for one in found)
-    notices += question_notices(scores, names, range(len(scores.systems)), incomplete=as_published)
+    notices += question_notices(scores, names, range(len(scores.systems)), incomplete=how.as_published)
     for one in found:
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
             notices.append(f"{one.metric}: {outside:,} scores are outside the bounds that the metric declares.")
@@ -240,14 +258,10 @@ def metrics_study(
         questions=len(scores.questions),
         metrics=tuple(found),
         pairs=tuple(pairs),
-        alpha=alpha,
-        level=level,
-        draws=draws,
-        seed=seed,
-        as_published=as_published,
+        options=how,
         differing=differing,
         notices=tuple(notices),
-        hypotheses=decide(hypotheses, {one.metric: one.test for one in found if one.test is not None}, alpha),
+        hypotheses=decide(how.hypotheses, {one.metric: one.test for one in found if one.test is not None}, how.alpha),
         times=tuple(time for run in runs if (time := _time(Path(run))) is not None),
     )
 
@@ -267,19 +281,17 @@ def _time(run: Path) -> RunTime | None:
     return RunTime(str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended))
 
 
-def _properties(
-    scores: Scores, name: str, test: TukeyTest | None, alpha: float, draws: int, as_published: bool
-) -> MetricProperties:
-    """test: None if there is one system only; draws: permutations of the test."""
+def _properties(scores: Scores, name: str, test: TukeyTest | None, how: Options) -> MetricProperties:
+    """test: None if there is one system only."""
     facts, matrix = scores.facts[name], scores.matrix(name)
     present = matrix[~np.isnan(matrix)]
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
     edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
     p_values = [pair.p for pair in test.pairs] if test is not None else []
-    power, reason, none = discriminative_power(p_values, alpha), f"there is one system, {scores.systems[0]}", None
+    power, reason, none = discriminative_power(p_values, how.alpha), f"there is one system, {scores.systems[0]}", None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
-        none = None if power.significant else undetectable_in(test, draws, 1.0, alpha)
+        none = None if power.significant else undetectable_in(test, how.draws, 1.0, how.alpha)
     return MetricProperties(
         metric=name,
         facts=facts,
@@ -299,7 +311,7 @@ def _properties(
         ),
         edges=edges,
         ties_between=ties_between(dict(zip(scores.systems, matrix.T, strict=True))),
-        question_means=_question_means(matrix, facts, as_published),
+        question_means=_question_means(matrix, facts, how.as_published),
         test=test,
         power=replace(power, reason=reason) if power.share is None else power,
         reason="; ".join(why for why in (reason, none) if why) or None,

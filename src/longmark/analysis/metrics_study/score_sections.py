@@ -1,0 +1,201 @@
+"""The sections on the scores of a metrics study: bounds, ties, statistics, means over systems, distributions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from longmark.analysis.compare.page import METRIC, On
+from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
+from longmark.report.charts import Box, Curve, Panel, box_plots, curves, histograms
+from longmark.report.document import Section
+from longmark.report.format import LOWER
+from longmark.report.tables import Column, Table
+
+SYSTEM = (METRIC, Column("system", "of.system"))
+
+
+def on_systems(study: MetricsStudy) -> list[On]:
+    return [On(one, scores) for one in study.metrics for scores in one.systems]
+
+
+def bounds(study: MetricsStudy) -> Section:
+    """CCRS, tables 5, 6 and 17."""
+
+    def end(name: str, which: str) -> tuple[Column, ...]:
+        def known(field: str) -> Callable[[On], Any]:
+            return lambda on: getattr(on.of.bounds, field) if math.isfinite(getattr(on.of.bounds, which)) else None
+
+        return (
+            Column(f"{name} bound", known(which)),
+            Column("at it", known(f"at_{which}"), key=f"at_{name}"),
+            Column("share", known(f"share_{which}"), 3, key=f"share_at_{name}"),
+        )
+
+    columns = (
+        *(*SYSTEM, Column("n", "of.bounds.n"), *end("lower", "low"), *end("upper", "high")),
+        Column("outside", "of.bounds.outside"),
+    )
+    items = [on for on in on_systems(study) if on.of.bounds is not None]
+    note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
+    says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
+    return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
+
+
+def ties(study: MetricsStudy) -> Section:
+    """CCRS, tables 13 and 18."""
+    rows = []
+    for one in study.metrics:
+        ties = [(scores.system, scores.ties) for scores in one.systems]
+        ties += [("between systems", one.ties_between)] if len(study.systems) > 1 else []
+        rows += [(one.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason) for name, t in ties]
+    columns = (
+        *(Column("metric", kind="metric"), Column("system"), Column("probability", places=3)),
+        *map(Column, ("equal pairs", "pairs", "n", "reason")),
+    )
+    note = (
+        "Within a system: two of its responses, drawn without replacement. Between systems: a response of one and a "
+        "response of another, to any questions. Scores are equal if nine decimals are."
+    )
+    says = "The probability that two random responses have the same score."
+    return Section("Ties", says, (Table("ties", "Tie probabilities", columns, rows, note),))
+
+
+def population(study: MetricsStudy) -> Section:
+    """CCRS, tables 14, 15, 16 and 19."""
+    heads = {"kurtosis": "excess kurtosis", "minimum": "min", "maximum": "max", "iqr": "IQR"}
+
+    def table(title: str, statistics: str, note: str, why: str = "all") -> Table:
+        columns = [
+            Column(heads.get(one, one.replace("_", " ")), f"of.described.{one}", 4 if one == "variance" else 3)
+            for one in statistics.split()
+        ]
+        reason = Column(
+            "reason", lambda on: next((r for name, r in on.of.described.reasons if name in (why, "all")), None)
+        )
+        every = (*SYSTEM, Column("n", "of.described.n"), *columns, reason)
+        return Table(title.lower().replace(" ", "_"), title, every, on_systems(study), note)
+
+    tables = (
+        table(
+            "Central tendency",
+            "mean geometric_mean median midhinge",
+            "The geometric mean is 0 if a score is 0; the midhinge is the mean of the quartiles.",
+            "geometric_mean",
+        ),
+        table(
+            "Variability",
+            "variance minimum maximum range iqr",
+            "Variance with divisor n; quartiles are interpolated linearly.",
+        ),
+        table(
+            "Shape",
+            "skewness kurtosis",
+            "Both are population statistics (biased); a normal distribution has 0 in both. Negative skewness: the tail "
+            "of low scores is longer.",
+            "skewness",
+        ),
+    )
+    return Section("Population statistics", "Statistics of the scores of each system.", tables)
+
+
+def _bins(name: str, edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float, float, int]]:
+    for i, count in enumerate(counts):
+        yield name, edges[i], edges[i + 1], count
+
+
+def _bin_columns(first: str, last: str) -> tuple[Column, ...]:
+    return tuple(map(Column, (first, "from", "to", last)))
+
+
+def question_means(study: MetricsStudy) -> Section:
+    """The mean over systems, question by question (CCRS, figure 2)."""
+    scales: dict[tuple[float, ...], list[MetricProperties]] = {}
+    for one in study.metrics:
+        if one.question_means.n:
+            scales.setdefault(one.question_means.edges, []).append(one)
+
+    def quantile(name: str, share: float, key: str = "") -> Column:
+        return Column(name, lambda one: one.question_means.quantile(share), 3, key=key)
+
+    columns = (
+        *(
+            Column("metric", kind="metric"),
+            Column("systems", "question_means.systems"),
+            Column("questions", "question_means.n"),
+        ),
+        *(Column("excluded", "question_means.left_out", key="left_out"), quantile("min", 0.0, "minimum")),
+        *(quantile("10 %", 0.1, "p10"), quantile("25 %", 0.25, "p25"), quantile("median", 0.5)),
+        *(quantile("75 %", 0.75, "p75"), quantile("90 %", 0.9, "p90"), quantile("max", 1.0, "maximum")),
+    )
+    note = "excluded: questions without a score of some system."
+    if study.options.as_published:
+        note = "Means are over the systems with a score, as published."
+    bins = [
+        each for one in study.metrics for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
+    ]
+    figures = []
+    for some in scales.values():
+        panels = [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some]
+        lines = [Curve(one.metric, one.question_means.quantiles) for one in some]
+        figures.append(histograms(panels, "Questions by their mean"))
+        figures.append(curves(lines, "Means over systems, sorted", "share of the questions", "mean over systems"))
+    return Section(
+        "Means over systems",
+        "The mean score of each question over all systems: how questions differ in difficulty.",
+        (
+            Table("question_means", "Means over systems, per question", columns, study.metrics, note),
+            Table("question_means_bins", "Questions in each bin", _bin_columns("metric", "questions"), bins),
+        ),
+        figures,
+    )
+
+
+def distributions(study: MetricsStudy) -> Iterator[Section]:
+    """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
+    taken: set[str] = set()
+    for one in study.metrics:
+        stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
+        stem = stem if stem not in taken else f"{stem}-{len(taken)}"
+        taken.add(stem)
+        yield _distribution(one, stem)
+
+
+def _distribution(one: MetricProperties, stem: str) -> Section:
+    sign = 1 if one.direction == LOWER else -1
+
+    def by_median(scores: SystemScores) -> tuple[bool, float]:
+        return scores.described.median is None, sign * (scores.described.median or 0.0)
+
+    order = sorted(one.systems, key=by_median)
+    statistics = {"min": "minimum", "Q1": "q1", "median": "median", "Q3": "q3", "max": "maximum", "mean": "mean"}
+    columns = (
+        *(Column("system"), Column("n", "described.n")),
+        *(Column(name, f"described.{field}", one.places) for name, field in statistics.items()),
+    )
+    boxes = Table(f"box_{stem}", f"Quartiles of {one.metric}", columns, order)
+    bins = Table(
+        f"histogram_{stem}",
+        f"Scores of {one.metric} in each bin",
+        _bin_columns("system", "scores"),
+        [each for scores in order for each in _bins(scores.system, one.edges, scores.counts)],
+        "A bin includes its lower edge and excludes its upper edge; the last includes both.",
+    )
+    figures = (
+        box_plots(
+            [Box(*row) for row in boxes.rows],  # type: ignore[arg-type]
+            f"{one.metric}, sorted by median",
+            one.facts.lo,
+            one.facts.hi,
+        ),
+        histograms(
+            [Panel(scores.system, one.edges, scores.counts) for scores in order if scores.described.n],
+            f"{one.metric} by system",
+        ),
+    )
+    says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
+    return Section(
+        f"Distribution: {one.metric}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ()
+    )
