@@ -307,8 +307,8 @@ def score_prompts(
 
 
 async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[str, str]) -> Score:
-    """A judge's score, in [0, 1] unless the prompts have another scale; of several judges the mean. The evidence has
-    the verdict of each.
+    """A judge's score, in [0, 1] unless the prompts have another scale; of several judges, and of several samples of
+    each, the mean. The evidence has the verdict of each.
 
     With `text` scoring the number is divided by 100; with `expected` it is the expected value over one token. Raises
     NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
@@ -318,9 +318,10 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     prompt, reader = (prompts.text, prompts.number) if by_text else (prompts.expected, prompts.token)
     scores: list[float] = []
     shown: list[dict[str, Any]] = []
-    for judge in models.judges:
+    first = models.seed * models.samples if models.temperature else 0  # another seed, other samples
+    for judge, k in ((judge, k) for judge in models.judges for k in range(models.samples)):
         try:
-            verdict = await ask(models, judge, prompt, inputs, reader)
+            verdict = await ask(models, judge, prompt, inputs, reader, Sampling(models.temperature, first + k))
         except NoScore as unscored:
             unscored.evidence = {"judges": [*shown, unscored.evidence]}
             raise
@@ -328,7 +329,8 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
             raise NoScore("unsupported", str(error), {"judges": shown}) from None
         score, more = verdict.value
         scores.append(score)
-        shown.append({**verdict.evidence(), **more, "score": score})
+        sample = {"sample": first + k} if models.samples > 1 else {}
+        shown.append({**verdict.evidence(), **more, **sample, "score": score})
     return Score(math.fsum(scores) / len(scores), {"judges": shown})
 
 

@@ -46,6 +46,9 @@ def add_to(verbs: Any) -> None:
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
     add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
+    text = "temperature of a judge's score: above 0, replies are sampled (default: 0)"
+    add(fixed, "--temperature", "T", text, default=0.0)
+    add(fixed, "--samples", "N", "replies of each judge that a score is the mean of (default: 1)", default=1)
     add_prompts(fixed)
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_input(one)

@@ -85,8 +85,8 @@ async def dry_run(
 
 async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
     found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
-    judges = len(settings.backends.judges)
     for task in tasks:
+        judges = len(settings.backends.judges) * (settings.samples if task.chosen.metric.judged else 1)
         one = MetricEstimate(rows=len(task.wanted))
         try:
             rows = await workers.score(task)

@@ -70,7 +70,17 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
     backends = registry.backends(options, called)
-    settings = Settings(selected, backends, params, book, options.scoring, options.seed, domain or DEFAULT_DOMAIN)
+    settings = Settings(
+        selected,
+        backends,
+        params,
+        book,
+        options.scoring,
+        options.seed,
+        domain or DEFAULT_DOMAIN,
+        options.temperature,
+        options.samples,
+    )
     check(settings)
     return settings
 

@@ -83,6 +83,7 @@ class RunOptions(ModelNames, Options):
       params           `METRIC.NAME` -> value
       scoring          how a judge's score is read: `text` or `expected`
       seed             of everything that samples
+      temperature, samples   of a judge's score, and how many replies of each judge it is the mean of
       prompts          a folder with ID.txt files that replace prompts
       domain           a YAML file; None: the built-in domain, hazards
     May change between sessions, beside those of `Options`:
@@ -94,6 +95,8 @@ class RunOptions(ModelNames, Options):
     params: Mapping[str, Any] = field(default_factory=dict)
     scoring: str = "text"
     seed: int = 0
+    temperature: float = 0.0
+    samples: int = 1
     prompts: str | Path | None = None
     domain: str | Path | None = None
     cache: str | Path | None = None
@@ -120,6 +123,14 @@ class RunOptions(ModelNames, Options):
             raise UserError(f"timeout: expected a number of seconds above 0, found {self.timeout!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise UserError(f"seed: expected a whole number, found {self.seed!r}")
+        if isinstance(self.temperature, bool) or not 0 <= self.temperature <= 2:
+            raise UserError(f"temperature: expected a number from 0 to 2, found {self.temperature!r}")
+        if not isinstance(self.samples, int) or not 1 <= self.samples <= 1_000:
+            raise UserError(f"samples: expected a whole number from 1 to 1,000, found {self.samples!r}")
+        if self.samples > 1 and not self.temperature:
+            raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
+        if self.temperature and self.scoring == "expected":
+            raise UserError("--temperature is for --scoring text: probabilities are read, not sampled")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
         object.__setattr__(self, "mapping", self.mapping or {})
         super().__post_init__()
@@ -128,7 +139,7 @@ class RunOptions(ModelNames, Options):
 @dataclass(frozen=True)
 class Settings:
     """What is fixed for a run's folder. selected: the metrics; params: metric -> its parameters; backends: the models;
-    prompts: the book; domain: what the questions are about."""
+    prompts: the book; domain: what the questions are about; temperature, samples: of a judge's score."""
 
     selected: Sequence[Selected]
     backends: Backends
@@ -137,6 +148,13 @@ class Settings:
     scoring: str = "text"
     seed: int = 0
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
+    temperature: float = 0.0
+    samples: int = 1
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """The temperature and the number of samples, where a judge's replies are sampled."""
+        return {"temperature": self.temperature, "samples": self.samples} if self.temperature else {}
 
     @property
     def reads_domain(self) -> bool:
@@ -158,6 +176,7 @@ class Settings:
             "seed": self.seed,
             "scoring": self.scoring,
             "domain": f"{self.domain.name} {self.domain.hash}",
+            **self.sampling,
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:

@@ -170,7 +170,9 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
         called = {role for chosen in selected for role in chosen.metric.models}
         backends = Registry(cache, sends=False).backends(given, called)
         scoring, seed = fixed["scoring"], fixed["seed"]
-        return Settings(selected, backends, parameters(selected, params), book, scoring, seed, domain), gone
+        sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
+        made = parameters(selected, params)
+        return Settings(selected, backends, made, book, scoring, seed, domain, **sampling), gone
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 

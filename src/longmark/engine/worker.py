@@ -116,6 +116,8 @@ class WorkerPool:
             settings.scoring,
             settings.seed,
             settings.domain,
+            settings.temperature,
+            settings.samples,
         )
         results = await chosen.score(example, models, settings.params[chosen.name], task.wanted)
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
@@ -140,7 +142,7 @@ class WorkerPool:
         params = settings.params_of(chosen)
         if chosen.metric.judged:
             params["scoring"] = settings.scoring
-            params["temperature"] = TEMPERATURE
+            params |= {"temperature": TEMPERATURE} | settings.sampling
         return Signature(
             version=__version__,
             params=params,

@@ -88,7 +88,7 @@ class Models:
     """The models of a run as one metric sees them. Every role that the metric declares has a model.
 
     scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
-    what the questions are about.
+    what the questions are about; temperature, samples: of a judge's score, and how many replies it is the mean of.
     """
 
     backends: Backends
@@ -98,6 +98,8 @@ class Models:
     scoring: str = "text"
     seed: int = 0
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
+    temperature: float = 0.0
+    samples: int = 1
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:

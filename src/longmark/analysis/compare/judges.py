@@ -72,9 +72,10 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     runs = [one for one in runs if metric in one.metrics]
     kept = [name for name in systems if all(name in one.systems for one in runs)]
     by_judge: dict[str, list[np.ndarray]] = {}
-    questions = [q for q in (runs[0].questions if runs else ()) if all(q in set(one.questions) for one in runs)]
-    for one in runs:
-        rows, columns = [one.questions.index(q) for q in questions], [one.systems.index(name) for name in kept]
+    places = [{question: i for i, question in enumerate(one.questions)} for one in runs]
+    questions = [q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)]
+    for one, of_run in zip(runs, places, strict=True):
+        rows, columns = [of_run[q] for q in questions], [one.systems.index(name) for name in kept]
         by_judge.setdefault(judges_of(one, [metric]), []).append(one.matrix(metric)[rows][:, columns])
     if len(by_judge) < 2 or len(kept) < 2:
         return None
