@@ -16,8 +16,9 @@ EXAMPLE = [{"question": "Q?", "answer": "A."}]
 
 
 def scored(out: Path, judge: FakeChat, **options: Any) -> longmark.Row:
-    options = {"metrics": "ccrs.question_relevance", "judges": judge, "cache": out.parent / "calls.sqlite"} | options
-    return next(longmark.run(EXAMPLE, out=out, **options).rows())
+    cache = out.parent / "calls.sqlite"
+    result = longmark.run(EXAMPLE, "ccrs.question_relevance", out=out, judges=judge, cache=cache, **options)
+    return next(result.rows())
 
 
 def by_sample(request: Any) -> str:
