@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_bounds, add_cluster, add_verb, bounds_of, needs_stats, split, whole
+from longmark.cli.arguments import UNDER, add, add_bounds, add_cluster, add_verb, bounds_of, needs_stats, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -20,6 +20,9 @@ def add_to(verbs: Any) -> None:
     add(one, "--complete", "", complete)
     margin = "a difference that does not matter: is the first system equivalent, better, worse?"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
+    worse = "exit code 3 if a system is worse than the first one (with --margin: by the margin or more)"
+    add(one, "--fail-if-worse", "", worse)
+    add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
 
@@ -59,7 +62,19 @@ def compare(arguments: argparse.Namespace) -> int:
 
     options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
-    return _published(arguments, compared, options, document)
+    return _published(arguments, compared, options, document, _worse)
+
+
+def _worse(found: Any, arguments: argparse.Namespace) -> int:
+    """The exit code of --fail-if-worse; prints what it was decided on."""
+    if not (arguments.fail_if_worse or arguments.require_decision):
+        return 0
+    from longmark.analysis.compare.gate import against_first
+
+    checked = against_first(found, require_decision=arguments.require_decision)
+    for one in checked:
+        print(one.line)
+    return UNDER if any(one.result != "ok" for one in checked) else 0
 
 
 def metrics_study(arguments: argparse.Namespace) -> int:
@@ -71,8 +86,10 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     return _published(arguments, studied, options, document)
 
 
-def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any) -> int:
-    """made: the verb's function; options: those that only it has; document: makes its page."""
+def _published(
+    arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any, code: Any = lambda *_: 0
+) -> int:
+    """made: the verb's function; options: those that only it has; document: makes its page; code: the exit code."""
     from rich.console import Console
 
     from longmark.analysis.compare.page import brief
@@ -90,4 +107,4 @@ def _published(arguments: argparse.Namespace, made: Any, options: dict[str, Any]
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)
     publish(page, arguments.out, Console(), printed=page if arguments.verbose else brief(page))
-    return 0
+    return int(code(found, arguments))

@@ -1,0 +1,68 @@
+"""`compare --fail-if-worse`: what fails a build, and what passes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.analysis.compare.runs import run_of
+from tests.report.runs import GRADE, RELEVANCE
+
+from longmark.cli import main
+
+
+def run(folder: Path, shift: float, spread: float = 0.02, *, metric: str = RELEVANCE, more: bool = False) -> str:
+    """Systems `base` and `new`, which differs from it by `shift` on average; with more a third, equal to `base`."""
+    random = np.random.default_rng(3)
+    y = 0.3 + 0.4 * random.random(40)
+    systems = {"base": {metric: y.tolist()}, "new": {metric: (y + random.normal(shift, spread, 40)).tolist()}}
+    if more:
+        systems["third"] = {metric: (y + random.normal(0, 0.01, 40)).tolist()}
+    return str(run_of(folder / "run", systems))
+
+
+def code(*words: str) -> int:
+    return main(["compare", *words, "--draws", "500"])
+
+
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize(("shift", "expected"), [(-0.1, 3), (0.1, 0), (0.0, 0)])
+def test_a_build_fails_only_if_the_new_system_is_significantly_worse(
+    tmp_path: Path, shift: float, expected: int, more: bool, capsys: pytest.CaptureFixture[str]
+):
+    folder = run(tmp_path, shift, more=more)
+    assert code(folder, "--systems", "base,new,third" if more else "base,new", "--fail-if-worse") == expected
+    out = capsys.readouterr().out
+    assert f"{'worse' if expected else 'ok'}: {RELEVANCE}, new against base: " in out
+    assert ("third against base" in out) == more
+
+
+def test_the_order_of_the_systems_says_which_is_the_baseline(tmp_path: Path):
+    folder = run(tmp_path, 0.1)
+    assert code(folder, "--systems", "new,base", "--fail-if-worse") == 3
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "margin", "required", "expected"),
+    [
+        (-0.01, 0.005, ".05", False, 0),  # significantly worse, by less than the margin: equivalent
+        (-0.1, 0.02, ".05", False, 3),  # worse by more than the margin
+        (0.0, 0.2, ".02", False, 0),  # undecided
+        (0.0, 0.2, ".02", True, 3),
+        (0.0, 0.01, ".05", True, 0),  # equivalent
+        (0.1, 0.02, ".05", True, 0),  # better
+    ],
+)
+def test_a_margin_forgives_what_is_smaller_and_a_decision_can_be_required(
+    tmp_path: Path, shift: float, spread: float, margin: str, required: bool, expected: int
+):
+    options = ["--fail-if-worse", "--margin", margin, *(["--require-decision"] if required else [])]
+    assert code(run(tmp_path, shift, spread), "--systems", "base,new", *options) == expected
+
+
+def test_a_decision_needs_a_margin_and_a_failure_a_direction(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert code(run(tmp_path, 0), "--fail-if-worse", "--require-decision") == 2
+    assert "--require-decision needs a margin" in capsys.readouterr().err
+    assert code(run(tmp_path / "grade", 0, metric=GRADE), "--fail-if-worse") == 2
+    assert "no metric with a direction has a test" in capsys.readouterr().err
