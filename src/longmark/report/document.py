@@ -34,6 +34,7 @@ from longmark.report.tables import (
 )
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from rich.console import Console
 
 MOST_ROWS = 500
@@ -194,15 +195,15 @@ def _table(table: Table) -> dict[str, Any]:
         for i, column in enumerate(kept.columns)
     ]
     kinds = ["number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
-    names = [column.name for column in kept.columns]
+    heads = [_named(column.words or column.name, column.name) for column in kept.columns]
     metrics = [i for i, column in enumerate(kept.columns) if column.kind == "metric"]
     titles = metric_titles({str(row[i]): None for row in shown for i in metrics})
     return {
         "name": table.name,
         "title": table.title,
         "note": table.note,
-        "columns": list(zip(names, kinds, strict=True)),
-        "labels": [upright(name) for name in names],
+        "columns": list(zip(heads, kinds, strict=True)),
+        "labels": [upright(column.words or column.name) for column in kept.columns],
         "rows": [[_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)] for row in shown],
         "total": len(table.rows),
         "long": len(table.rows) > _LONG,
@@ -218,10 +219,16 @@ def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> t
     if not isinstance(cell, str):
         text = cell_text(cell, column)
         return Markup("<strong>{}</strong>").format(text) if isinstance(cell, Mean) and cell.best else text, kind
-    title = titles[cell] if column.kind == "metric" else cell
-    if title.casefold() != cell.casefold():
-        return Markup(f"<bdi>{breaks(title)}</bdi> <code>{breaks(cell)}</code>"), kind
-    return Markup(f"<bdi>{breaks(cell)}</bdi>"), kind
+    return _named(titles[cell] if column.kind == "metric" else cell, cell), kind
+
+
+def _named(words: str, name: str) -> Markup:
+    """A name in words with the name itself below, or the name alone where they are alike."""
+    from markupsafe import Markup
+
+    if words.casefold() == name.casefold():
+        return Markup(f"<bdi>{breaks(name)}</bdi>")
+    return Markup(f"<bdi>{breaks(words)}</bdi> <code>{breaks(name)}</code>")
 
 
 def _arrays() -> dict[str, Any]:

@@ -21,7 +21,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
-from longmark.report.format import HIGHER, LOWER, NONE, fixed
+from longmark.report.format import HIGHER, LOWER, NONE, fixed, metric_titles
 from longmark.report.latex import Texts, latex
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Column:
             the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's
             name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
+    words   its head in words, which the page shows above its name
     spare   a narrow terminal leaves out the columns with a number here, the greatest first
     """
 
@@ -80,6 +81,7 @@ class Column:
     kind: str = ""
     key: str = ""
     spare: int = 0
+    words: str = ""
 
     @property
     def field(self) -> str:
@@ -170,19 +172,20 @@ def systems_table(
         known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
         return replace(mean, best=bool(known) and min(known) < max(known) and mean.value == best(known))
 
-    def column(head: str, places: int | None, get: Callable[[Any], Mean | None]) -> Column:
-        return Column(head, get, places, "mean", key=head)
+    def column(head: str, places: int | None, get: Callable[[Any], Mean | None], words: str = "") -> Column:
+        return Column(head, get, places, "mean", key=head, words=words)
 
     def by_metric(metric: Column) -> Callable[[str], Mean | None]:
         return lambda system: cell_of(system, metric)
 
     title = "Means of the systems on the metrics"
     if len(metrics) <= len(systems):
-        columns = [column(one.name, one.places, by_metric(one)) for one in metrics]
+        words = metric_titles(one.name for one in metrics)
+        columns = [column(one.name, one.places, by_metric(one), words[one.name]) for one in metrics]
         return Table("systems", title, (Column("system", str), *columns), systems, note)
     places = max(one.places or 0 for one in metrics)
     columns = [column(system, places, partial(cell_of, system)) for system in systems]
-    return Table("systems", title, (Column("metric", "name"), *columns), metrics, note)
+    return Table("systems", title, (Column("metric", "name", kind="metric"), *columns), metrics, note)
 
 
 def span(estimate: Any) -> Range | None:

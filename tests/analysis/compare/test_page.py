@@ -41,6 +41,11 @@ def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
     assert line["direction"] == "higher is better"
 
 
+def test_figures_name_metrics_in_words(tmp_path):
+    labels = {figure.label for section in document(pair(tmp_path, 0.2)).sections for figure in section.figures}
+    assert labels == {"Question relevance (higher is better)", "Question relevance"}
+
+
 def test_no_significant_difference_is_not_equality(tmp_path):
     found = pair(tmp_path, 0.0)
     page = document(found)

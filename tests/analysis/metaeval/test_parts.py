@@ -31,7 +31,7 @@ def test_an_axis_says_that_lower_is_better(tmp_path):
     human = [{"example_id": f"s-{i}", "value": [1, 2, 2, 3, 3, 5, 4, 5, 4][i]} for i in range(9)]
     found = metaeval(run, human, lower=[CORRECTNESS])
     (section,) = [one for one in sections(found) if one.title == "Correlation with human ratings"]
-    assert f"{CORRECTNESS} (lower is better)" in drawn(section.figures)
+    assert "Answer correctness (lower is better)" in drawn(section.figures)
     assert "mean human rating: rating" in drawn(section.figures)
     (part,) = found.labels
     assert isinstance(part, RatingLabel)

@@ -27,6 +27,7 @@ from longmark.analysis.metrics_study.study import MetricsStudy
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
+from longmark.report.format import metric_titles
 from longmark.report.tables import Table, as_csv, as_text
 from longmark.stats.hypotheses import Hypothesis
 
@@ -163,7 +164,7 @@ def test_every_figure_has_its_section_and_every_section_says_something(found: Me
     drawn = [section.title for section in page.sections if section.figures]
     assert drawn == [
         "Means over systems",
-        *(f"Distribution: {name}" for name in FACTS),
+        *(f"Distribution: {words}" for words in metric_titles(FACTS).values()),
         "Correlations between metrics",
         "ASL curves",
     ]
@@ -362,7 +363,7 @@ def test_a_system_without_a_value(tmp_path: Path):
 def test_no_value_at_all(tmp_path: Path):
     here = study(tmp_path, {"m": np.full((3, 2), NAN)})
     assert here.metric("m").power.reason == "no system has a score"
-    assert says(here, "Distribution: m") == "No scores."
+    assert says(here, "Distribution: M") == "No scores."
     assert tables(here)["discriminative_power"].rows[0][-1] == "no system has a score"
     assert [row[-1] for row in tables(here)["ties"].rows] == ["there are no two responses to compare"] * 3
 

@@ -110,7 +110,7 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
             each = [one.means[name][i] if name in one.means else None for name in names]
             given = [mean for mean in each if mean is not None]
             rows.append((one.metric, system, *each, float(np.mean(given)) if given else None, one.questions))
-    heads = [Column("metric"), Column("system"), *(Column(name, places=places) for name in names)]
+    heads = [Column("metric", kind="metric"), Column("system"), *(Column(name, places=places) for name in names)]
     means = Table("judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows)
     sources = list(dict.fromkeys(name for one in found if one.components for name in one.components.variance))
     shares = []
@@ -118,7 +118,7 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
         known = one.components.shares if one.components else {}
         shares.append((one.metric, one.w, one.p, *map(known.get, sources), one.reason))
     columns = (
-        *(Column("metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
+        *(Column("metric", kind="metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
         *(Column(name, places=3, key=f"share: {name}") for name in sources),
         Column("reason"),
     )

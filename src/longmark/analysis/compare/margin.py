@@ -24,7 +24,7 @@ from longmark.analysis.compare.metric import MetricComparison, Tested, differenc
 from longmark.errors import UserError
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
-from longmark.report.format import counted
+from longmark.report.format import counted, metric_titles
 from longmark.report.tables import Column, Table, interval_columns, method_column
 from longmark.stats.results import Estimate
 
@@ -108,7 +108,7 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
         return ()
     level = f"{100 * made[0].difference.level:.4g} % CI"
     columns = (
-        *map(Column, ("metric", "first", "second")),
+        *(Column("metric", kind="metric"), Column("first"), Column("second")),
         Column("margin", lambda one: f"{one.margin:g}"),
         *interval_columns("first - second", "difference", places, level, "difference", "interval"),
         method_column("difference", "interval_method"),
@@ -117,14 +117,14 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
     )
     several = f", divided by {counted(len(made), 'comparison')}" if len(made) > 1 else ""
     figures = []
-    for metric in dict.fromkeys(one.metric for one in made):
+    for metric, words in metric_titles(one.metric for one in made).items():
         rows = [one for one in made if one.metric == metric]
         drawn = [
             ForestRow(f"{one.first} - {one.second}", of.value, of.low, of.high, one.conclusion or "")
             for one in rows
             if (of := one.difference)
         ]
-        figures.append(forest(drawn, f"{metric}: margin {rows[0].margin:g}", (-rows[0].margin, rows[0].margin)))
+        figures.append(forest(drawn, f"{words}: margin {rows[0].margin:g}", (-rows[0].margin, rows[0].margin)))
     return (
         Section(
             MARGIN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from longmark.analysis.compare.power import unsupportable
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed, p_value
+from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA
@@ -193,7 +193,7 @@ def hypotheses_section(
         counts = (one.combine, one.direction, len(one.comparisons))
         claims.append((one.name, *counts, one.p, one.adjusted, supported, reason))
     parts = (
-        *map(Column, ("hypothesis", "metric", "first", "second")),
+        *(Column("hypothesis"), Column("metric", kind="metric"), Column("first"), Column("second")),
         *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
     )
     each = [
@@ -247,14 +247,15 @@ def _means(found: Comparison) -> Section:
 def rankings(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     """The systems of each metric, best first, with bars beside those that do not differ significantly; if neither
     direction is better, their means without a ranking."""
-    figures = []
+    figures, words = [], metric_titles(one.metric for one in metrics)
     for one in metrics:
+        name = words[one.metric]
         means = [(s.system, s.mean.value, s.mean.low, s.mean.high, s.rank or "") for s in one.systems]
         if one.facts.higher_is_better is not None:
-            figures.append(groups([ForestRow(*row) for row in means], bars(one), f"{one.metric} ({one.direction})"))
+            figures.append(groups([ForestRow(*row) for row in means], bars(one), f"{name} ({one.direction})"))
         else:
             rows = [ForestRow(*row) for row in means]
-            figures.append(forest(rows, f"{one.metric} (direction: {one.direction})", reference=None))
+            figures.append(forest(rows, f"{name} (direction: {one.direction})", reference=None))
     return tuple(figures)
 
 
@@ -309,13 +310,14 @@ def _differences(found: Comparison) -> Section:
 
 def differences(metrics: Sequence[MetricComparison]) -> tuple[Figure, ...]:
     """Each pair's difference with its interval; beside it the adjusted p."""
+    words = metric_titles(one.metric for one in metrics)
     return tuple(
         forest(
             [
                 ForestRow(_label(p), p.difference.value, p.difference.low, p.difference.high, p_value(p.test.p))
                 for p in _drawn(one)
             ],
-            _titled(one),
+            _titled(one, words),
         )
         for one in metrics
     )
@@ -335,6 +337,7 @@ def _wins(found: Comparison) -> Section:
         "tie is half a point; ties make it conservative)."
     )
     table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), note)
+    words = metric_titles(one.metric for one in found.metrics)
     figures = tuple(
         stacked(
             [
@@ -342,7 +345,7 @@ def _wins(found: Comparison) -> Section:
                 for p in _drawn(one)
                 if p.won + p.ties + p.lost
             ],
-            _titled(one),
+            _titled(one, words),
         )
         for one in found.metrics
     )
@@ -366,8 +369,9 @@ def _drawn(one: MetricComparison) -> Sequence[PairOnMetric]:
     return one.pairs if len(one.pairs) <= MOST_PAIRS else one.pairs[: len(one.systems) - 1]
 
 
-def _titled(one: MetricComparison) -> str:
-    return one.metric if len(one.pairs) <= MOST_PAIRS else f"{one.metric}: the first system against each other one"
+def _titled(one: MetricComparison, words: Mapping[str, str]) -> str:
+    first = "" if len(one.pairs) <= MOST_PAIRS else ": the first system against each other one"
+    return words[one.metric] + first
 
 
 def _label(pair: PairOnMetric) -> str:
@@ -422,9 +426,9 @@ def _missing(found: Comparison) -> Section:
         for name, unscored in one.absent:
             rows.append((one.metric, name, one.questions, one.questions, reasons_in_words(unscored) or "no row"))
     rows += [(metric, *[None] * 3, why) for metric, why in found.left_out]
-    heads = ("metric", "system", "questions", "missing", "reason")
+    columns = (Column("metric", kind="metric"), *map(Column, ("system", "questions", "missing", "reason")))
     return Section(
         "Missing scores",
         "A pair is compared on the questions with a score of both systems." if rows else "No score is missing.",
-        (Table("unscored", "Questions without a score", tuple(map(Column, heads)), rows),) if rows else (),
+        (Table("unscored", "Questions without a score", columns, rows),) if rows else (),
     )

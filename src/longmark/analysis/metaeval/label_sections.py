@@ -14,7 +14,7 @@ from longmark.report import charts
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.format import LOWER, counted, p_value
+from longmark.report.format import LOWER, counted, metric_titles, p_value
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.stats.results import Estimate
 
@@ -41,11 +41,11 @@ def differences(
         *(*ci("difference", "result"), Column("p", "result.p", kind="p"), Column("p (Holm)", "adjusted", kind="p")),
         *(Column("n", "result.n"), questions_of("result"), Column("reason", "result.reason")),
     )
-    rows = []
+    rows, words = [], metric_titles(name for one in found for name in (one.first, one.second))
     for one in found[:_PAIRS_DRAWN]:
         its, p = one.result, one.adjusted
         test = its.reason or "" if p is None else p_value(p)
-        rows.append(ForestRow(f"{one.first} − {one.second}", its.value, its.low, its.high, test))
+        rows.append(ForestRow(f"{words[one.first]} − {words[one.second]}", its.value, its.low, its.high, test))
     return Table(name, title, columns, found, note), forest(rows, title, 0.0)
 
 
@@ -53,11 +53,11 @@ def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column]
     """A metric's estimate by group, with a heat map from `low` to 1."""
     by = " and ".join(dict.fromkeys(one.column for one in groups))
     heads = list(dict.fromkeys((one.column, one.group) for one in groups))
-    metrics = list(dict.fromkeys(one.metric for one in groups))
+    metrics = metric_titles(one.metric for one in groups)
     value = {(one.column, one.group, one.metric): one.estimate.value for one in groups}
     cells = [[value[(*head, metric)] for head in heads] for metric in metrics]
     title = f"{what} by group"
-    figure = charts.heat_map(metrics, [group for _, group in heads], cells, title, low, 1.0, 2)
+    figure = charts.heat_map(list(metrics.values()), [group for _, group in heads], cells, title, low, 1.0, 2)
     table = Table(
         "groups", title, (Column("column"), Column("group"), Column("metric", kind="metric"), *columns), groups
     )
@@ -129,14 +129,15 @@ def _correlation(part: RatingLabel, ci: Interval) -> Section:
         "Above 0: the metric agrees with the raters (reversed where lower is better). Kendall: tau-b. "
         f"Intervals: {how}, Fisher's scale. missing: rated answers without a score.",
     )
-    rhos = [lane(each.metric, each.spearman) for each in part.metrics if each.spearman is not None]
+    words = metric_titles(each.metric for each in part.metrics)
+    rhos = [lane(words[each.metric], each.spearman) for each in part.metrics if each.spearman is not None]
     known = [each for each in part.metrics if each.spearman is not None and each.spearman.value is not None]
     scatters = [
         charts.scatter(
             each.points,
-            f"{each.metric} and human ratings",
+            f"{words[each.metric]} and human ratings",
             f"mean human rating: {part.label}",
-            f"{each.metric} ({LOWER})" if each.direction == LOWER else each.metric,
+            words[each.metric] + (f" ({LOWER})" if each.direction == LOWER else ""),
         )
         for each in sorted(known, key=_rho, reverse=True)[:_SCATTERS]
         if each.points
@@ -187,7 +188,8 @@ def _auc(part: RatingLabel, ci: Interval) -> Section:
             f"{how} on the logit scale. The label is the majority of the raters.",
         )
     ]
-    rows = [lane(each.metric, each.auc) for each in part.metrics if each.auc is not None]
+    words = metric_titles(each.metric for each in part.metrics)
+    rows = [lane(words[each.metric], each.auc) for each in part.metrics if each.auc is not None]
     figures = [forest(rows, f"Area under the ROC curve for {part.label}", 0.5)]
     if part.auc_differences:
         note = f"{test} on the same answers; Holm over all pairs of metrics."
@@ -229,10 +231,11 @@ def _calibration(part: RatingLabel, ci: Interval) -> Section:
         bins = [Line(metric=one.metric, bin=each) for one in results for each in one.of.bins]
         note = "A bin includes its lower edge and excludes its upper edge; the last includes both. Wilson's intervals"
         tables.append(Table("calibration_bins", "Share of yes by score", columns, bins, f"{note}{wider}."))
+    words = metric_titles(each.metric for each in part.metrics)
     diagrams = [
         charts.reliability(
             [charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in one.of.bins],
-            f"{one.metric}: share of yes against score",
+            f"{words[one.metric]}: share of yes against score",
             says=f"Expected calibration error {one.of.error:.2f}, {counted(one.of.n, 'answer')}.",
         )
         for one in known[:_DIAGRAMS]
@@ -278,10 +281,11 @@ def _classes(part: RatingLabel, ci: Interval) -> Section:
         note = "Answers of the class in the row whose score is nearest to the class in the column."
         of_scaled = [one for line in scaled for one in line.of.classes]
         tables.append(Table("confusion", "Nearest class by human class", columns, of_scaled, note))
+    words = metric_titles(metric for metric, _ in results)
     for one in scaled[:_MAPS]:
         counts = [each.nearest for each in one.of.classes]
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
-        label = f"{one.metric}: share of the human class (row) by nearest class (column)"
+        label = f"{words[one.metric]}: share of the human class (row) by nearest class (column)"
         right = f"Nearest to the human class in {100 * one.of.right:.0f} % of {counted(one.of.n, 'answer')}."
         maps.append(charts.heat_map(list(names.values()), list(names.values()), shares, label, 0.0, 1.0, 2, says=right))
     says = "The human class of an answer is the majority of its raters."
@@ -394,7 +398,8 @@ def _accuracy(part: ChoiceLabel, ci: Interval) -> Section:
         "Chance is 1/3 with three choices, 1/2 with two. missing: pairs with an unscored answer. "
         f"Intervals: {methods}.",
     )
-    rows = [lane(one.metric, one.accuracy) for one in part.metrics]
+    words = metric_titles(one.metric for one in part.metrics)
+    rows = [lane(words[one.metric], one.accuracy) for one in part.metrics]
     figure = forest(rows, f"Accuracy on a, b or tie ({part.label})", round(1 / 3, 3))
     says = "How often a metric makes the choice of the majority of the raters."
     return Section("Accuracy on human choices", says, (table,), (figure,))
@@ -428,7 +433,11 @@ def _strengths(part: ChoiceLabel, ci: Interval) -> Section:
     title = "Strengths of the systems"
     lines = [Line(by=by, of=one) for by, its in part.strengths for one in its]
     columns = (
-        *(Column("chosen by", "by", key="chosen_by"), Column("rank", "of.rank"), Column("system", "of.system")),
+        *(
+            Column("chosen by", "by", key="chosen_by", kind="metric"),
+            Column("rank", "of.rank"),
+            Column("system", "of.system"),
+        ),
         *ci("log strength", "of.log_strength", "log_strength"),
         *(Column("won", "of.won"), Column("comparisons", "of.n"), Column("questions", "of.log_strength.clusters")),
         Column("reason", "of.log_strength.reason"),
@@ -453,6 +462,7 @@ def _same(part: ChoiceLabel, ci: Interval) -> Section:
     names = list(dict.fromkeys(name for one in part.same for name in (one.first, one.second)))
     value = {frozenset((one.first, one.second)): one.result.value for one in part.same}
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
-    figure = charts.heat_map(names, names, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
+    words = list(metric_titles(names).values())
+    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
     says = "How often two metrics, or a metric and a baseline, choose the same answer."
     return Section("Agreement between metrics", says, (table,), (figure,))

@@ -253,7 +253,7 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
         f"Over the {found.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of agreeing pairs "
         f"of raters. The others correct for chance; 1 is perfect agreement. Intervals resample {units}.",
     )
-    columns = [Column("rater or metric", "name", key="name")]
+    columns = [Column("rater or metric", "name", key="name", kind="metric")]
     for name in ("Pearson", "Spearman", "agrees"):
         if any(getattr(one, name.lower()) is not None for one in found.ceilings):
             columns += ci(name, name.lower())

@@ -21,7 +21,7 @@ from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy
 from longmark.report.charts import Curve, curves, heat_map
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed
+from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
 from longmark.stats.correlation import KINDS, MeanCorrelation
 
@@ -82,7 +82,7 @@ def _summary(study: MetricsStudy) -> Section:
         Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound", 1),
         Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
         Column("tie probability", lambda one: _range([s.ties.probability for s in one.systems]), 3, "extremes", "ties"),
-        Column("closest metric", lambda one: _closest(study, one)[0], spare=5),
+        Column("closest metric", lambda one: _closest(study, one)[0], kind="metric", spare=5),
         Column("r", lambda one: _closest(study, one)[1], 3, spare=4),
         Column("discriminative power", "power.share", 3, key="power"),
         Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
@@ -129,7 +129,8 @@ def _unscored(study: MetricsStudy) -> tuple[Section, ...]:
         for on in on_systems(study)
         for why in on.of.unscored
     ]
-    columns = tuple(map(Column, ("metric", "system", "rows", "status", "unscored", "most frequent reason")))
+    heads = ("system", "rows", "status", "unscored", "most frequent reason")
+    columns = (Column("metric", kind="metric"), *map(Column, heads))
     total = sum(one.rows for one in study.metrics)
     says = f"{sum(row[4] for row in rows):,} of {counted(total, 'row')} are unscored and excluded below."
     return (Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, rows),)),) if rows else ()
@@ -210,7 +211,8 @@ def _heat(study: MetricsStudy, kind: str) -> Figure:
     names = [one.metric for one in study.metrics]
     found = {frozenset((pair.first, pair.second)): pair.by_kind[kind].value for pair in study.pairs}
     values = [[1.0 if a == b else found[frozenset((a, b))] for b in names] for a in names]
-    return heat_map(names, names, values, f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
+    words = list(metric_titles(names).values())
+    return heat_map(words, words, values, f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
 
 
 # Discriminative power (CCRS, 4.1.3, 4.2 and E) and cost (4.1.4) -------------------------------------------------------
@@ -277,7 +279,11 @@ def _asl(study: MetricsStudy) -> Section:
     table = Table("asl", "Achieved significance levels", columns, rows, "rank: 1 is the largest p of the metric.")
     if not tested:
         return Section("ASL curves", "No pair of systems was tested.", (table,))
-    lines = [Curve(one.metric, [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]) for one in tested]
+    words = metric_titles(one.metric for one in study.metrics)
+    lines = [
+        Curve(words[one.metric], [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)])
+        for one in tested
+    ]
     figure = curves(
         lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.options.alpha
     )  # fmt: skip

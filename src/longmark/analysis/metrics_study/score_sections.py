@@ -11,7 +11,7 @@ from longmark.analysis.compare.page import METRIC, On
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
 from longmark.report.charts import Box, Curve, Panel, box_plots, curves, histograms
 from longmark.report.document import Section
-from longmark.report.format import LOWER
+from longmark.report.format import LOWER, metric_titles
 from longmark.report.tables import Column, Table
 
 SYSTEM = (METRIC, Column("system", "of.system"))
@@ -107,7 +107,7 @@ def _bins(name: str, edges: Sequence[float], counts: Sequence[int]) -> Iterator[
 
 
 def _bin_columns(first: str, last: str) -> tuple[Column, ...]:
-    return tuple(map(Column, (first, "from", "to", last)))
+    return (Column(first, kind="metric" if first == "metric" else ""), *map(Column, ("from", "to", last)))
 
 
 def question_means(study: MetricsStudy) -> Section:
@@ -136,10 +136,10 @@ def question_means(study: MetricsStudy) -> Section:
     bins = [
         each for one in study.metrics for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
     ]
-    figures = []
+    figures, words = [], metric_titles(one.metric for one in study.metrics)
     for some in scales.values():
-        panels = [Panel(one.metric, one.question_means.edges, one.question_means.counts) for one in some]
-        lines = [Curve(one.metric, one.question_means.quantiles) for one in some]
+        panels = [Panel(words[one.metric], one.question_means.edges, one.question_means.counts) for one in some]
+        lines = [Curve(words[one.metric], one.question_means.quantiles) for one in some]
         figures.append(histograms(panels, "Questions by their mean"))
         figures.append(curves(lines, "Means over systems, sorted", "share of the questions", "mean over systems"))
     return Section(
@@ -155,15 +155,15 @@ def question_means(study: MetricsStudy) -> Section:
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
     """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
-    taken: set[str] = set()
+    taken, words = set[str](), metric_titles(one.metric for one in study.metrics)
     for one in study.metrics:
         stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
         stem = stem if stem not in taken else f"{stem}-{len(taken)}"
         taken.add(stem)
-        yield _distribution(one, stem)
+        yield _distribution(one, words[one.metric], stem)
 
 
-def _distribution(one: MetricProperties, stem: str) -> Section:
+def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
     sign = 1 if one.direction == LOWER else -1
 
     def by_median(scores: SystemScores) -> tuple[bool, float]:
@@ -186,16 +186,14 @@ def _distribution(one: MetricProperties, stem: str) -> Section:
     figures = (
         box_plots(
             [Box(*row) for row in boxes.rows],  # type: ignore[arg-type]
-            f"{one.metric}, sorted by median",
+            f"{words}, sorted by median",
             one.facts.lo,
             one.facts.hi,
         ),
         histograms(
             [Panel(scores.system, one.edges, scores.counts) for scores in order if scores.described.n],
-            f"{one.metric} by system",
+            f"{words} by system",
         ),
     )
     says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
-    return Section(
-        f"Distribution: {one.metric}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ()
-    )
+    return Section(f"Distribution: {words}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ())
