@@ -239,6 +239,28 @@ def test_fail_under_looks_at_each_system(tmp_path):
     assert "for y" in checks[1].line
 
 
+def test_fail_under_can_name_one_system(tmp_path):
+    rows = [
+        row(f"{i}{name}", RELEVANCE, value, system=name)
+        for i in range(20)
+        for name, value in [("new [b]", 0.9), ("old", 0.1)]
+    ]
+    summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    expressions = [f"{RELEVANCE}[new [b]]>=0.5", f"{RELEVANCE}[nobody]>=0.5"]
+    one, nobody = fail_under(parse_conditions(expressions, METRICS), summary)
+    assert one.met
+    assert "for new [b]" in one.line
+    assert nobody.line == f"not met: {RELEVANCE}[nobody]>=0.5: the run has no row of nobody of this metric"
+
+
+def test_a_limit_outside_the_range_of_every_metric_it_names_is_refused():
+    bounds = {RELEVANCE: (0, 1), EASE: (None, None)}
+    for expression in (f"{RELEVANCE}>=80", "ccrs<=-1"):
+        with pytest.raises(UserError, match=r"scores of ccrs\.question_relevance are from 0 to 1"):
+            parse_conditions([expression], [RELEVANCE, EASE], bounds)
+    parse_conditions([f"{EASE}>=80", f"{RELEVANCE}>=1"], [RELEVANCE, EASE], bounds)
+
+
 def test_fail_under_fails_on_gaps(tmp_path):
     summary = marked(tmp_path / "gaps", [0.9] * 18 + [None] * 2)
     conditions = parse_conditions([f"{RELEVANCE}>=0.5"], METRICS)

@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(cache, options.timeout, options.max_reply_bytes, sends=not arguments.dry_run)
         settings = make_settings(arguments.metrics, registry, options)
-        conditions = parse_conditions(arguments.fail_under, settings.scores)
+        bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
+        conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
         if arguments.dry_run:
             from longmark.engine.estimate import dry_run
 

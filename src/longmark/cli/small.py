@@ -139,7 +139,9 @@ def report(arguments: argparse.Namespace) -> int:
     bounds = bounds_of(arguments.bounds)
     summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
     print(f"Report: {arguments.out}")
-    conditions = parse_conditions(arguments.fail_under, summary.metrics)
+    conditions = parse_conditions(
+        arguments.fail_under, summary.metrics, {name: (one.lo, one.hi) for name, one in summary.facts.items()}
+    )
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:
         print(check.line)

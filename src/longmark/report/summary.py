@@ -12,7 +12,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.stats.gate import TAIL, BoundedScores
-from longmark.stats.means import ALL_EQUAL, HALL, mean_of_groups
+from longmark.stats.means import ALL_EQUAL, HALL, Bounds, mean_of_groups
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
@@ -200,15 +200,17 @@ def how_many(why: Unscored) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One `--fail-under`: a metric (or a family of metrics), `>=` or `<=`, and a number."""
+    """One `--fail-under`: a metric (or a family), a system (None: each of them), `>=` or `<=`, and a number."""
 
     metric: str
     sign: str
     limit: float
     alone: bool = False  # it names one score, which may also be a prefix of others (`score.specificity`)
+    system: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.metric}{self.sign}{self.limit:g}"
+        of = "" if self.system is None else f"[{one_line(self.system)}]"
+        return f"{self.metric}{of}{self.sign}{self.limit:g}"
 
     def selects(self, metric: str) -> bool:
         return metric == self.metric or (not self.alone and metric.startswith(self.metric + "."))
@@ -222,13 +224,16 @@ class Checked:
     line: str
 
 
-_CONDITION = re.compile(r"\s*([\w.]+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_CONDITION = re.compile(r"\s*([\w.]+)\s*(?:\[(.+)\])?\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 
 
-def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[Condition]:
-    """The conditions of `--fail-under`, checked against the names of the values that the run will have.
+def parse_conditions(
+    expressions: Iterable[str], known: Iterable[str], bounds: Mapping[str, Bounds] | None = None
+) -> list[Condition]:
+    """The conditions of `--fail-under`, checked against the names of the scores that the run will have.
 
-    Errors: UserError where one is malformed, UnknownName where it names no metric.
+    bounds: of the scores, where they are known. UserError where a condition is malformed or its limit lies outside the
+    bounds of every metric that it names; UnknownName where it names no metric.
     """
     names, found = list(known), []
     for expression in expressions:
@@ -236,15 +241,25 @@ def parse_conditions(expressions: Iterable[str], known: Iterable[str]) -> list[C
         if not match:
             raise UserError(
                 f"--fail-under {expression!r}: expected METRIC>=NUMBER or METRIC<=NUMBER, "
-                "as in 'ccrs.question_relevance>=0.8' (in quotes, because > redirects)"
+                "as in 'ccrs.question_relevance>=0.8' (in quotes, because > redirects); METRIC[SYSTEM]>=NUMBER for one "
+                "system"
             )
-        condition = Condition(match[1], match[2], float(match[3]), alone=match[1] in names)
-        if not any(condition.selects(name) for name in names):
+        condition = Condition(match[1], match[3], float(match[4]), alone=match[1] in names, system=match[2])
+        selected = [name for name in names if condition.selects(name)]
+        if not selected:
             raise UnknownName("metric in --fail-under", condition.metric, names)
         if not math.isfinite(condition.limit):
             raise UserError(f"--fail-under {expression!r}: the limit is too large for a number")
+        ranges = [(bounds or {}).get(name, (None, None)) for name in selected]
+        if all(_outside(condition.limit, *one) for one in ranges):
+            shown = " to ".join("any number" if end is None else f"{end:g}" for end in ranges[0])
+            raise UserError(f"--fail-under {expression!r}: scores of {selected[0]} are from {shown}")
         found.append(condition)
     return found
+
+
+def _outside(limit: float, lo: float | None, hi: float | None) -> bool:
+    return (lo is not None and limit < lo) or (hi is not None and limit > hi)
 
 
 def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Checked]:
@@ -257,9 +272,12 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
     """
     checks = []
     for condition in conditions:
-        cells = [cell for cell in summary.cells if condition.selects(cell.metric)]
+        cells = [
+            cell for cell in summary.cells if condition.selects(cell.metric) and condition.system in (None, cell.system)
+        ]
         if not cells:
-            checks.append(Checked(False, f"not met: {condition}: the run has no row of this metric"))
+            of = "" if condition.system is None else f" of {one_line(condition.system)}"
+            checks.append(Checked(False, f"not met: {condition}: the run has no row{of} of this metric"))
         for cell in cells:
             met, why = _tested(condition, cell, max_unscored, summary)
             rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {one_line(cell.system)}"
