@@ -102,6 +102,16 @@ def test_rows_without_a_value_end_with_0_and_say_why(longmark: Command):
     assert "1 missing_input (The example has no answer (null))" in line
 
 
+def test_one_of_several_scores_may_be_unscored_unless_it_was_named(longmark: Command):
+    own = "name: own\ncriteria:\n  - {name: a, question: First}\n  - {name: b, question: Second, scale: yes/no}\n"
+    Path("own.yaml").write_text(own)
+    write_jsonl(Path("given.jsonl"), records(2))
+    with serve(reply="80") as server:  # which is no label of b, so the total is unscored, too
+        done = longmark(*judged(server, metrics="own.yaml"))
+        assert done.code == 0
+        assert "own.b, own.total: scored no example" in done.err
+
+
 def test_a_metric_without_any_value_ends_with_4(longmark: Command):
     with serve(reply="good") as server:
         done = longmark(*judged(server, metrics=f"{QR},score.readability"))

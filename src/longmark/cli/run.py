@@ -27,6 +27,7 @@ from longmark.cli.arguments import (
 if TYPE_CHECKING:
     from longmark.engine.estimate import Estimate
     from longmark.engine.session import RunResult
+    from longmark.engine.settings import Settings
     from longmark.report.summary import Summary
 
 
@@ -94,10 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
-    return _conclude(result, conditions, arguments)
+    return _conclude(result, settings, conditions, arguments)
 
 
-def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Namespace) -> int:
+def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
     """Prints the results; returns the exit code."""
     from longmark.report.summary import fail_under, summarise
 
@@ -120,7 +121,7 @@ def _conclude(result: RunResult, conditions: list[Any], arguments: argparse.Name
         print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)
     if result.closed:
         return NO_VALUE
-    if _unscored_metrics(result, split(arguments.metrics)):
+    if _unscored_metrics(result, settings, split(arguments.metrics)):
         return NO_VALUE
     return UNDER if any(not check.met for check in checks) else 0
 
@@ -139,16 +140,23 @@ def _print_summary(summary: Summary) -> None:
     print_table(score_table(summary), Console())
 
 
-def _unscored_metrics(result: RunResult, names: list[str]) -> bool:
-    """Whether a metric scored no example; prints which. A metric that applies to no example counts if it was selected
-    by its own name, not with its family, or if there are no rows at all."""
+def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:
+    """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
+    that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
         print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
     if result.unscored:
         print(f"longmark: {', '.join(result.unscored)}: scored no example", file=sys.stderr)
     nothing = next(result.rows(), None) is None
-    return bool(result.unscored) or nothing or any(value in names for value in result.inapplicable)
+    spared = {
+        name
+        for chosen in settings.selected
+        for name in chosen.scores
+        if name not in names and not set(chosen.scores) <= {*result.unscored, *result.inapplicable}
+    }
+    failed = [name for name in result.unscored if name not in spared]
+    return bool(failed) or nothing or any(value in names for value in result.inapplicable)
 
 
 def _spent(result: RunResult) -> str:
