@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--pilots", type=int, default=2_000)
     parser.add_argument("--simulations", type=int, default=400)
     how = parser.parse_args()
-    print("| differences | truth | power at it | pilot | answers (90 % of pilots) | intervals that hold the truth |")
+    print("| differences | needed | power | pilot | estimates (90 % of pilots) | coverage |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, drawn in {**SHAPES, "clusters of four": clustered}.items():
         random = np.random.default_rng(1)

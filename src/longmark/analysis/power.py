@@ -201,8 +201,8 @@ def document(plan: Plan) -> Document:
     shared = f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)" if len(plan.comparisons) > 1 else ""
     note = (
         f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
-        "pilot: questions with a score of both systems. detectable: the true difference that this many questions find. "
-        "Intervals: uncertainty of the pilot's spread (jackknife of its logarithm)."
+        "pilot: questions with a score of both systems. detectable: the true difference that so many questions detect. "
+        "Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
     names = list(dict.fromkeys(one.metric for one in plan.comparisons))
     table = Table("power", "Questions and differences", tuple(columns), plan.comparisons, note)
