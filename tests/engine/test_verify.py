@@ -10,6 +10,7 @@ import pytest
 from tests.wire import serve
 
 from longmark import cli
+from longmark.models.registry import Registry
 
 EXAMPLES = [
     {
@@ -113,3 +114,19 @@ def test_a_damaged_manifest_is_named(run: Path, capsys: pytest.CaptureFixture[st
     (run / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert cli.main(["verify", str(run)]) == 2
     assert "manifest.json cannot be read" in capsys.readouterr().err
+
+
+def test_a_judge_that_ranks_is_opened_by_its_own_name(run: Path, monkeypatch: pytest.MonkeyPatch):
+    manifest = orjson.loads((run / "manifest.json").read_bytes())
+    manifest["fixed"]["models"]["reranker"] = ["embedded:judge (log-odds of relevant)"]
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    opened: list[Any] = []
+    real = Registry.backends
+
+    def backends(self: Registry, given: Any, called: Any) -> Any:
+        opened.append(given)
+        return real(self, given, called)
+
+    monkeypatch.setattr(Registry, "backends", backends)
+    cli.main(["verify", str(run)])
+    assert opened[0].reranker == "embedded:judge"

@@ -166,6 +166,8 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
             }
         )
         models = {("judges" if role == "judge" else role): names for role, names in fixed["models"].items()}
+        if "reranker" in models:  # a chat model that ranks has what it is asked for behind its name
+            models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
         given = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
         called = {role for chosen in selected for role in chosen.metric.models}
         backends = Registry(cache, sends=False).backends(given, called)
