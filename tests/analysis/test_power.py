@@ -12,6 +12,7 @@ from scipy import stats
 from tests.analysis.compare.runs import run_of
 from tests.there import there
 
+from longmark.analysis.metrics_study import metrics_study
 from longmark.analysis.power import Options, Plan, document, power
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
@@ -150,6 +151,15 @@ def test_a_pilot_without_spread_has_no_answer(tmp_path: Path):
     run = run_of(tmp_path / "run", {"a": {"m": [0.5] * 9}, "b": {"m": [0.5] * 9}})
     says = document(power([run], Options(effect=0.1))).sections[0].says
     assert says == "No answer: all differences of the pilot are equal, so their spread is unknown."
+
+
+def test_scores_beyond_what_can_be_averaged_are_named(tmp_path: Path):
+    rows = [f"{s}{i},q{i},{s},rel,{'-' * (i % 2)}1e308" for i in range(9) for s in "xy"]
+    path = tmp_path / "huge.csv"
+    path.write_text("\n".join(["example_id,question_id,system,metric,score", *rows]) + "\n")
+    for plan in (lambda: power([path], Options(effect=0.1)), lambda: metrics_study([path])):
+        with pytest.raises(UserError, match=r"rel: it has scores beyond 1e\+100"):
+            plan()
 
 
 def test_mistakes_are_named(pilot: Path):

@@ -41,6 +41,11 @@ def test_edges_are_the_bounds_or_round_numbers():
     ]
 
 
+def test_edges_hold_values_whose_difference_is_beyond_a_float():
+    edges = bin_edges(MetricFacts(), -1e308, 1e308)
+    assert edges[0] <= -1e308 < 1e308 <= edges[-1]
+
+
 def test_a_value_outside_the_declared_bounds_is_still_counted():
     assert sum(spread([0.2, 1.4]).counts) == 2
 

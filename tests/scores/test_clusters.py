@@ -101,6 +101,8 @@ def test_scores_made_elsewhere_have_the_bounds_that_are_given(tmp_path):
     assert read_scores([path], bounds=bounds).facts["m"].hi == 1
     with pytest.raises(UnknownName, match="--bounds"):
         read_scores([path], bounds={"n": (0.0, 1.0)})
+    with pytest.raises(UserError, match=r"m=0:0.5: 2 of the scores lie outside; the scores are from 0.9 to 0.9"):
+        read_scores([path], bounds={"m": (0.0, 0.5)})
     run = run_of(tmp_path / "run", [("q", 0.5, {})])
     with pytest.raises(UserError, match="the metric declares other bounds"):
         read_scores([run], bounds={RELEVANCE: (0.0, 2.0)})

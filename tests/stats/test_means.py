@@ -46,6 +46,12 @@ def test_interval_is_clipped_to_the_bounds() -> None:
     assert mean_estimate([1, 2, 3, 4], bounds=(None, 4)).ends == pytest.approx((0.445740, 4), abs=1e-6)
 
 
+def test_a_bound_that_a_value_breaks_does_not_clip() -> None:
+    broken = mean_estimate([1, 2, 3, 4], bounds=(1, 2))
+    assert broken.ends == (1, mean_estimate([1, 2, 3, 4]).high)
+    assert mean_estimate([1, 2, 3, 4 + 1e-15], bounds=(1, 4)).ends == (1, 4)
+
+
 def test_no_interval_for_fewer_than_two_clusters() -> None:
     none, one, same = mean_estimate([]), mean_estimate([0.7]), mean_estimate([0.2, 0.4], "aa", (0, 1))
     assert (none.value, none.ends, none.reason) == (None, None, "there are no values")

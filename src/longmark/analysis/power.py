@@ -125,6 +125,7 @@ def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
     scores = read_scores([Path(run) for run in runs], how.by, how.cluster)
     clusters = None if how.cluster == QUESTION else scores.clusters.tolist()
     names = scores.named(how.metrics)
+    scores.refuse_huge(names)
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
     for system in how.systems:
         if system not in scores.systems:

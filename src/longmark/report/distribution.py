@@ -46,7 +46,8 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
         return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
-    step = round_step(spread(least, greatest) / MOST_BINS or abs(least) / MOST_BINS or 1.0)
+    apart = spread(least / MOST_BINS, greatest / MOST_BINS)  # divided first: the difference may be beyond a float
+    step = round_step(apart or abs(least) / MOST_BINS or 1.0)
     first, last = math.floor(least / step), math.floor(greatest / step) + 1
     while last - first > MOST_BINS:
         step = round_step(step * 1.5)

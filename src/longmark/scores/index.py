@@ -39,6 +39,8 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 # An example without the field of the clusters is in one with its question.
 _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 
+_ROUNDING = 1e-9  # a score may lie outside its bounds by this
+
 # SUM fails if whole numbers come to 2^63, TOTAL does not.
 _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "completion_tokens")
 
@@ -228,8 +230,8 @@ class ScoreIndex:
         return {key: merged(each) for key, each in found.items()}
 
     def facts(self, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
-        """What is known of each metric that has rows, in the order of the manifests. UserError for bounds of a metric
-        that has no row, or declares others."""
+        """What is known of each metric that has rows, in the order of the manifests. UserError for given bounds of a
+        metric that has no row, declares others, or has a score outside."""
         known: dict[str, MetricFacts] = {}
         for manifest in manifests:
             for name, facts in manifest.metrics().items():
@@ -242,6 +244,15 @@ class ScoreIndex:
                 raise UnknownName("metric in --bounds", name, ordered)
             if (found[name].lo, found[name].hi) not in ((None, None), (lo, hi)):
                 raise UserError(f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option")
+            query = "SELECT MIN(score), MAX(score), TOTAL(NOT score BETWEEN ? AND ?) FROM scores WHERE metric = ?"
+            least, greatest, outside = self._db.execute(
+                query, (lo - _ROUNDING, hi + _ROUNDING, self._metrics[name])
+            ).fetchone()
+            if outside:
+                raise UserError(
+                    f"--bounds {name}={lo:g}:{hi:g}: {int(outside):,} of the scores lie outside; the scores are from "
+                    f"{least:g} to {greatest:g}, so give wider bounds"
+                )
             found[name] = replace(found[name], lo=lo, hi=hi)
         return found
 

@@ -31,6 +31,8 @@ from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
+_LARGEST = 1e100  # in size: squares of sums still fit a float
+TOO_LARGE = f"it has scores beyond {_LARGEST:g}, which cannot be averaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,12 @@ class Scores:
             if not metrics:
                 raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")
         return [one for one in self.metrics if not wanted or any(one in metrics for metrics in found.values())]
+
+    def refuse_huge(self, metrics: Sequence[str]) -> None:
+        """UserError for a metric with scores that cannot be averaged."""
+        for metric in metrics:
+            if huge(self.matrix(metric)):
+                raise UserError(f"{metric}: {TOO_LARGE}; correct the scores, or select other metrics with --metrics")
 
     def rows(self, metric: str, system: str) -> int:
         """How many rows the system has on the metric, scored or not."""
@@ -269,3 +277,8 @@ def _missing_rows(index: ScoreIndex, manifests: Sequence[Manifest]) -> tuple[Mis
         if rows:
             found.append(Missing(run, len(originals), len(originals) - len(seen), rows, empty=False))
     return tuple(found)
+
+
+def huge(matrix: NDArray[np.float64]) -> bool:
+    """Whether a score is too large to be averaged."""
+    return bool((np.abs(matrix) > _LARGEST).any())

@@ -39,7 +39,8 @@ def mean_estimate(
     bounds: Bounds = (None, None),
     level: float = 0.95,
 ) -> Estimate:
-    """The mean of the values with its interval, clipped to the bounds. clusters: for each value, what it belongs to.
+    """The mean of the values with its interval, clipped to each bound that all values keep. clusters: for each value,
+    what it belongs to.
 
     The rules are those of `mean_of_groups`. ValueError if values and clusters differ in number.
     """
@@ -95,7 +96,9 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     low, high = _ends(mean, [one / widest for one in apart], widest / n, level)
     if not math.isfinite(low) or not math.isfinite(high):
         return made(None, reason="the values are too large to be averaged")
-    return made((low if lo is None else max(lo, low), high if hi is None else min(hi, high)), HALL)
+    off = _ROUNDING * max(abs(least), abs(greatest))  # a bound that a value breaks by more than this is none
+    low = low if lo is None or least < lo - off else max(lo, low)
+    return made((low, high if hi is None or greatest > hi + off else min(hi, high)), HALL)
 
 
 def _ends(mean: float, apart: Sequence[float], unit: float, level: float) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from longmark.analysis.compare.metric import MetricComparison, Settings, describ
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
 from longmark.scores.clusters import QUESTION
-from longmark.scores.paired import BY_RUN, BY_SYSTEM, Scores, read_scores
+from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.results import HypothesisResult
@@ -40,7 +40,6 @@ _FEWEST_RESAMPLES, _FEWEST_TABLES = 1_000, 2_000
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # scores of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
-_LARGEST = 1e100  # in size: squares of sums still fit a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +213,8 @@ def _comparable(
         there = ~np.isnan(matrix)
         present = np.asarray(there.any(axis=0))
         names = [scores.systems[place] for place, some in zip(places, present, strict=True) if some]
-        if (np.abs(matrix[there]) > _LARGEST).any():
-            left_out.append((metric, f"it has scores beyond {_LARGEST:g}, which cannot be averaged"))
+        if huge(matrix):
+            left_out.append((metric, TOO_LARGE))
         elif len(names) < 2:
             left_out.append((metric, f"only {names[0]} has a score of it" if names else "no system has a score of it"))
         else:

@@ -133,6 +133,6 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
             tuple(figures),
             "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it excludes 0, and the "
             "adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better by "
-            "the margin or more. undecided: the interval is too wide.",
+            "the margin or more (both only where a direction is declared). undecided: none of these.",
         ),
     )

@@ -222,6 +222,7 @@ def metrics_study(
     progress("reading the rows")
     scores = read_scores([Path(run) for run in runs], how.by, how.cluster, how.bounds)
     names = scores.named(how.metrics)
+    scores.refuse_huge(names)
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
     if how.hypotheses and len(scores.systems) < 2:
         raise UserError(f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses")
