@@ -71,11 +71,12 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
     if not tallest:
         return Figure(label, "No system has a score." if panels else NOTHING)
     ends = min(panel.edges[0] for panel in shown), max(panel.edges[-1] for panel in shown)
-    columns, gap, height = min(len(shown), 2), 20, 98
+    notes, gap, height = [f"n = {integer(sum(panel.counts))}" for panel in shown], 20, 98
+    texts = [figures.text_width(p.name) + figures.text_width(n, SMALL) for p, n in zip(shown, notes, strict=True)]
+    columns = 2 if len(shown) > 1 and max(texts) + PAD <= (WIDTH - gap) / 2 else 1
     width = (WIDTH - gap * (columns - 1)) / columns
 
     def draw(sheet: Sheet) -> None:
-        notes = [counted(sum(panel.counts), "value") for panel in shown]
         names = sheet.fitted([p.name for p in shown], [width - figures.text_width(note, SMALL) - PAD for note in notes])
         for i, panel in enumerate(shown):
             left, top = i % columns * (width + gap), i // columns * height
@@ -85,7 +86,7 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
             axes.set_ylim(0, tallest)
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
-    reading = f"Bars are counts; all panels have the same axes.{more}"
+    reading = f"Bars are counts, n their sum; all panels have the same axes.{more}"
     return Figure(label, reading, draw, math.ceil(len(shown) / columns) * height)
 
 

@@ -94,7 +94,7 @@ def _summary(study: MetricsStudy) -> Section:
     )
     means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]
-    paper = "Means over all scored questions; the best of a metric in bold. `compare` gives intervals and tests."
+    paper = "Means over all scored questions; the best of a metric in bold. longmark compare gives intervals and tests."
     return Section(
         "Summary",
         f"{counted(len(study.metrics), 'metric')} on {counted(study.questions, 'question')} and "
