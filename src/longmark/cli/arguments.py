@@ -111,7 +111,7 @@ def add_cluster(one: Any) -> None:
 
 def add_bounds(one: Any) -> None:
     """The option that gives the bounds of metrics scored elsewhere."""
-    add(one, "--bounds", "METRIC=LOW:HIGH", "least and greatest score of a metric whose runs declare none; repeatable")
+    add(one, "--bounds", "METRIC=LOW:HIGH", "lowest and highest possible score, if no run declares them; repeatable")
 
 
 def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -18,9 +18,9 @@ def add_to(verbs: Any) -> None:
     add(one, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
-    margin = "a difference that does not matter: is the first system equivalent, better, worse?"
+    margin = "the largest difference that does not matter: is each pair equivalent, better or worse?"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
-    worse = "exit code 3 if a system is worse than the first one (with --margin: by the margin or more)"
+    worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     add(one, "--fail-if-worse", "", worse)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"

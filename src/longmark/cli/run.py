@@ -43,7 +43,7 @@ def add_to(verbs: Any) -> None:
     add(model, "--generator", "MODEL", "the model that writes text")
     add(model, "--embedder", "MODEL", "the model that embeds texts")
     add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
-    add(model, "--lm", "MODEL", "the model that gives log-probabilities of a text")
+    add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
     add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")

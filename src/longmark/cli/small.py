@@ -33,7 +33,7 @@ def add_to(verbs: Any) -> None:
     add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
 
-    text = "Compute every score of a run again from stored replies, without a call. Exit code 3 if one differs."
+    text = "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable."
     one = add_verb(verbs, "verify", verify, text)
     add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
     add(one, "--cache", "FILE", _CACHE_HELP)

@@ -128,8 +128,8 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
             "The systems by each judge, over the questions that every judge scored for every system. "
             + " ".join(f"{one.metric}: {one.advice}" for one in found if one.advice),
             (means, Table("judge-agreement", "Agreement of the judges and shares of variance", columns, shares)),
-            note="Kendall's W: 1 if all judges order the systems alike. p: of no agreement (chi-squared, rough for few "
-            "judges). Shares: of the variance of a score; noise is what is left, or the differences of "
-            "several runs of a judge.",
+            note="Kendall's W: 1 if all judges order the systems alike. p: of the null hypothesis of no agreement "
+            "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "
+            "runs of a judge, their differences.",
         ),
     )

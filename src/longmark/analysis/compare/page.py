@@ -124,8 +124,8 @@ def _overview(found: Comparison) -> Section:
         columns += differ
         tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
     columns += [Column("n", spare=2), Column("conclusion", _conclusion)]
-    fewest = "" if len(found.systems) == 2 else "; of several pairs the fewest"
-    note = f"Means over each system's own questions. n: questions that a pair is compared on{fewest}. {tested}."
+    fewest = "" if len(found.systems) == 2 else " (of several pairs, the fewest)"
+    note = f"Means over each system's own questions. n: questions on which a pair is compared{fewest}. {tested}."
     means = {(system.system, one.metric): system.mean for one in found.metrics for system in one.systems}
 
     def cell(system: str, metric: str) -> Mean | None:
@@ -240,7 +240,7 @@ def _means(found: Comparison) -> Section:
         (Table("means", "Means", columns, items, note),),
         rankings(found.metrics),
         "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
-        "two groups: not different from A and not from C, although A and C differ.",
+        "two groups: it does not differ from A and not from C, although A and C differ.",
     )
 
 
@@ -302,9 +302,9 @@ def _differences(found: Comparison) -> Section:
         (table,),
         differences(found.metrics),
         "An interval is for its pair alone and is not adjusted: if it excludes 0 although p is above alpha, use p. "
-        "d_z: mean difference / standard deviation of the differences. detectable: the true difference that the "
-        "adjusted test detects with 80 % power at this sample size, by normal theory; empty if no difference is "
-        "detectable.",
+        "d_z: the mean difference divided by the standard deviation of the differences. detectable: the true "
+        "difference that the adjusted test detects with 80 % power at this sample size, by normal theory; empty if no "
+        "difference is detectable.",
     )
 
 

@@ -212,8 +212,8 @@ def _calibration(part: RatingLabel, ci: Interval) -> Section:
             ),
             results,
             "Ten bins of equal width; expected calibration error: mean distance between a bin's mean score and its "
-            "share of yes, weighted by answers. Brier: mean squared distance of score and label. Where lower is "
-            "better the score is 1 - the metric.",
+            "share of yes, weighted by answers. Brier: mean squared distance of score and label. If lower is better, "
+            "the score is 1 - the metric.",
         )
     ]
     known = sorted((one for one in results if one.of.error is not None), key=lambda one: one.of.error)
@@ -375,7 +375,7 @@ def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
         "Choices without ties; a is the answer shown first. Wilson's intervals, wider where choices on one question "
         "are dependent. same choice: of the pairs that a rater saw in both orders.",
     )
-    says = "How often raters chose the answer shown first: 0.5 without bias, if the order was random."
+    says = "How often raters chose the answer shown first: 0.5 without bias, if the order of the answers was random."
     yield Section("Position bias", says, (table,))
 
 
@@ -425,7 +425,7 @@ def _graded(part: ChoiceLabel, ci: Interval) -> Section:
             "graded_raters", "Raters against each other", Column("raters", "metric"), part.graded_raters, note
         )
         tables.append(raters)
-    says = "Correlation of graded preferences with the difference of a metric's scores, in four ways that differ."
+    says = "Correlation of graded preferences with the difference of a metric's scores, in four ways."
     return Section("Correlation with graded preferences", says, tables)
 
 
@@ -448,7 +448,7 @@ def _strengths(part: ChoiceLabel, ci: Interval) -> Section:
     )
     raters = part.strengths[0][1]
     rows = [lane(one.system, one.log_strength) for one in raters if one.log_strength.value is not None]
-    says = "The order of the systems that the choices give, of the raters and of each metric."
+    says = "The systems in the order that follows from the choices of the raters, and from those of each metric."
     figures = (forest(rows, "Log strength by the raters' choices", 0.0),) if rows else ()
     return Section(title, says, (Table("strengths", title, columns, lines, note),), figures)
 

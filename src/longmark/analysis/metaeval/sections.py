@@ -263,7 +263,7 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
         f"the metric. Intervals resample {units}."
     )
     ceiling = Table("ceiling", "Human ceiling (leave one rater out)", tuple(columns), found.ceilings, note)
-    says = "How well raters agree with each other, and the metrics with single raters."
+    says = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
         f"Coefficients and raters: over all {what}s in the human file, with or without rows. Ceiling: the line of "
         f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
