@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.hypotheses import HYPOTHESES, hypotheses_section
 from longmark.analysis.compare.judges import JUDGES, judge_section
 from longmark.analysis.compare.margin import MARGIN, margin_section
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
-from longmark.analysis.compare.power import unsupportable
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
@@ -18,14 +18,12 @@ from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA
-from longmark.stats.results import HypothesisResult
 
 MOST_PAIRS = 30
 """Pairs drawn for a metric; of more, those of the first system with each other one."""
 _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
-HYPOTHESES = "Hypotheses"
 TEST = "studentised paired sign flips, step-down max-T over all pairs and metrics"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 
@@ -44,6 +42,7 @@ _PAIR = (METRIC, Column("first", "of.first"), Column("second", "of.second"))
 def document(found: Comparison) -> Document:
     """The page of a comparison."""
     names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
+    tests = {one.metric: one.tukey for one in found.metrics}
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
@@ -52,7 +51,7 @@ def document(found: Comparison) -> Document:
             _overview(found),
             *margin_section(found.margins, found.alpha, found.places),
             *judge_section(found.judges, found.places),
-            *_hypotheses(found),
+            *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha),
             *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
         ),
         notices=found.notices,
@@ -167,53 +166,6 @@ def _conclusion(one: MetricComparison) -> str:
         return f"{first} is {way}"
     others = [({pair.first, pair.second} - {first}).pop() for pair in significant if pair.better == first]
     return f"{first} is {way} than {listed(others) if len(others) < 3 else f'{len(others)} others'}"
-
-
-def _hypotheses(found: Comparison) -> tuple[Section, ...]:
-    tests = {one.metric: one.tukey for one in found.metrics}
-    reasons = unsupportable(found.hypotheses, tests, found.permutations, found.alpha)
-    return hypotheses_section(found.hypotheses, reasons, found.alpha)
-
-
-def hypotheses_section(
-    results: Sequence[HypothesisResult], unsupportable: Sequence[str | None], alpha: float
-) -> tuple[Section, ...]:
-    """Which hypotheses are supported; no section if there are none. unsupportable: why each could not have been, or
-    None."""
-    if not results:
-        return ()
-    columns = (
-        *map(Column, ("hypothesis", "combine", "direction", "comparisons")),
-        *(Column("p", kind="p"), Column("p (adjusted)", kind="p"), Column("supported"), Column("reason")),
-    )
-    claims = []
-    for one, why in zip(results, unsupportable, strict=True):
-        reason = f"not tested: {one.reason}" if one.reason else why and f"could not be supported: {why}"
-        supported = one.supported if one.p is not None else None
-        counts = (one.combine, one.direction, len(one.comparisons))
-        claims.append((one.name, *counts, one.p, one.adjusted, supported, reason))
-    parts = (
-        *(Column("hypothesis"), Column("metric", kind="metric"), Column("first"), Column("second")),
-        *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
-    )
-    each = [
-        (one.name, part.metric, part.a, part.b, part.difference, part.p) for one in results for part in one.comparisons
-    ]
-    total = sum(one.supported for one in results)
-    return (
-        Section(
-            HYPOTHESES,
-            f"Supported: {total} of {counted(len(results), 'hypothesis', 'hypotheses')} (alpha {alpha:g}, Holm over "
-            "the hypotheses).",
-            (
-                Table("hypotheses", "Hypotheses", columns, claims),
-                Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each),
-            ),
-            note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
-            "comparison is in the direction of the hypothesis (greater: first above second) and is adjusted for all "
-            "pairs of its metric. A hypothesis that is not supported is not disproved.",
-        ),
-    )
 
 
 def _means(found: Comparison) -> Section:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from longmark.analysis.compare.page import METRIC, On, hypotheses_section
-from longmark.analysis.compare.power import unsupportable
+from longmark.analysis.compare.hypotheses import hypotheses_section
+from longmark.analysis.compare.page import METRIC, On
 from longmark.analysis.metrics_study.score_sections import (
     SYSTEM,
     bounds,
@@ -31,12 +31,7 @@ CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
 
 def document(study: MetricsStudy) -> Document:
     """The study's page."""
-    claims = unsupportable(
-        study.hypotheses,
-        {one.metric: one.test for one in study.metrics if one.test is not None},
-        study.options.draws,
-        study.options.alpha,
-    )
+    tests = {one.metric: one.test for one in study.metrics if one.test is not None}
     return Document(
         kind="metrics study",
         title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
@@ -45,7 +40,7 @@ def document(study: MetricsStudy) -> Document:
             *(_summary(study), *_unscored(study), bounds(study), ties(study), population(study)),
             *(question_means(study), *distributions(study), _correlations(study)),
             *(_discriminative(study), _asl(study)),
-            *hypotheses_section(study.hypotheses, claims, study.options.alpha),
+            *hypotheses_section(study.hypotheses, tests, study.options.draws, study.options.alpha),
             _costs(study),
         ),
         notices=study.notices,
