@@ -9,7 +9,7 @@ Two scores, both in [-1, 1], higher is better. `masked` is the one of the paper'
 written, words of the domain's masked slots (hazards: hazard, profession, concern, infrastructure) are replaced by
 placeholders such as [HAZARD] in the answer, so that words shared with the question do not raise the score. The question
 is not masked. The judge names the phrases; code replaces them and the values of the profile. A judge may name no
-phrase; if its phrases cover more than half of the answer, it is asked again. `plain` has no masking.
+phrase. If its phrases cover more than half of the answer, it is asked again. `plain` has no masking.
 The evidence has each generated question with its cosine, and for `masked` the masked answer, the phrases, the number of
 placeholders for phrases and for profile values, and the number of phrases that do not occur in the answer; with
 `masking=rewrite` the number of placeholders of each slot.

@@ -3,7 +3,7 @@
     reading_ease = 206.835 - 1.015 words/sentences - 84.6 syllables/words      (-inf, 121.22], higher is easier
     grade_level  = 0.39 words/sentences + 11.8 syllables/words - 15.59         [-3.40, inf), US school years
 
-The bounds are the values of sentences of one syllable. Neither direction is better: the paper asks whether the level
+The bounds are the scores of sentences of one syllable. Neither direction is better: the paper asks whether the level
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
 (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
 (`undefined`): no words, or more than half of the letters in another script. Other languages in Latin script are not

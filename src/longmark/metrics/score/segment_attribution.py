@@ -8,8 +8,8 @@ R is the reranker's raw score (no sigmoid) of the question and the answer's intr
 statement of confidence, for example) is not scored. In the rewritten answer the intro stays first and the closing part
 last (`metrics/score/_segments.py` defines the parts). Raw scores of different rerankers are not comparable. Neither
 direction of `order_changed` is better: the paper reports how often it is 1. Points whose deltas differ by less than
-1e-6 keep their order. The evidence lists the points that have no effect. Rerankers truncate long texts
-(bge-reranker-base after 512 tokens), so points near the end may have none.
+1e-6 keep their order. Rerankers truncate long texts (bge-reranker-base after 512 tokens), so points near the end may
+have no effect. The evidence lists these points.
 Unscored (`undefined`): an empty answer; the order of an answer of one point, or of more than `max_points`.
 Cost: 1 reranker call with n + 1 documents for n points.
 
