@@ -106,3 +106,10 @@ def test_mistakes_are_named():
     for wrong in (("A", "A", "a"), ("A", "B", "A")):
         with pytest.raises(UserError, match="expected two systems and a, b or tie"):
             bradley_terry([wrong])
+
+
+def test_equal_strengths_share_a_rank():
+    found = bradley_terry([("A", "C", "a"), ("A", "C", "b"), ("B", "C", "a"), ("B", "C", "b"), ("A", "B", "tie")])
+    assert [one.rank for one in found] == [1, 1, 1]
+    behind = bradley_terry([("A", "B", "tie"), *[(one, "C", choice) for one in "AB" for choice in "aab"]])
+    assert [(one.system, one.rank) for one in behind] == [("A", 1), ("B", 1), ("C", 3)]

@@ -30,8 +30,8 @@ _TOLERANCE, _ITERATIONS = 1e-8, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A system. log_strength: natural logarithm, None with a reason; rank: 1 is the strongest; won: comparisons won, a
-    tie counts half; n: all its comparisons."""
+    """A system. log_strength: natural logarithm, None with a reason; rank: 1 is the strongest, equals share one;
+    won: comparisons won, a tie counts half; n: all its comparisons."""
 
     system: str
     log_strength: Estimate
@@ -83,9 +83,15 @@ def bradley_terry(
 
     order = sorted(range(len(systems)), key=strongest)
     return tuple(
-        Strength(systems[i], estimates[i], None if estimates[i].value is None else rank, float(won[i]), int(total[i]))
-        for rank, i in enumerate(order, 1)
+        Strength(systems[i], estimates[i], _rank(estimates[i].value, estimates), float(won[i]), int(total[i]))
+        for i in order
     )
+
+
+def _rank(strength: float | None, estimates: Sequence[Estimate]) -> int | None:
+    if strength is None:
+        return None
+    return 1 + sum(one.value is not None and one.value > strength + 100 * _TOLERANCE for one in estimates)
 
 
 def _wins(systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights: Floats) -> Floats:

@@ -65,4 +65,4 @@ def test_a_decision_needs_a_margin_and_a_failure_a_direction(tmp_path: Path, cap
     assert code(run(tmp_path, 0), "--fail-if-worse", "--require-decision") == 2
     assert "--require-decision needs a margin" in capsys.readouterr().err
     assert code(run(tmp_path / "grade", 0, metric=GRADE), "--fail-if-worse") == 2
-    assert "no metric with a direction has a test" in capsys.readouterr().err
+    assert "the direction of no compared metric is known" in capsys.readouterr().err

@@ -31,6 +31,11 @@ def against_first(found: Comparison, *, require_decision: bool = False) -> list[
         raise UserError("--require-decision needs a margin: add --margin NUMBER")
     checked = list(_checked(found, require_decision))
     if not checked:
+        if all(metric.facts.higher_is_better is None for metric in found.metrics):
+            raise UserError(
+                "--fail-if-worse: the direction of no compared metric is known; compare runs of a "
+                "metric that declares one"
+            )
         raise UserError("--fail-if-worse: no metric with a direction has a test; a test needs three common questions")
     return checked
 
