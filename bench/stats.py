@@ -29,10 +29,10 @@ from itertools import product
 import numpy as np
 from bench.means import SHAPES, bet, student
 from scipy import stats
+from tests.stats.resampled_mean import bootstrap_mean
 
 from longmark.stats import gate as bounds
 from longmark.stats.agreement import fleiss_kappa, krippendorff_alpha
-from longmark.stats.bootstrap import bootstrap_mean
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import METHODS, NONE, adjust
 from longmark.stats.permutation import paired_permutation

@@ -14,9 +14,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tests.stats.resampled_mean import bootstrap_mean
 
 from longmark.errors import UserError
-from longmark.stats.bootstrap import BCA, Formula, bootstrap_mean, bootstrap_of_sums
+from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, Values, cluster_numbers, complete_rows
 

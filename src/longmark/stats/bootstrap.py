@@ -14,7 +14,7 @@ counts, and many resamples are one product of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from scipy.special import ndtr, ndtri
 
 from longmark.errors import UserError
 from longmark.stats.results import Estimate, check_level
-from longmark.stats.samples import Floats, Ints, Seed, Values, check_count, cluster_numbers, complete_rows, generator
+from longmark.stats.samples import Floats, Ints, Seed, check_count, generator
 
 E = TypeVar("E", bound=Estimate)
 BCA, PERCENTILE = "BCa", "percentile"
@@ -39,29 +39,6 @@ _CHUNK = 250_000  # indices drawn at once: 2 MB
 _NARROW = 2  # features up to which adding up rows is faster than a product with counts
 _ROUNDING = 1e-12  # relative: resampled values this close to the estimate are ties
 _UNDEFINED = "the statistic has no value on these rows"
-
-
-def bootstrap_mean(
-    values: Values,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    method: str = BCA,
-    resamples: int = 10_000,
-    seed: Seed = 0,
-) -> Estimate:
-    """The mean of the values that are not missing. clusters: for each value, what it belongs to.
-
-    With clusters of different sizes the mean is still over values, so a resample has as many values as it drew.
-    UserError for a level outside (0, 1), an unknown method or columns of unequal length.
-    """
-    (rows,), keep = complete_rows(values)
-    numbers = None if clusters is None else cluster_numbers(clusters, keep)[0]
-    empty = Estimate(None, None, None, len(rows), level, method, missing=len(keep) - len(rows), resamples=resamples)
-    middle = float(rows.mean()) if len(rows) else 0.0
-    features = np.column_stack([rows - middle, np.ones(len(rows))])  # centred: rounding stays that of the spread
-    found = bootstrap_of_sums(features, lambda sums: middle + sums[:, 0] / sums[:, 1], empty, seed, numbers)
-    return replace(found, value=middle) if len(rows) else found
 
 
 def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None) -> E:
@@ -135,7 +112,7 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
         below = (values < value - rounding).mean() + (values <= value + rounding).mean()
         shares = _bca_shares(np.asarray(shares), below / 2, jackknife)
     if isinstance(shares, str):
-        return replace(empty, reason=f"{shares}; method='percentile' gives an interval")
+        return replace(empty, reason=shares)
     low, high = np.quantile(values, shares)
     return replace(empty, low=float(low), high=float(high))
 

@@ -210,9 +210,8 @@ def _kappa(
 
 
 def by_question(reason: str) -> str:
-    """A reason of `stats` for a study, whose clusters are questions and which has no other method."""
-    plain = reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
-    return plain.removesuffix("; method='percentile' gives an interval")
+    """A reason of `stats` for a study, whose clusters are questions."""
+    return reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
 
 
 def by_label(labels: Labels, results: Results) -> list[Line]:
