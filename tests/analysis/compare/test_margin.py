@@ -85,7 +85,7 @@ def test_margins_are_read_and_mistakes_are_named(tmp_path, capsys):
         with pytest.raises(UserError, match=message):
             parsed(words)
     assert main(["compare", str(folder), "--margin", f"{RELEVANCE}=.02", "--draws", "200"]) == 0
-    assert "Two one-sided tests at alpha 0.05" in capsys.readouterr().out
+    assert "two one-sided tests at alpha 0.05" in capsys.readouterr().out
 
 
 def test_equal_scores_without_bounds_have_no_decision_but_a_reason(tmp_path):

@@ -128,7 +128,7 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
     return (
         Section(
             MARGIN,
-            f"Two one-sided tests at alpha {alpha:g}{several}: the first system against the second, by the {level}.",
+            f"The {level} of first minus second against ± margin: two one-sided tests at alpha {alpha:g}{several}.",
             (Table("margins", MARGIN, columns, made),),
             tuple(figures),
             "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it excludes 0, and the "

@@ -306,7 +306,7 @@ def _wins(found: Comparison) -> Section:
         "The number of common questions on which the first system of a pair is better, equal, or worse.",
         (table,),
         figures,
-        f"If neither direction is better, won counts the questions on which the first is higher. {note}",
+        "If neither direction is better, won counts the questions on which the first is higher.",
     )
 
 
