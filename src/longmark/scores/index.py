@@ -188,6 +188,10 @@ class ScoreIndex:
         )
         return iter(self._db.execute(query))
 
+    def questions(self) -> list[str]:
+        """The question ids, sorted."""
+        return [one for (one,) in self._db.execute("SELECT DISTINCT question_id FROM examples ORDER BY question_id")]
+
     def rows(self, run: int) -> Iterator[tuple[str, int]]:
         """The distinct (example id, metric number) of the rows of a source, by its place."""
         query = "SELECT DISTINCT id, metric FROM scores JOIN examples ON number = example WHERE run = ?"

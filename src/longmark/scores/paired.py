@@ -53,7 +53,8 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of sources. metrics: in the order of the manifests; systems, questions: in order of appearance.
+    """The scores of sources. metrics: in the order of the manifests; systems: in order of appearance;
+    questions: by their ids, so that the order of the rows changes no draw.
 
     clusters: for each question the number of its cluster, of shape (questions,); cluster: the field that the questions
     of a cluster share; by: what a system is here, `run` or `system`; manifests: of each source; signatures: metric ->
@@ -182,13 +183,13 @@ def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str, judges:
     labels = [runs[run] if by == BY_RUN else name for run, name in members]
     shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
-    numbers: dict[str, int] = {}
+    numbers = {question: number for number, question in enumerate(index.questions())}
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
     clusters: dict[int, str] = {}
     sources: dict[str, dict[tuple[str, int], set[int]]] = {}
     for metric, system, question, cluster, score in index.scores():
-        label, number = labels[system], numbers.setdefault(question, len(numbers))
+        label, number = labels[system], numbers[question]
         if clusters.setdefault(number, cluster) != cluster:
             both = " and ".join(sorted({clusters[number][1:], cluster[1:]}))
             raise UserError(
