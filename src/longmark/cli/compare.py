@@ -18,6 +18,8 @@ def add_to(verbs: Any) -> None:
     add(one, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
+    add(one, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
+    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     margin = "the largest difference that does not matter: is each pair equivalent, better or worse?"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
     worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
@@ -62,6 +64,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
     options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
+    options.update(higher=split(arguments.higher), lower=split(arguments.lower))
     return _published(arguments, compared, options, document, _worse)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +99,18 @@ class Scores:
             if not metrics:
                 raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")
         return [one for one in self.metrics if not wanted or any(one in metrics for metrics in found.values())]
+
+    def directed(self, higher: Sequence[str], lower: Sequence[str]) -> Scores:
+        """These scores, with the direction of metrics whose runs declare none: names or families of which higher, or
+        lower, scores are better. UserError where a run declares another direction, or both are given."""
+        facts = dict(self.facts)
+        for option, better, names in (("--higher", True, higher), ("--lower", False, lower)):
+            for name in self.named(names) if names else ():
+                known = facts[name]
+                if known.declared and known.higher_is_better is not better:
+                    raise UserError(f"{option} {name}: the metric has another direction; omit the option")
+                facts[name] = replace(known, higher_is_better=better, declared=True)
+        return replace(self, facts=facts)
 
     def refuse_huge(self, metrics: Sequence[str]) -> None:
         """UserError for a metric with scores that cannot be averaged."""

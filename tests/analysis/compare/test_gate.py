@@ -66,3 +66,25 @@ def test_a_decision_needs_a_margin_and_a_failure_a_direction(tmp_path: Path, cap
     assert "--require-decision needs a margin" in capsys.readouterr().err
     assert code(run(tmp_path / "grade", 0, metric=GRADE), "--fail-if-worse") == 2
     assert "the direction of no compared metric is known" in capsys.readouterr().err
+
+
+def csv(folder: Path) -> str:
+    """Scores made elsewhere, without a direction: `new` is lower than `base`."""
+    random = np.random.default_rng(3)
+    rows = [f"q{i},{name},toxicity,{shift + random.normal(0, 0.02):.4f}" for i in range(30) for name, shift in BOTH]
+    (folder / "rows.csv").write_text("\n".join(["example_id,system,metric,score", *rows]))
+    return str(folder / "rows.csv")
+
+
+BOTH = (("base", 0.5), ("new", 0.4))
+
+
+@pytest.mark.parametrize(("option", "expected"), [("--higher", 3), ("--lower", 0)])
+def test_scores_made_elsewhere_get_a_direction(tmp_path: Path, option: str, expected: int):
+    assert code(csv(tmp_path), "--fail-if-worse", option, "toxicity") == expected
+
+
+def test_a_direction_that_a_run_declares_cannot_be_turned(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert code(run(tmp_path, 0), "--lower", RELEVANCE) == 2
+    assert f"--lower {RELEVANCE}: the metric has another direction; omit the option" in capsys.readouterr().err
+    assert code(csv(tmp_path), "--lower", "toxicity", "--higher", "toxicity") == 2

@@ -92,6 +92,7 @@ class CompareOptions:
     by             `run` or `system`; None: by run if several are given, else by system
     cluster        the field of the examples that the questions of a cluster share
     bounds         least and greatest score of metrics whose runs declare none
+    higher, lower  metrics of which higher, or lower, scores are better, if no run declares it
     metrics        names or families, systems: names; all if none is given
     alpha, level   of the tests over all comparisons, and of each interval
     complete       compare only the questions with a score of every system; else each pair on its own questions
@@ -105,6 +106,8 @@ class CompareOptions:
     by: str | None = None
     cluster: str = QUESTION
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    higher: Sequence[str] = ()
+    lower: Sequence[str] = ()
     metrics: Sequence[str] = ()
     systems: Sequence[str] = ()
     alpha: float = 0.05
@@ -139,6 +142,7 @@ def compare(
     progress("reading the rows")
     paths, by = [Path(run) for run in runs], BY_SYSTEM if chosen.judges else chosen.by
     scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges)
+    scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, chosen.systems)
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"

@@ -33,8 +33,8 @@ def against_first(found: Comparison, *, require_decision: bool = False) -> list[
     if not checked:
         if all(metric.facts.higher_is_better is None for metric in found.metrics):
             raise UserError(
-                "--fail-if-worse: the direction of no compared metric is known; compare runs of a "
-                "metric that declares one"
+                "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
+                "--higher METRIC or --lower METRIC"
             )
         raise UserError("--fail-if-worse: no metric with a direction has a test; a test needs three common questions")
     return checked
