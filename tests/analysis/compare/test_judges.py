@@ -1,14 +1,21 @@
 """The same systems scored by several judges."""
 
+import zlib
+
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of, signed
 from tests.report.runs import RELEVANCE
 from tests.there import there
 
+import longmark
 from longmark.analysis.compare import compare, document
+from longmark.analysis.compare.judges import sampled
 from longmark.errors import UserError
+from longmark.scores.files import rows_of
+from longmark.scores.paired import read_scores
 from longmark.stats.components import variance_components
+from longmark.testing import FakeChat
 
 
 def judged(tmp_path, scores, **more):
@@ -89,3 +96,39 @@ def test_runs_of_one_judge_with_other_seeds_are_samples(tmp_path):
     (one,) = compare(runs, judges=True, draws=100).judges
     assert there(one.components).levels["sample"] == 2
     assert "twice the samples" in there(one.advice)
+
+
+def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
+    examples = [
+        {"id": f"{s}{i}", "question": f"Question {i}?", "answer": f"{s} {i}.", "system": s}
+        for s in "xyz"
+        for i in range(6)
+    ]
+
+    def reply(request):
+        return str(zlib.crc32(f"{request.messages[-1].content} {request.sample}".encode()) % 101)
+
+    runs = []
+    for name in ("a", "b"):
+        out = tmp_path / name
+        judge = FakeChat(reply, name=name)
+        longmark.run(
+            examples, RELEVANCE, out=out, judges=judge, temperature=0.7, samples=3, cache=tmp_path / "calls.sqlite"
+        )
+        runs.append(out)
+    (one,) = compare(runs, judges=True, draws=100).judges
+    assert there(one.components).levels["sample"] == 3
+    assert "twice the samples" in there(one.advice)
+    rows = list(rows_of(runs[0]))
+    first = read_scores([runs[0]], "system")
+    cube = sampled(first, RELEVANCE)
+    assert len(cube) == 3
+    np.testing.assert_allclose(np.mean(cube, axis=0), first.matrix(RELEVANCE), atol=1e-12)
+    place = (first.questions.index(rows[0].question_id), first.systems.index(rows[0].system))
+    assert [matrix[place] for matrix in cube] == [one["score"] for one in rows[0].evidence["judges"]]
+
+
+def test_evidence_of_another_form_gives_no_samples(tmp_path):
+    sampled_twice = signed(params={"scoring": "text", "temperature": 0.7, "samples": 2})
+    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, sampled_twice)
+    assert sampled(read_scores([run], "system"), RELEVANCE) == []

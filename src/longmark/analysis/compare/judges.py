@@ -2,7 +2,8 @@
 
 Kendall's W over m judges of k systems is Friedman's statistic, corrected for ties, / (m (k - 1)): 1 if all judges order
 the systems alike, 0 if their orders have nothing in common; its p is the chi-squared approximation, which needs three
-systems. Shares of variance are those of `stats.components`. Several runs of one judge are samples of it.
+systems. Shares of variance are those of `stats.components`. The samples of a judge are its several runs, and the
+replies that `run --samples` keeps in the evidence, where a score is their mean.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from scipy.stats import friedmanchisquare
 
 from longmark.report.document import Section
 from longmark.report.tables import Column, Table
+from longmark.scores.files import rows_of, system_of
 from longmark.scores.paired import Scores
 from longmark.stats.components import Components, variance_components
 
 NO_JUDGE = "no judge"
+_ROUNDING = 1e-9
 JUDGES = "Judges"
 
 
@@ -76,7 +79,8 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     questions = [q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)]
     for one, of_run in zip(runs, places, strict=True):
         rows, columns = [of_run[q] for q in questions], [one.systems.index(name) for name in kept]
-        by_judge.setdefault(judges_of(one, [metric]), []).append(one.matrix(metric)[rows][:, columns])
+        samples_of = sampled(one, metric) or [one.matrix(metric)]
+        by_judge.setdefault(judges_of(one, [metric]), []).extend(matrix[rows][:, columns] for matrix in samples_of)
     if len(by_judge) < 2 or len(kept) < 2:
         return None
     samples = min(map(len, by_judge.values()))
@@ -97,6 +101,28 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
         reason = "shares of variance need two questions"
     by_name = {name: tuple(float(mean) for mean in means[:, i]) for i, name in enumerate(by_judge)}
     return Judged(metric, tuple(kept), by_name, len(table), w, p, components, reason)
+
+
+def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
+    """The scores of a run of one judge by sample, each of shape (questions, systems); none if the judge was asked once,
+    or where a score is not the mean of its samples (of several judges, or with a part that no judge gives)."""
+    signatures = [one for of_source in scores.signatures.get(metric, ()) for one in of_source]
+    count = min((int(one.params.get("samples", 1)) for one in signatures), default=1)
+    if count < 2 or any(len(one.models.get("judge", ())) != 1 for one in signatures):
+        return []
+    places = {question: i for i, question in enumerate(scores.questions)}
+    found = np.full((count, len(places), len(scores.systems)), np.nan)
+    for manifest in scores.manifests:
+        for row in rows_of(manifest.folder, []):
+            if row.metric != metric or row.score is None:
+                continue
+            judges = row.evidence.get("judges")
+            shown = [one for one in judges if isinstance(one, dict)] if isinstance(judges, list) else []
+            each = [score for one in shown if "sample" in one and isinstance(score := one.get("score"), int | float)]
+            if len(each) != count or abs(sum(each) / count - row.score) > _ROUNDING:
+                return []
+            found[:, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))] = each
+    return list(found)
 
 
 def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
