@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of
-from tests.report.runs import GRADE, RELEVANCE
+from tests.report.runs import CORRECTNESS, GRADE, RELEVANCE
 
 from longmark.cli import main
 
@@ -88,3 +88,23 @@ def test_a_direction_that_a_run_declares_cannot_be_turned(tmp_path: Path, capsys
     assert code(run(tmp_path, 0), "--lower", RELEVANCE) == 2
     assert f"--lower {RELEVANCE}: the metric has another direction; omit the option" in capsys.readouterr().err
     assert code(csv(tmp_path), "--lower", "toxicity", "--higher", "toxicity") == 2
+
+
+@pytest.mark.parametrize("scored", [0, 2])
+def test_a_system_without_scores_of_a_metric_does_not_pass(
+    tmp_path: Path, scored: int, capsys: pytest.CaptureFixture[str]
+):
+    values = [i / 20 for i in range(20)]
+    systems = {name: {RELEVANCE: values, CORRECTNESS: values} for name in ("base", "new")}
+    systems["new"][CORRECTNESS] = values[:scored] + [None] * (20 - scored)  # type: ignore[list-item]
+    folder = str(run_of(tmp_path / "run", systems))
+    assert code(folder, "--systems", "base,new", "--fail-if-worse") == 3
+    out = capsys.readouterr().out
+    assert f"not tested: {CORRECTNESS}" in out
+    assert f"ok: {RELEVANCE}, new against base" in out
+    assert code(folder, "--systems", "base,new", "--fail-if-worse", "--metrics", RELEVANCE) == 0
+
+
+def test_identical_scores_pass(tmp_path: Path):
+    values = {RELEVANCE: [i / 20 for i in range(20)]}
+    assert code(str(run_of(tmp_path / "run", {"base": values, "new": values})), "--fail-if-worse") == 0

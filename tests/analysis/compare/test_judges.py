@@ -128,7 +128,8 @@ def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
     assert [matrix[place] for matrix in cube] == [one["score"] for one in rows[0].evidence["judges"]]
 
 
-def test_evidence_of_another_form_gives_no_samples(tmp_path):
-    sampled_twice = signed(params={"scoring": "text", "temperature": 0.7, "samples": 2})
-    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, sampled_twice)
+@pytest.mark.parametrize("samples", [2, "two", 10**9, True])
+def test_evidence_and_parameters_of_another_form_give_no_samples(tmp_path, samples):
+    odd = signed(params={"scoring": "text", "temperature": 0.7, "samples": samples})
+    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, odd)
     assert sampled(read_scores([run], "system"), RELEVANCE) == []

@@ -3,7 +3,7 @@
 Without a margin a system is worse if the difference is significant: the p that decides is at most alpha over all pairs
 and metrics. With a margin it is worse if `margin` says so; a difference within the margin passes. A comparison is
 decided if the system is not worse by the margin or more (equivalent, better, non-inferior); anything else is undecided,
-and passes unless a decision is required.
+and passes unless a decision is required. A system that cannot be tested against the first one does not pass.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from longmark.report.format import fixed
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A system against the first on a metric. result: `worse`, `undecided` or `ok`; line: for people."""
+    """A system against the first on a metric. result: `worse`, `undecided`, `not tested` or `ok`; line: for people."""
 
     result: str
     line: str
@@ -30,7 +30,7 @@ def against_first(found: Comparison, *, require_decision: bool = False) -> list[
     if require_decision and not found.margins:
         raise UserError("--require-decision needs a margin: add --margin NUMBER")
     checked = list(_checked(found, require_decision))
-    if not checked:
+    if all(one.result == "not tested" for one in checked):
         if all(metric.facts.higher_is_better is None for metric in found.metrics):
             raise UserError(
                 "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
@@ -43,8 +43,19 @@ def against_first(found: Comparison, *, require_decision: bool = False) -> list[
 def _checked(found: Comparison, require_decision: bool) -> Iterator[Checked]:
     base = found.systems[0]
     conclusions = {(one.metric, one.first, one.second): one for one in found.margins}
+    for name, why in found.left_out:
+        yield Checked("not tested", f"not tested: {name}: {why}")
     for metric in found.metrics:
-        for pair in metric.pairs if metric.facts.higher_is_better is not None else ():
+        if metric.facts.higher_is_better is None:
+            continue
+        pairs = [{pair.first, pair.second} for pair in metric.pairs if pair.p is not None]
+        tested = {name for pair in pairs if base in pair for name in pair}
+        for name in found.systems[1:]:
+            if name not in tested:
+                yield Checked(
+                    "not tested", f"not tested: {metric.metric}, {name} against {base}: too few common scores"
+                )
+        for pair in metric.pairs:
             if base not in (pair.first, pair.second) or pair.p is None:
                 continue
             other, ahead = (pair.second, False) if pair.first == base else (pair.first, True)

@@ -21,6 +21,7 @@ from longmark.scores.paired import Scores
 from longmark.stats.components import Components, variance_components
 
 NO_JUDGE = "no judge"
+MOST_SAMPLES = 1_000  # of a judge, as in `run --samples`
 _ROUNDING = 1e-9
 JUDGES = "Judges"
 
@@ -105,10 +106,15 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
 
 def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     """The scores of a run of one judge by sample, each of shape (questions, systems); none if the judge was asked once,
-    or where a score is not the mean of its samples (of several judges, or with a part that no judge gives)."""
+    where a system answered a question several times, or where a score is not the mean of its samples (of several
+    judges, or with a part that no judge gives)."""
     signatures = [one for of_source in scores.signatures.get(metric, ()) for one in of_source]
-    count = min((int(one.params.get("samples", 1)) for one in signatures), default=1)
-    if count < 2 or any(len(one.models.get("judge", ())) != 1 for one in signatures):
+    counts = {one.params.get("samples") for one in signatures}
+    count = counts.pop() if len(counts) == 1 else None
+    several = any(scores.repeated.get((metric, system)) for system in scores.systems)  # answers to one question
+    if not isinstance(count, int) or not 2 <= count <= MOST_SAMPLES or several:
+        return []
+    if any(len(one.models.get("judge", ())) != 1 for one in signatures):
         return []
     places = {question: i for i, question in enumerate(scores.questions)}
     found = np.full((count, len(places), len(scores.systems)), np.nan)
