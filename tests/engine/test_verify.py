@@ -108,9 +108,10 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes | None, cap
     assert "expected a run folder or a bundle" in capsys.readouterr().err
 
 
-def test_a_damaged_manifest_is_named(run: Path, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("damage", [{"scoring": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}])
+def test_a_damaged_manifest_is_named(run: Path, damage: dict[str, Any], capsys: pytest.CaptureFixture[str]):
     manifest = orjson.loads((run / "manifest.json").read_bytes())
-    del manifest["fixed"]["scoring"]
+    manifest["fixed"] = {name: value for name, value in (manifest["fixed"] | damage).items() if value is not None}
     (run / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert cli.main(["verify", str(run)]) == 2
     assert "manifest.json cannot be read" in capsys.readouterr().err

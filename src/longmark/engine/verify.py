@@ -70,7 +70,7 @@ async def verify(run: Path, cache: CallCache) -> Verification:
     for row in _lines(run / "rows.jsonl", Row.from_json):
         rows.setdefault(row.example_id, {})[row.metric] = row
     client = Client(cache, dry=True)
-    workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest["system"]))  # type: ignore[arg-type]
+    workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
         for n, example in enumerate(_lines(run / "examples.jsonl", Example.from_json)):
             of_example = rows.pop(example.id, {})
@@ -175,7 +175,7 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
         sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
         made = parameters(selected, params)
         return Settings(selected, backends, made, book, scoring, seed, domain, **sampling), gone
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 
 
