@@ -24,9 +24,9 @@ import time
 from pathlib import Path
 
 import orjson
-from bench import bare
 
 import longmark
+from bench import bare
 
 QUESTION = "Is the levee at the bend safe for another thirty years?"
 

@@ -19,9 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import hostile_answers
-
 import longmark
+from bench import hostile_answers
 
 
 @dataclass(frozen=True)

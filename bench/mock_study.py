@@ -168,7 +168,21 @@ def _score_study(work: Path, out: Path, labels: Path, longmark: Any) -> None:
             *("--reranker", f"rank{at}", "--lm", f"P=lm-p{at}", "--lm", f"Q=lm-q{at}"),
         ]
         longmark("rag", "index", notes, "--out", work / "idx", "--quiet")
-        words = ("score-study", "--out", out, "--index", work / "idx", "--n", "10", "--seed", "3", *models, "--quiet")
+        words = (
+            "score-study",
+            "--out",
+            out,
+            "--index",
+            work / "idx",
+            "--n",
+            "10",
+            "--domain",
+            "hazards",
+            "--seed",
+            "3",
+            *models,
+            "--quiet",
+        )
         longmark(*words)
         chance = random.Random(4)
         lines = []

@@ -212,6 +212,30 @@ def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(longmark: C
     assert not Path("out").exists()
 
 
+def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_path: Path):
+    """.7 EM + .3 judge >= .5 needs EM for (.5 - .3) / .7 = 29 % of the answers."""
+    rows = [{"example_id": str(n), "metric": "ccrs.answer_correctness", "score": 0.2} for n in range(3)]
+    write_jsonl(tmp_path / "r.jsonl", rows)
+    report = ("report", "r.jsonl", "--out", "page.html", "--bounds", "ccrs.answer_correctness=0:1", "--fail-under")
+    done = longmark(*report, "ccrs.answer_correctness>=0.5")
+    assert "only exact matches get above 0.3" in done.err
+    assert "At least 29% of the answers must equal their reference" in done.err
+    assert longmark(*report, "ccrs.answer_correctness>=0.3").err == ""
+    assert longmark(*report, "ccrs.answer_correctness<=0.5").err == ""
+    run = ("run", "given.jsonl", "--metrics", "ccrs.answer_correctness", "--judge", "m@http://127.0.0.1:9/v1")
+    weight = ("--param", "ccrs.answer_correctness.weight=0.5", "--dry-run", "--fail-under")
+    assert longmark(*run, *weight, "ccrs.answer_correctness>=0.5").err == ""
+    assert "above 0.5 on" in longmark(*run, *weight, "ccrs.answer_correctness>=0.6").err
+
+
+@pytest.mark.parametrize("condition", ["a.b=0.5", "a.c>=0.5", "a.b>=2"])
+def test_a_report_refuses_a_condition_before_it_writes_its_page(longmark: Command, tmp_path: Path, condition: str):
+    write_jsonl(tmp_path / "r.jsonl", [{"example_id": str(n), "metric": "a.b", "score": 0.2} for n in range(3)])
+    done = longmark("report", "r.jsonl", "--out", "p.html", "--bounds", "a.b=0:1", "--fail-under", condition)
+    refused(done, "--fail-under")
+    assert not (tmp_path / "p.html").exists()
+
+
 def test_expected_scoring_is_fixed_for_a_folder(longmark: Command):
     with serve() as server:
         assert longmark(*judged(server, "--scoring", "expected")).code == 0
@@ -251,9 +275,12 @@ def test_prompts_from_a_folder_are_sent_and_named(longmark: Command):
     Path("own").mkdir()
     Path("own", f"{QR}.txt").write_text("Wie gut passt die Antwort? Eine Zahl von 0 bis 100.", encoding="utf-8")
     with serve(reply="80") as server:
+        refused(longmark(*judged(server, "--prompts", "own")), f"add {QR}.reasons.txt", "or --no-reasons")
+        assert server.counts["requests"] == 0
+        Path("own", f"{QR}.txt").rename(Path("own", f"{QR}.reasons.txt"))
         assert longmark(*judged(server, "--prompts", "own")).code == 0
         assert server.requests[0][2]["messages"][1]["content"].endswith("Eine Zahl von 0 bis 100.")
-        refused(longmark(*judged(server)), "other settings", f"prompts.{QR}")
+        refused(longmark(*judged(server)), "other settings", f"prompts.{QR}.reasons")
         Path("own", "ccrs.question_relevanc.txt").write_text("x")
         refused(longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance")
         refused(longmark(*judged(server, "--prompts", "nowhere")), "the folder does not exist")
@@ -278,6 +305,26 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
 
 
 # Input -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "text"),
+    [
+        ("--judge", "longmark.yaml", "models: {m: {model: 3}}"),
+        ("--judge", "longmark.yaml", "models: ["),
+        ("--metrics", "own.yaml", "name: own"),
+        ("--domain", "own.yaml", "- a"),
+    ],
+)
+def test_mistakes_in_a_file_of_settings_are_no_bad_records(longmark: Command, option: str, file: str, text: str):
+    write_jsonl(Path("good.jsonl"), records(1))
+    Path(file).write_text(text)
+    asks = option == "--judge"
+    words = {"--metrics": "ccrs" if asks else "score.readability", option: "m" if asks else file}
+    done = longmark("run", "good.jsonl", "--out", "run", *(word for pair in words.items() for word in pair))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"{file}:1: ")
+    assert "--skip-bad" not in done.err
 
 
 def test_a_bad_record_is_one_line_with_its_place(longmark: Command):

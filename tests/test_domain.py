@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from longmark.domain import BUILT_IN, Domain, fill, load, places
+import longmark
+from longmark.domain import BUILT_IN, Domain, fill, load, named, places
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import DEFAULT_DOMAIN
 
 GARDENS = Path(__file__).parents[1] / "examples" / "domain-gardens.yaml"
@@ -328,3 +332,33 @@ def test_the_domain_that_is_not_parsed_has_the_name_and_hash_of_the_file():
     built_in = load()
     assert (DEFAULT_DOMAIN.name, DEFAULT_DOMAIN.hash) == (built_in.name, built_in.hash)
     assert DEFAULT_DOMAIN.slots == built_in.slots
+
+
+def test_no_domain_is_assumed_and_hazards_names_the_built_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert load("hazards") is load()
+    with pytest.raises(UserError, match="--domain gardens: there is no such file; the one built-in domain is hazards"):
+        load("gardens")
+    with pytest.raises(UserError, match="--domain is missing: it is read; add --domain hazards for"):
+        named(None, "it is read")
+    assert named("hazards", "it is read") is load()
+
+
+def test_a_run_asks_for_a_domain_and_a_folder_from_before_is_resumed_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    given = [{"id": "a", "question": "q", "answer": ""}]
+
+    def run(metrics: str, **more: Any) -> Any:
+        judge = FakeChat("{}")
+        return longmark.run(given, metrics, judges=judge, embedder=FakeEmbedder(), out=tmp_path / "r", **more)
+
+    both = "score.specificity,score.answer_relevance"
+    with pytest.raises(UserError, match=r"score\.specificity and score\.answer_relevance look for"):
+        run(both)
+    assert not (tmp_path / "r").exists()
+    assert len(list(run(both, domain="hazards").rows())) == 7
+    assert run(both, domain="hazards").changes.kept_rows == 7
+    fixed = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))["fixed"]
+    assert fixed["domain"] == f"{DEFAULT_DOMAIN.name} {DEFAULT_DOMAIN.hash}"  # as folders from before it was named

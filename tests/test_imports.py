@@ -29,12 +29,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("models.handles", "models.rerank_embedded"),  # the client with the prompts; a backend that asks by a prompt
     ("models.registry",),  # every backend by its name
     ("metric",),
-    ("judge", "text"),
+    ("judge", "judged", "text"),
     ("metrics", "rag", "datasets"),
     ("engine",),
     ("testing",),
     ("analysis.studies",),
-    ("demo",),
+    ("demo", "api"),
     ("cli", "__main__"),
 )
 SIDE: tuple[tuple[str, ...], ...] = (
@@ -45,7 +45,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis.metaeval", "analysis.power"),
     ("analysis.metrics_study",),
     ("analysis.studies",),
-    ("demo",),
+    ("demo", "api"),
     ("cli", "__main__"),
 )
 # records <- scores <- stats <- report <- analysis <- cli; a study runs the engine too
@@ -61,6 +61,7 @@ NEED_ARRAYS = (
     "scores.paired",
     "stats.",
     "analysis.",
+    "demo.page",
 )  # what only the extra `stats` runs may import NumPy and SciPy as a module
 ARRAYS = frozenset({"numpy", "scipy"})
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from longmark import judge
+from longmark import judge, judged
 from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.models.protocols import ChatReply, TokenLogprobs
@@ -25,7 +25,7 @@ def asked(model: FakeChat, reader: judge.Reader[Any]) -> judge.Verdict[Any]:
 
 
 def scored(*judges: FakeChat) -> Score:
-    return call(lambda models: judge.judged_score(models, PROMPTS, {"answer": "Paris."}), judge=judges)
+    return call(lambda models: judged.judged_score(models, PROMPTS, {"answer": "Paris."}), judge=judges)
 
 
 def read(reader: judge.Reader[Any], text: str, **more: Any) -> Any:
@@ -261,7 +261,7 @@ def test_a_reply_without_log_probabilities_is_unsupported():
     assert raised.value.status == "unsupported"
 
 
-PROMPTS = judge.ScorePrompts(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
+PROMPTS = judged.ScorePrompts(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
 
 
 def test_several_judges_are_averaged_and_each_is_shown():

@@ -76,7 +76,7 @@ def columns(longmark: Command) -> Done:
 
 def profiles(longmark: Command) -> Done:
     write_jsonl(Path("a.jsonl"), [{"id": "1", "question": "Q?", "profile": {f"hazard{HOSTILE}": f"flood{HOSTILE}"}}])
-    return longmark("vary", "a.jsonl", "--out", "b.jsonl", "--variants", f"hazard{HOSTILE}")
+    return longmark("vary", "a.jsonl", "--out", "b.jsonl", "--variants", f"hazard{HOSTILE}", "--domain", "hazards")
 
 
 def documents(longmark: Command) -> Done:

@@ -199,7 +199,9 @@ class Wire(asyncio.Protocol):
             self.server.end(key, "dropped")
             self.close()
         else:
-            status, reply = reply_for(path, orjson.loads(body) if body else {}, body, fault, settings.quirks)
+            status, reply = reply_for(
+                path.partition("?")[0], orjson.loads(body) if body else {}, body, fault, settings.quirks
+            )
             if fault in ("truncated", "cut"):
                 half = reply[: len(reply) // 2]
                 self.finish(key, status, half, length=len(reply) if fault == "cut" else None)

@@ -35,11 +35,15 @@ DIMENSIONS = 16
 class Quirks:
     """How this endpoint differs from OpenAI's.
 
-    reply: what every chat reply says (None: a number from 0 to 100 from a hash of the request). json_schema,
+    reply: what every chat reply says, the score of one with a reason among them (None: a number from 0 to 100 from
+    a hash of the request). json_schema,
     logprobs, seed, temperature: whether the parameter is taken. completion_tokens: `max_tokens` is refused in
     favour of `max_completion_tokens`. rerank: the form of the reply: jina, cohere, tei, vllm, voyage. base64:
     embeddings in base64 are given. batch: most inputs in one request. tokenize: /tokenize is there. window: the
     most tokens of a prompt with its reply, refused in vLLM's words, and of a text to embed, refused in TEI's.
+    thinks: tokens that the model thinks before it answers; shown: where: reasoning_content, reasoning (members of the
+    message), tags, closing (in the text, between tags or before the closing one alone), nowhere. longest: the most
+    tokens of a reply. version, fingerprint: what replies report (None: the name in the request, and nothing).
     """
 
     reply: str | None = None
@@ -53,6 +57,11 @@ class Quirks:
     batch: int = 2048
     tokenize: bool = True
     window: int | None = None
+    thinks: int = 0
+    shown: str = "reasoning_content"
+    longest: int | None = None
+    version: str | None = None
+    fingerprint: str | None = None
 
 
 def reply_for(path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks) -> tuple[int, bytes]:
@@ -92,10 +101,12 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
         told = "Unsupported parameter: 'max_tokens' is not supported with this model."
         raise _refuse(f"{told} Use 'max_completion_tokens' instead.", "max_tokens")
     prompt = sum(len(m["content"]) for m in request["messages"]) // 4 + 3
-    wanted = request.get("max_tokens", 0)
+    wanted = request.get("max_completion_tokens", request.get("max_tokens", 0))
     if quirks.window is not None and prompt + wanted > quirks.window:
         told = f"'max_tokens' or 'max_completion_tokens' is too large: {wanted}. This model's maximum context length "
         raise _refuse(f"{told}is {quirks.window} tokens and your request has {prompt} input tokens", code="400")
+    if quirks.longest is not None and wanted > quirks.longest:
+        raise _refuse(f"max_tokens must be less than or equal to {quirks.longest}", "max_tokens", "invalid_value")
     if fault == "filtered":
         raise _refuse("The response was filtered by the content management policy", code="content_filter")
     if fault == "no_choices":
@@ -112,26 +123,46 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
         finish = "length"
     elif request.get("response_format"):
         schema = request["response_format"]["json_schema"]["schema"]
-        message["content"] = orjson.dumps(minimal(schema, number % 101, schema)).decode()
+        said = minimal(schema, number % 101, schema)
+        if quirks.reply is not None and "score" in schema.get("properties", {}):
+            said = said | {"score": int(quirks.reply)} if quirks.reply.isdigit() else quirks.reply
+        message["content"] = said if isinstance(said, str) else orjson.dumps(said).decode()
     elif request.get("logprobs"):
         logprobs = _token_logprobs(request, number, quirks.reply)
         message["content"] = logprobs["content"][0]["token"]
     else:
         message["content"] = quirks.reply if quirks.reply is not None else str(number % 101)
+    if quirks.thinks:
+        finish = _think(message, wanted, quirks)
+    written = min(wanted, quirks.thinks + 2) if quirks.thinks else 2
     return orjson.dumps(
         {
             "id": "chatcmpl-1",
             "object": "chat.completion",
-            "model": request["model"],
+            "model": quirks.version or request["model"],
+            **({"system_fingerprint": quirks.fingerprint} if quirks.fingerprint else {}),
             "choices": [{"index": 0, "message": message, "logprobs": logprobs, "finish_reason": finish}],
             "usage": {
                 "prompt_tokens": prompt,
-                "completion_tokens": 2,
-                "total_tokens": prompt + 2,
+                "completion_tokens": written,
+                "total_tokens": prompt + written,
                 "prompt_tokens_details": {"cached_tokens": prompt // 2},
             },
         }
     )
+
+
+def _think(message: dict[str, Any], limit: int, quirks: Quirks) -> str:
+    """Puts thinking before the answer of a message, a word a token, cut off at the limit; the finish reason."""
+    words = [f"hm{n}" for n in range(min(limit, quirks.thinks))]
+    thought, answer, cut = " ".join(words), message["content"], limit < quirks.thinks + 2
+    message["content"] = None if cut else answer
+    if quirks.shown in ("reasoning_content", "reasoning"):
+        message[quirks.shown] = thought
+    elif quirks.shown != "nowhere":
+        opening = "<think>\n" if quirks.shown == "tags" else ""
+        message["content"] = f"{opening}{thought}" if cut else f"{opening}{thought}\n</think>\n\n{answer}"
+    return "length" if cut else "stop"
 
 
 def _token_logprobs(request: dict[str, Any], number: int, reply: str | None) -> dict[str, Any]:

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from longmark.analysis.compare import compare as compare
     from longmark.analysis.metaeval import metaeval as metaeval
     from longmark.analysis.metrics_study import metrics_study as metrics_study
-    from longmark.engine.run import run as run
+    from longmark.api import run as run
     from longmark.records import Example as Example
     from longmark.records import Row as Row
 
 _LAZY = {
-    "run": "longmark.engine.run",
+    "run": "longmark.api",
     "compare": "longmark.analysis.compare",
     "metaeval": "longmark.analysis.metaeval",
     "metrics_study": "longmark.analysis.metrics_study",

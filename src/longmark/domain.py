@@ -1,8 +1,9 @@
 """What a domain is: the profile of a question, the tables it is drawn from, and what SCORE looks for in an answer.
 
 A domain is one YAML file. Hazards, the domain of SCORE (Shomee et al. 2026), comes with longmark
-(`domains/hazards.yaml`); any other is a file of the same form (`--domain FILE.yaml`), and the questions, the variants
-and every metric of the family follow it. A wrong file raises `BadInput` with one line for each mistake.
+(`domains/hazards.yaml`, `--domain hazards`); any other is a file of the same form (`--domain FILE.yaml`), and the
+questions, the variants and every metric of the family follow it. None is assumed. A wrong file raises `BadInput` with
+one line for each mistake.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
-from longmark.errors import BadInput, UnknownName
+from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import yaml_file
 from longmark.records.files import at
 from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 
+NATURAL_HAZARDS = "hazards"
 BUILT_IN = Path(__file__).parent / "domains" / "hazards.yaml"
 PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has it
 
@@ -209,11 +211,25 @@ def fill(template: str, profile: Mapping[str, str]) -> str:
 
 
 def load(path: str | Path | None = None) -> Domain:
-    """The domain of a YAML file; None: the built-in one, hazards.
+    """The domain of a YAML file; None and `hazards`: the built-in one, hazards (`./hazards` is a file).
 
     UserError if the file cannot be read; BadInput with a line `file:line: where: what` for each mistake in it.
     """
-    return _built_in() if path is None else _load(Path(path))
+    if path is None or str(path) == NATURAL_HAZARDS:
+        return _built_in()
+    if not (path := Path(path)).suffix and not path.exists():
+        raise UserError(f"--domain {path}: there is no such file; the one built-in domain is {NATURAL_HAZARDS}")
+    return _load(path)
+
+
+def named(path: str | Path | None, why: str) -> Domain:
+    """The domain that was named, as `load` reads it. why: what needs one, for the UserError where none was named."""
+    if path is None:
+        raise UserError(
+            f"--domain is missing: {why}; add --domain {NATURAL_HAZARDS} for questions on natural hazards, or --domain "
+            "FILE.yaml for a domain of your own"
+        )
+    return load(path)
 
 
 @cache
@@ -224,7 +240,9 @@ def _built_in() -> Domain:
 def _load(path: Path) -> Domain:
     source = yaml_file.load(path, "--domain")
     if source.root is None or not isinstance(source.content, dict):
-        raise BadInput([at(path, 1, f"expected a domain (name, title, slots, …), found {found(source.content)}")])
+        raise BadInput(
+            [at(path, 1, f"expected a domain (name, title, slots, …), found {found(source.content)}")], skippable=False
+        )
     try:
         domain = Domain.model_validate(source.content)
     except ValidationError as error:

@@ -41,10 +41,11 @@ class UserError(LongmarkError):
 
 
 class BadInput(UserError):
-    """Unreadable records. lines: messages `file:line: field: what was expected`, for the first of them; total: the
-    number of bad records."""
+    """Unreadable records, or mistakes in a file of settings. lines: messages `file:line: field: what was expected`, for
+    the first of them; total: the number of all; skippable: they are records, which --skip-bad can skip."""
 
-    def __init__(self, lines: Sequence[str], total: int | None = None) -> None:
+    def __init__(self, lines: Sequence[str], total: int | None = None, *, skippable: bool = True) -> None:
+        self.skippable = skippable
         self.lines = tuple(lines)
         self.total = len(self.lines) if total is None else total
         rest = self.total - len(self.lines)
@@ -93,6 +94,7 @@ class ModelError(LongmarkError):
     status: of the rows that need the reply. retryable: another attempt may succeed. http_status: None if there was no
     response. retry_after: seconds that the server asked to wait, or None.
     billed: the endpoint may have billed the attempt; tokens: the `Tokens` that it counted, None: not known.
+    sent: a request was sent; it was not if it was known beforehand that the model cannot serve it.
     """
 
     status = "model_error"
@@ -103,11 +105,17 @@ class ModelError(LongmarkError):
         self.http_status = http_status
         self.retry_after = retry_after
         self.billed = False
+        self.sent = True
         self.tokens: Any = None
 
     def with_bill(self, tokens: Any = None) -> Self:
         """This error, of an attempt that the endpoint may have billed."""
         self.billed, self.tokens = True, tokens
+        return self
+
+    def unsent(self) -> Self:
+        """This error, of a request that was not sent: it counts as none."""
+        self.sent = False
         return self
 
 

@@ -3,10 +3,7 @@
 A judge may quote the answer, and an answer may contain any verdict. So a number or a label must be the complete reply,
 or be in its last line in the form that the reader describes. A truncated reply is not a verdict. After an unreadable
 reply the judge is asked once more, with the error. If the second reply is unreadable too, `NoScore` has both as
-evidence.
-
-`judged_metric` declares a metric whose score is one verdict: a number from 0 to 100, or an expected value over one
-token.
+evidence. `longmark.judged` makes scores of verdicts.
 """
 
 from __future__ import annotations
@@ -21,10 +18,10 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from longmark.errors import NoScore, Unsupported
-from longmark.metric import Bounds, Metric, NoParams, Score
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.keys import redact_reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message
+from longmark.models.thinking import split
 from longmark.prompts import Prompt
 from longmark.records import Example
 
@@ -34,6 +31,7 @@ Structure = TypeVar("Structure", bound=BaseModel)
 
 TEMPERATURE = 0.0  # of a prompt that is sent once
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
+_SHOWN = 500  # characters of thinking, its last ones, in the evidence of a reply without an answer
 _LEAST_MASS = 0.5  # of the probability, on the offered tokens: with less, the judge meant to reply something else
 
 
@@ -59,13 +57,15 @@ class Verdict(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class Reader(Generic[T]):
     """How a verdict is read from a reply. read raises `Unreadable`. again reads the second reply, None: as the first.
-    The other fields are settings of the request."""
+    The other fields are settings of the request. needs_logprobs: False for a reader that does without
+    log-probabilities where a judge gives none."""
 
     read: Callable[[ChatReply], T]
     max_tokens: int
     logprobs: int = 0
     schema: dict[str, Any] | None = None
     again: Callable[[ChatReply], T] | None = None
+    needs_logprobs: bool = True
 
     def then(self, step: Callable[[T], U]) -> Reader[U]:
         """This reader with another step, which may raise `Unreadable`."""
@@ -104,18 +104,31 @@ async def ask(
         schema=reader.schema,
     )
     if reader.logprobs and judge.model.capabilities.logprobs == 0:
-        raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
+        if reader.needs_logprobs:
+            raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
+        request = replace(request, logprobs=0)
     replies: list[str] = []
     read = reader.read
     while True:
-        reply = await judge.chat(request)
+        try:
+            reply = await judge.chat(request)
+        except Unsupported:
+            if reader.needs_logprobs or not request.logprobs:
+                raise
+            request = replace(request, logprobs=0)
+            continue
         replies.append(reply.text)
         shown = {"model": judge.name, "prompt": prompt.id, "replies": list(replies)}
         if reply.refusal is not None or reply.finish == "content_filter":
             why = reply.refusal or "its content filter stopped the reply"
             raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
-        if reader.logprobs and not reply.logprobs and reply.text:
+        if reader.logprobs and reader.needs_logprobs and (reply.thinking or split(reply.text).thinking):
+            reason = f"{judge.name} thinks before its answer, so its first token is no verdict: use --scoring text."
+            raise NoScore("unsupported", reason, shown)
+        if reader.logprobs and reader.needs_logprobs and not reply.logprobs and reply.text:
             raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
+        if (cut := _cut_while_thinking(judge, reply)) is not None:
+            raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
         try:
             return Verdict(read(reply), judge.name, prompt.id, tuple(replies))
         except Unreadable as error:
@@ -132,9 +145,23 @@ async def ask(
             request, read = replace(request, messages=request.messages + more), reader.again or reader.read
 
 
+def _cut_while_thinking(judge: ChatHandle, reply: ChatReply) -> str | None:
+    """Why a reply has no answer, where its limit ended it while the model was thinking; else None. To ask again would
+    cost as much and end in the same way."""
+    at_endpoint = hasattr(judge.model, "reply_limit")
+    if not reply.cut_while_thinking or not (at_endpoint or reply.thinking or reply.text.strip()):
+        return None
+    after = f" after {reply.tokens.completion:,} tokens" if reply.tokens and reply.tokens.completion else ""
+    remedy = (
+        "set a larger thinking_tokens for it in longmark.yaml, or reduce its thinking, then use --retry unparsable"
+        if at_endpoint
+        else "use a model that does not think, or one at an endpoint"
+    )
+    return f"The reply of {judge.name} was cut off{after}, while it was thinking, before its answer: {remedy}."
+
+
 # Readers ---------------------------------------------------------------------------------------------------------
 
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*100)?\.?"
 _ALONE = re.compile(rf"\A[*`\s]*{_NUMBER}[*`\s]*\Z")
 _LABELLED = re.compile(rf"\A[*`\s]*score[*`\s]*[:=][*`\s]*{_NUMBER}[*`\s]*\Z", re.IGNORECASE)
@@ -146,11 +173,11 @@ def _text(reply: ChatReply) -> str:
     """The text of a reply without its thinking. Unreadable if it was truncated, is empty or has only thinking."""
     if reply.finish == "length":
         raise Unreadable("it was cut off before its end")
-    text = _THINKING.sub("", reply.text).strip()
+    text = split(reply.text).answer.strip()
+    if not text and (reply.thinking or reply.text.strip()):
+        raise Unreadable("it has only thinking, and no verdict behind it")
     if not text:
         raise Unreadable("it was empty")
-    if text.startswith("<think>"):
-        raise Unreadable("its thinking has no end, so no verdict stands behind it")
     return text
 
 
@@ -270,129 +297,10 @@ def expected(values: Mapping[str, float]) -> Reader[Graded]:
 YES_NO = expected({"yes": 1.0, "no": 0.0})
 DIGITS = expected({str(digit): digit / 9 for digit in range(10)})
 PERCENT = number(0, 100)
-_HUNDREDTHS: Reader[Graded] = PERCENT.then(lambda percent: (percent / 100, {}))
+HUNDREDTHS: Reader[Graded] = PERCENT.then(lambda percent: (percent / 100, {}))
 
 
-# Scores -----------------------------------------------------------------------------------------------------------
-
-_NUMBER_FORM = "Reply with one whole number from 0 to 100 and nothing else."
-_YES_NO_FORM = "Reply with one word, yes or no, and nothing else."
-_DIGIT_FORM = "Reply with one digit from 0 to 9 and nothing else."
-_FIELDS = {"question": "question", "answer": "answer", "context": "contexts", "reference": "references"}  # of inputs
-
-
-@dataclass(frozen=True)
-class ScorePrompts:
-    """The two prompts of a judge's score: `text` asks for a number (or what `number` reads; a number from 0 to 100 is
-    divided by 100), `expected` for one token, which `token` reads (`YES_NO` or `DIGITS`)."""
-
-    text: Prompt
-    expected: Prompt
-    token: Reader[Graded]
-    number: Reader[Graded] = _HUNDREDTHS
-
-
-def score_prompts(
-    name: str, inputs: tuple[str, ...], *, number: str, yes_no: str = "", digit: str = ""
-) -> ScorePrompts:
-    """The prompts NAME and NAME.expected from the text of each task; the form of the reply is added here.
-
-    number: the task for a number from 0 to 100. yes_no or digit, one of them: the task for the probability of yes, or
-    for a digit from 0 to 9 (its expected value is divided by 9).
-    """
-    task, form, token = (digit, _DIGIT_FORM, DIGITS) if digit else (yes_no, _YES_NO_FORM, YES_NO)
-    return ScorePrompts(
-        Prompt(name, inputs, f"{number}\n{_NUMBER_FORM}"), Prompt(f"{name}.expected", inputs, f"{task}\n{form}"), token
-    )
-
-
-async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[str, str]) -> Score:
-    """A judge's score, in [0, 1] unless the prompts have another scale; of several judges, and of several samples of
-    each, the mean. The evidence has the verdict of each.
-
-    With `text` scoring the number is divided by 100; with `expected` it is the expected value over one token. Raises
-    NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
-    another metric.
-    """
-    by_text = models.scoring == "text"
-    prompt, reader = (prompts.text, prompts.number) if by_text else (prompts.expected, prompts.token)
-    scores: list[float] = []
-    shown: list[dict[str, Any]] = []
-    first = models.seed * models.samples if models.temperature else 0  # another seed, other samples
-    for judge, k in ((judge, k) for judge in models.judges for k in range(models.samples)):
-        try:
-            verdict = await ask(models, judge, prompt, inputs, reader, Sampling(models.temperature, first + k))
-        except NoScore as unscored:
-            unscored.evidence = {"judges": [*shown, unscored.evidence]}
-            raise
-        except Unsupported as error:
-            raise NoScore("unsupported", str(error), {"judges": shown}) from None
-        score, more = verdict.value
-        scores.append(score)
-        sample = {"sample": first + k} if models.samples > 1 else {}
-        shown.append({**verdict.evidence(), **more, **sample, "score": score})
-    return Score(math.fsum(scores) / len(scores), {"judges": shown})
-
-
-Combine = Callable[[Score, Example, str, Any], Score]
-
-
-def judged_metric(
-    prompts: ScorePrompts,
-    *,
-    empty_answer: Score | None = None,
-    params: type = NoParams,
-    combine: Combine | None = None,
-    bounds: Bounds = (0, 1),
-    higher_is_better: bool = True,
-) -> Metric:
-    """The declaration of a metric whose score is `judged_score`, within bounds.
-
-    It needs the fields of the example that its prompts show. If they show the reference, each reference is judged
-    separately and the best score counts; of several references, the evidence names its reference. Cost: one call
-    for each judge and reference.
-
-    empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
-    metric's score from (the judge's score, example, reference, parameters).
-    """
-    inputs = prompts.text.inputs
-
-    async def score(example: Example, models: Models, params: Any) -> Score:
-        if is_empty(example):
-            if empty_answer is None:
-                raise NoScore("undefined", "The answer is empty.")
-            return empty_answer
-        texts = {"answer": example.answer or "", "question": example.question or ""}
-        texts["context"] = numbered(context.text for context in example.contexts)
-        scores: list[Score] = []
-        references = example.references if "reference" in inputs else ("",)
-        for reference in references:
-            judged = await judged_score(models, prompts, {**texts, "reference": reference})
-            scores.append(combine(judged, example, reference, params) if combine else judged)
-        if len(scores) == 1:
-            return scores[0]
-        best = (max if higher_is_better else min)(
-            range(len(scores)), key=lambda i: scores[i].value
-        )  # the first of equals
-        compared = {"reference": references[best], "scores_by_reference": [score.value for score in scores]}
-        return Score(scores[best].value, {**compared, **scores[best].evidence})
-
-    def calls(example: Example, _params: Any, judges: int) -> int:
-        if is_empty(example):
-            return 0
-        return judges * (len(example.references) if "reference" in inputs else 1)
-
-    return Metric(
-        score,
-        needs=tuple(field for name, field in _FIELDS.items() if name in inputs),
-        bounds=bounds,
-        higher_is_better=higher_is_better,
-        models=("judge",),
-        prompts=(prompts.text, prompts.expected),
-        params=params,
-        calls=calls,
-        judged=True,
-    )
+# Of an example -----------------------------------------------------------------------------------------------------
 
 
 def numbered(passages: Iterable[str]) -> str:

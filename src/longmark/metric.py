@@ -24,10 +24,12 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A number and its evidence: what a reader needs to check it (JSON types only)."""
+    """A number and its evidence: what a reader needs to check it (JSON types only). automatic: it follows from a rule
+    for answers that no judge is asked about (an empty one, say), in a metric whose other scores are judged."""
 
     value: float
     evidence: dict[str, Any] = field(default_factory=dict)
+    automatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,16 @@ class Metric:
     higher_is_better  None: neither direction is better
     scores            for several scores of one computation: part of the name -> declaration, in place of bounds and
                       higher_is_better ("": the metric's own name); or a function of the domain
-    models            the roles it calls: judge, generator, embedder, reranker, lm
+    models            the roles it can call: judge, generator, embedder, reranker, lm, checker
+    optional          those of them that need no model: an example that needs one is then unscored
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter
     calls             (example, params, number of judges) -> the greatest number of model calls for an example
+    checks            (example, params) -> those of the calls that the checker takes: none where it is no model
+    shares            example -> text -> calls that every metric makes for that text alike (claims): of several metrics
+                      on one example, only the first one sends them
     judged            its score is read from a judge's reply, by `--scoring`
+    reasons           whether its judges give reasons where the run does not say; None: as other metrics
     variants          it runs on variants of questions, not on the originals
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
@@ -78,10 +85,14 @@ class Metric:
     higher_is_better: bool | None = True
     scores: ScoreSpecs | Callable[[Domain], ScoreSpecs] | None = None
     models: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
     calls: Callable[[Example, Any, int], int] = lambda _example, _params, _judges: 0
+    checks: Callable[[Example, Any], int] = lambda _example, _params: 0
+    shares: Callable[[Example], Mapping[str, int]] = lambda _example: {}
     judged: bool = False
+    reasons: bool | None = None
     variants: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True

@@ -26,12 +26,14 @@ INPUT_ORDER = ("context", "answer", "reference", "question")
 class Prompt:
     """id: dotted, unique. inputs: names of the texts it shows, put in `INPUT_ORDER` (others follow as given).
     text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign). optional: fields that an own text
-    may use, though ours does not."""
+    may use, though ours does not. use: of a judged score, which way of asking needs it (`text`, `reasons`, `expected`,
+    `reason`); "": every way."""
 
     id: str
     inputs: tuple[str, ...]
     text: str
     optional: frozenset[str] = frozenset()
+    use: str = ""
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -136,3 +138,17 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     if wrong:
         raise UserError("\n".join(f"--prompts {folder}: {line}" for line in wrong))
     return PromptBook(replaced)
+
+
+def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
+    """Writes each prompt as ID.txt, the form that `from_folder` reads. UserError where a file exists (nothing is
+    replaced) or cannot be written."""
+    paths = {folder / f"{prompt.id}.txt": prompt for prompt in prompts}
+    if there := [path.name for path in paths if path.exists()]:
+        raise UserError(f"--out {folder}: {', '.join(there)} exist; move them, or name another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, prompt in paths.items():
+            path.write_text(prompt.text.strip() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--out {folder}: cannot be written ({error.strerror})") from None

@@ -21,6 +21,7 @@ from longmark.domain import Domain, load
 from longmark.engine.run import finish
 from longmark.errors import NoScore, UnknownName, UserError
 from longmark.metric import Metric
+from longmark.models import ROLES
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
@@ -28,6 +29,7 @@ from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook
 from longmark.records import Example
+from longmark.text.entailment import named_checker
 
 __all__ = [
     "FakeChat",
@@ -48,7 +50,8 @@ T = TypeVar("T")
 class Options(TypedDict, total=False):
     """The models by role, and the settings of the run that the metric sees. All are optional.
 
-    judge: one model or several, a fake or a name. scoring: `text` or `expected`. domain: None is the built-in one.
+    judge: one model or several, a fake or a name. scoring: `text` or `expected`. reasons: whether judges give reasons
+    (default: False). domain: None is the built-in one.
     cache: a file for the calls, kept afterwards; without it they are in a temporary file.
     """
 
@@ -57,7 +60,9 @@ class Options(TypedDict, total=False):
     embedder: Name
     reranker: Name
     lm: Name
+    checker: Name
     scoring: str
+    reasons: bool
     seed: int
     domain: Domain | None
     prompts: PromptBook
@@ -131,7 +136,8 @@ async def open_models(**options: Unpack[Options]) -> AsyncIterator[Models]:
             raise UnknownName("option", name, Options.__annotations__)
     judge = options.get("judge", ())
     judges = list(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
-    others: dict[str, Any] = {role: options.get(role) for role in ("generator", "embedder", "reranker", "lm")}
+    others: dict[str, Any] = {role: options.get(role) for role in ROLES[1:]}
+    others["checker"] = named_checker(others["checker"])
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         cache = CallCache(options.get("cache") or Path(folder) / "calls.sqlite")
         opener = Registry(cache)
@@ -144,6 +150,7 @@ async def open_models(**options: Unpack[Options]) -> AsyncIterator[Models]:
                 options.get("scoring", "text"),
                 options.get("seed", 0),
                 options.get("domain") or load(),
+                reasons=options.get("reasons", False),
             )
         finally:
             given = [("judge", judge) for judge in judges] + list(others.items())

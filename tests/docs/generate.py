@@ -26,8 +26,10 @@ def page() -> str:
     """The whole of docs/metrics.md."""
     parts = [_HEAD]
     for family, members in groupby(names(), key=lambda name: name.split(".")[0]):
-        parts.append(f"## {family}\n\n{docstring(f'{family}.__init__')}\n")
-        parts += [_section(name) for name in members]
+        parts.append(f"## {family}\n")
+        own = list(members)
+        parts += [] if own == [family] else [f"{docstring(f'{family}.__init__')}\n"]
+        parts += [_section(name) for name in own]
     return "\n".join(parts)
 
 

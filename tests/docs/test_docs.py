@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ def test_a_reason_is_given_for_what_is_not_run():
         for block in blocks(page, ROOT)
         if block.language in RUN_HERE and block.mark == "not run"
     ]
-    assert len(left_out) <= 8, [block.place for block in left_out]
+    assert len(left_out) <= 9, [block.place for block in left_out]
 
 
 def test_the_pages_of_the_metrics_are_what_is_generated():
@@ -139,6 +140,14 @@ def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = [page.name for page in PAGES if page.parent.name == "docs" and page.name != "index.md"]
     assert [name for name in pages if f"]({name})" not in index] == []
+
+
+def test_the_readme_names_every_extra_and_every_family_of_metrics():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]:
+        assert f"| `{extra}` |" in readme, extra
+    for family in {name.split(".")[0] for name in metrics.names()}:
+        assert family in readme.lower(), family
 
 
 def test_every_status_is_explained():

@@ -316,7 +316,7 @@ def test_a_key_that_a_reply_escapes_inside_its_own_json_is_written_nowhere(
     ) as at:
         longmark.run(
             records(1), "score.answer_relevance.plain", judges=f"m@{at.base_url}", embedder=f"e@{at.base_url}",
-            out=tmp_path / "r",
+            domain="hazards", out=tmp_path / "r",
         )  # fmt: skip
         assert secret not in str(at.requests[-1][2])
     assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []

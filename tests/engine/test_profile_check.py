@@ -32,7 +32,7 @@ def test_what_does_not_fit():
     assert said == (
         "3 of 4 profiles do not fit the domain hazards: it has no slot drug (2), ward (1); it has no such profession "
         "(2: Nurse); it has no such hazard (2: stroke; fall). score.specificity and score.answer_relevance use the "
-        "domain. If it is the wrong one, add --domain FILE.yaml."
+        "domain. If it is the wrong one, name another with --domain FILE.yaml."
     )
 
 
@@ -52,7 +52,18 @@ def test_a_run_says_it_once_on_standard_error_and_goes_on(tmp_path: Path, metric
     records = [{"id": str(n), "question": "q", "answer": "", "profile": {"drug": "aspirin"}} for n in range(3)]
     asked = write_jsonl(tmp_path / "q.jsonl", records)
     done = run(
-        *("run", asked, "--metrics", metrics, "--judge", "m@http://127.0.0.1:9/v1", "--out", tmp_path / "run"),
+        *(
+            "run",
+            asked,
+            "--metrics",
+            metrics,
+            "--domain",
+            "hazards",
+            "--judge",
+            "m@http://127.0.0.1:9/v1",
+            "--out",
+            tmp_path / "run",
+        ),
         home=tmp_path / "home",
     )
     assert done.err.count("3 of 3 profiles do not fit the domain hazards") == times

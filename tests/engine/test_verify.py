@@ -31,14 +31,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "e.jsonl").write_bytes(b"\n".join(map(orjson.dumps, EXAMPLES)))
     (tmp_path / "rubric.yaml").write_text(RUBRIC)
     (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "ccrs.question_relevance.txt").write_text("From 0 to 100, how relevant is it?")
+    own = tmp_path / "prompts" / "ccrs.question_relevance.reasons.txt"
+    own.write_text("From 0 to 100, how relevant is it? JSON: reason, quotes, score.")
     with serve() as server:
         options = f"--judge judge@{server.base_url} --out {tmp_path / 'run'} --prompts {tmp_path / 'prompts'} --quiet"
         names = f"ccrs.question_relevance,score.readability,{tmp_path / 'rubric.yaml'}"
         code = cli.main(["run", str(tmp_path / "e.jsonl"), "--metrics", names, *options.split()])
     assert code == 0
     (tmp_path / "rubric.yaml").unlink()
-    (tmp_path / "prompts" / "ccrs.question_relevance.txt").unlink()
+    own.unlink()
     return tmp_path / "run"
 
 
@@ -63,6 +64,19 @@ def test_one_score_changed_by_hand_is_found(run: Path, capsys: pytest.CaptureFix
         in out
     )
     assert "11 of 12 rows verified · 1 differ · 0 not verifiable" in out
+
+
+def test_rows_deleted_from_a_finished_run_are_counted(run: Path, capsys: pytest.CaptureFixture[str]):
+    lines = (run / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "rows.jsonl").write_bytes(b"".join(lines[:4] + lines[6:]))
+    assert cli.main(["verify", str(run)]) == 3
+    assert capsys.readouterr().out.endswith("0 not verifiable · 2 rows missing from rows.jsonl\n")
+
+
+def test_a_run_without_rows_is_not_verified(run: Path, capsys: pytest.CaptureFixture[str]):
+    (run / "rows.jsonl").write_text("")
+    assert cli.main(["verify", str(run)]) == 2
+    assert "rows.jsonl has no rows, so there is nothing to verify" in capsys.readouterr().err
 
 
 def test_a_score_given_to_an_unscored_example_is_found(run: Path, capsys: pytest.CaptureFixture[str]):
@@ -131,3 +145,16 @@ def test_a_judge_that_ranks_is_opened_by_its_own_name(run: Path, monkeypatch: py
     monkeypatch.setattr(Registry, "backends", backends)
     cli.main(["verify", str(run)])
     assert opened[0].reranker == "embedded:judge"
+
+
+def test_a_run_with_word_overlap_as_the_checker_is_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    claims = {"claims": ["The dam is high.", "The dam is gold."], "reference_claims": ["The dam is high."]}
+    example = {"id": "e", "question": "Q?", "answer": "A.", "references": ["The dam is high."], "contexts": ["A dam."]}
+    (tmp_path / "e.jsonl").write_bytes(orjson.dumps(example | claims))
+    options = f"--metrics ragchecker --checker overlap --out {tmp_path / 'run'} --quiet"
+    assert cli.main(["run", str(tmp_path / "e.jsonl"), *options.split()]) == 0
+    assert cli.main(["verify", str(tmp_path / "run")]) == 0
+    assert "11 of 11 rows verified" in capsys.readouterr().out

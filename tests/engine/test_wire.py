@@ -127,6 +127,25 @@ def test_a_model_without_log_probabilities_is_unsupported_and_known_for_the_next
         assert "log-probabilities" in (rows_of(tmp_path / "s")[0].reason or "")
 
 
+def test_calls_that_are_not_sent_are_no_requests_and_no_failures(tmp_path: Path):
+    with serve(logprobs=False) as server:
+        words: dict[str, Any] = {"judges": f"m@{server.base_url}", "scoring": "expected", "max_calls": 3}
+        result = longmark.run(records(12), QR, out=tmp_path / "r", **words)
+        assert server.counts["requests"] == 1
+    assert {row.status for row in rows_of(tmp_path / "r")} == {"unsupported"}  # none is over the budget of 3
+    assert (result.counts.requests, result.counts.faults, result.counts.retries) == (1, 1, 0)
+
+
+def test_a_prompt_too_long_for_the_users_context_window_is_no_request(tmp_path: Path):
+    with serve() as server:
+        file = tmp_path / "longmark.yaml"
+        file.write_text(f"models: {{m: {{model: m, endpoint: '{server.base_url}', context_window: 10}}}}")
+        result = longmark.run(records(3), QR, judges="m", config=file, out=tmp_path / "r", max_calls=1)
+        assert server.counts["requests"] == 0
+    assert {row.status for row in rows_of(tmp_path / "r")} == {"too_long"}
+    assert (result.counts.requests, result.counts.faults) == (0, 0)
+
+
 def test_a_refused_schema_is_left_out_and_remembered_by_the_next_process(tmp_path: Path):
     """A metric that reads a structure asks for JSON; here the judge is asked as such a metric would ask it."""
     asks = """

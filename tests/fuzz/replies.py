@@ -28,7 +28,7 @@ from longmark.metrics import docstring
 from longmark.models.budget import Budget
 from longmark.models.http import Endpoint
 from longmark.models.http_models import HttpChat, HttpEmbedder, HttpLanguageModel, HttpReranker
-from longmark.models.keys import OPENAI_URL, Key
+from longmark.models.keys import VENDORS, Key
 from longmark.models.registry import Registry
 from longmark.records import Row
 
@@ -90,10 +90,15 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
         models: list[Any] = [
             kind(endpoint, PRICED, "m") for kind in (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
         ]
-        endpoint.base_url = OPENAI_URL  # its addresses are made; from here on this decides what a call costs
+        endpoint.base_url = VENDORS["openai"].url  # its addresses are made; from here on this decides what a call costs
         try:
             chosen = RunOptions(
-                judges=models[:1], embedder=models[1], reranker=models[2], lm=models[3], scoring=scoring
+                judges=models[:1],
+                embedder=models[1],
+                reranker=models[2],
+                lm=models[3],
+                scoring=scoring,
+                domain="hazards",
             )
             settings = make_settings([metric], Registry(calls), chosen)
             options = Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)

@@ -147,6 +147,46 @@ def test_a_mistake_has_the_line_and_the_place(tmp_path: Path, text: str, line: s
     assert line in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "name: own\nquestion: Q?\nweight: -1\n",
+            ["rubric.yaml:3: weight: expected a number greater than 0, found -1"],
+        ),
+        (
+            "name: own\nquestions: Q?\n",
+            [
+                "rubric.yaml:1: question: is missing",
+                "rubric.yaml:2: questions: unknown key: questions. Did you mean question",
+            ],
+        ),
+        (
+            "name: own\nquestion: Q?\nanchor: {1: a}\n",
+            ["rubric.yaml:3: anchor: unknown key: anchor. Did you mean anchors"],
+        ),
+        (
+            "name: own\ncriteria:\n- {name: a, question: Ask, scael: 1-5}\n",
+            ["rubric.yaml:3: criteria[0].scael: unknown key: scael. Did you mean scale"],
+        ),
+        (
+            "name: own\nquestion: Q?\nexamples:\n- {answer: a, score: 1, wy: b}\n",
+            ["rubric.yaml:4: examples[0].wy: unknown key: wy. Did you mean why"],
+        ),
+    ],
+)
+def test_each_mistake_is_one_line_and_an_unknown_key_has_the_nearest(tmp_path: Path, text: str, lines: list[str]):
+    with pytest.raises(BadInput) as error:
+        metrics.select([rubric(tmp_path, text)])
+    assert len(error.value.lines) == len(lines)
+    assert all(line in found for line, found in zip(lines, error.value.lines, strict=True))
+
+
+def test_one_criterion_costs_one_call(tmp_path: Path):
+    (one,) = metrics.select([rubric(tmp_path, "name: own\nquestion: Q?\n")])
+    assert "Cost: 1 call for each judge." in one.metric.doc
+
+
 def test_names_of_built_in_metrics_and_of_two_files_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match="ccrs: a built-in metric or family has this name"):
         metrics.select([rubric(tmp_path, "name: ccrs\nquestion: Q?\n")])
@@ -198,6 +238,7 @@ def test_a_changed_rubric_is_another_metric_for_a_run_folder(tmp_path: Path):
     [
         ("no.py", None, "the file does not exist"),
         ("bad.py", "1 / 0", "ZeroDivisionError while it was loaded"),
+        ("exits.py", "raise SystemExit(0)", "SystemExit while it was loaded"),
         ("empty.py", "", "expected METRIC = Metric"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.machinery
 import importlib.util
+import math
 import sys
 import types
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.there import there
 
 from longmark.errors import MissingExtra, RequestRefused
-from longmark.models.sentence import CrossEncoderReranker
+from longmark.models.sentence import CrossEncoderChecker, CrossEncoderReranker
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers"))
 
@@ -80,6 +81,25 @@ def test_what_is_no_reranker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(_Model, "outputs", 3)
     with pytest.raises(RequestRefused, match="gives 3 scores"):
         asyncio.run(CrossEncoderReranker("some/model").rerank("q", ["d"]))
+
+
+@pytest.mark.usefixtures("library")
+def test_a_checker_has_the_softmax_of_its_classes_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = types.SimpleNamespace(id2label={0: "CONTRADICTION", 1: "neutral", 2: "entailment"})
+    monkeypatch.setattr(_Model, "config", config, raising=False)
+    rows = _Rows([[0.0, math.log(2), math.log(5)], [1000.0, 0.0, 0.0]])
+    monkeypatch.setattr(_Model, "predict", lambda _self, _pairs, **_settings: rows)
+    model = CrossEncoderChecker("some/nli")
+    reply = asyncio.run(model.classify("it rains", ["rain", "sun"]))
+    assert reply.probabilities[0] == pytest.approx((5 / 8, 1 / 8, 2 / 8))
+    assert reply.probabilities[1] == pytest.approx((0, 1, 0))
+    assert (model.name, model.identity) == ("st:some/nli", "cross-encoder:some/nli")
+    assert asyncio.run(model.classify("it rains", [])).probabilities == ()
+    config.id2label = {0: "entailment", 1: "not_entailment", 2: "other"}  # a model without contradictions
+    assert asyncio.run(model.classify("it rains", ["a", "b"])).probabilities[0] == pytest.approx((1 / 8, 0, 7 / 8))
+    config.id2label = {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}
+    with pytest.raises(RequestRefused, match="has the classes label_0, label_1, label_2; a checker needs entailment"):
+        asyncio.run(model.classify("it rains", ["a", "b"]))
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

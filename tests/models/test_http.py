@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.wire import serve
 
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong, UserError
-from longmark.models.http import Endpoint, Refusal, retry_after, tokens_of
+from longmark.models.failures import retry_after
+from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.keys import Key
 from longmark.models.protocols import Tokens
 

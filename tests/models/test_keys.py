@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
-from longmark.models.keys import Key, check_base_url, key_for, openai_key, redact, variables_for
+from longmark.models.keys import (
+    Key,
+    check_base_url,
+    key_for,
+    redact,
+    variables_for,
+    vendor_key,
+)
 
 ALL = {
     "OPENAI_API_KEY": "sk-openai-0001",
@@ -42,9 +49,9 @@ def test_each_host_gets_its_own_key(base_url: str, variable: str) -> None:
 def test_openai_key_goes_nowhere_else() -> None:
     only = {"OPENAI_API_KEY": "sk-openai-0001"}
     assert key_for("https://api.openai.com/v1", only) is None
-    assert openai_key(only).header() == "Bearer sk-openai-0001"
+    assert vendor_key("openai", only).header() == "Bearer sk-openai-0001"
     with pytest.raises(UserError, match="set the environment variable OPENAI_API_KEY"):
-        openai_key({"LONGMARK_API_KEY": "lm-general-0002"})
+        vendor_key("openai", {"LONGMARK_API_KEY": "lm-general-0002"})
 
 
 def test_an_empty_variable_is_no_key() -> None:
@@ -66,7 +73,7 @@ def test_a_key_does_not_show_itself() -> None:
 
 @pytest.mark.parametrize("secret", ["two words", "naïve", "line\nbreak", "tab\tbed", "  "])
 def test_a_key_that_no_header_can_carry(secret: str) -> None:
-    with pytest.raises(UserError, match="LONGMARK_API_KEY does not hold an API key") as caught:
+    with pytest.raises(UserError, match="LONGMARK_API_KEY does not contain an API key") as caught:
         Key(secret, "LONGMARK_API_KEY")
     assert secret.strip() == "" or secret not in str(caught.value)
 

@@ -112,3 +112,17 @@ def test_cut_keeps_both_markers() -> None:
     assert cut[-1] == 102
     assert cut[:255] == ids[:255]
     assert minilm._cut(ids[:256]) == ids[:256]
+
+
+@pytest.mark.embedded
+@needs_model
+def test_token_vectors_are_those_behind_the_text_s_vector(model: minilm.MiniLM) -> None:
+    text = "Unbelievably, rain fell."
+    (found,) = model.token_vectors([text], (0, 6))
+    assert found.pieces == ("un", "##bel", "##ie", "##va", "##bly", ",", "rain", "fell", ".")
+    assert [text[start:end].lower() for start, end in found.spans] == [
+        piece.removeprefix("##") for piece in found.pieces
+    ]
+    assert found.tokens.shape == (2, len(found.pieces), 384)
+    assert np.allclose(np.linalg.norm(found.tokens, axis=2), 1, atol=1e-5)
+    assert np.allclose(found.text, asyncio.run(model.embed([text])).vectors[0], atol=1e-6)

@@ -50,6 +50,9 @@ REPLIES = {
             max_size=3,
         ).map(tuple),
         tokens,
+        texts,
+        st.none() | texts,
+        st.none() | texts,
     ),
     clients._EMBEDS: st.builds(EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens),
     clients._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
@@ -72,6 +75,12 @@ def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.D
     checked, stored = clients._checked(reply, kind, "m")
     assert checked == reply
     assert kind.form.validate_json(stored, strict=True) == reply
+
+
+def test_a_reply_that_was_stored_before_there_were_thinking_and_versions_is_read():
+    tokens = b'{"prompt":1,"cached_prompt":0,"completion":2}'
+    stored = b'{"text":"80","finish":"stop","refusal":null,"logprobs":[],"tokens":' + tokens + b"}"
+    assert clients._read(clients._CHATS, (stored, 0.5)) == (ChatReply("80", tokens=Tokens(1, 0, 2)), 0.5)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from tests.rag.make import models
 from longmark.domain import load
 from longmark.errors import UserError
 from longmark.prompts import from_folder
-from longmark.rag.generate import PROMPTS, messages
+from longmark.rag.generate import PROMPTS, Generation, messages
 
 GARDENS = load(Path(__file__).parents[2] / "examples" / "domain-gardens.yaml")
 
 
 def sent(folder: Path, profile: dict[str, Any] | None, domain: Any = None) -> str:
     given = replace(models(folder), domain=domain or load())
-    _, user = messages(given, "What of ice?", ["Ice breaks wires."], profile, citations=False)
+    _, user = messages(given, "What of ice?", ["Ice breaks wires."], profile, Generation())
     return user.content
 
 
@@ -35,7 +35,7 @@ def test_what_specificity_measures_is_asked_for_by_own_prompts_only(tmp_path: Pa
     own.mkdir()
     (own / "rag.answer.domain.txt").write_text("For $profile: name $dimensions. $citations", encoding="utf-8")
     given = replace(models(tmp_path), domain=GARDENS, prompts=from_folder(own, PROMPTS))
-    _, user = messages(given, "What of ice?", [], {"pest": "slug"}, citations=False)
+    _, user = messages(given, "What of ice?", [], {"pest": "slug"}, Generation())
     assert (
         "name pest (the animal or disease that is named), season (a month, a season or another time of the year)."
         in user.content

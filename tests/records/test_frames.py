@@ -57,3 +57,12 @@ def test_a_column_of_several_types_and_a_repeated_name_are_refused():
 def test_an_empty_frame_has_no_examples():
     with pytest.raises(UserError, match="there are no examples"):
         list(Reading(FRAME.iloc[:0]))
+
+
+def test_no_records_and_an_empty_frame_are_named_as_what_they_are():
+    with pytest.raises(UserError, match="examples: expected a file, records or a DataFrame, found NoneType"):
+        Reading(None)
+    with pytest.raises(UserError, match=r"the input is empty$"):
+        list(Reading(FRAME.head(0)))
+    with pytest.raises(UserError, match="a generator can be read only once"):
+        list(Reading(iter([])))

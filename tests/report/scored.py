@@ -152,6 +152,7 @@ def score_run(
         reranker=FakeReranker(_relevance),
         lm=FakeLanguageModel(_confidence),
         cache=folder.with_suffix(".sqlite"),
+        domain="hazards",
         out=folder,
         **more,
     )

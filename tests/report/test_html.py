@@ -316,6 +316,14 @@ def test_the_heading_has_the_models_names_without_their_addresses(tmp_path):
         assert name in found.text.split("Provenance")[-1]
 
 
+def test_a_cost_that_is_not_known_is_named_in_the_heading_of_its_section(tmp_path):
+    run = made_up(tmp_path / "run", 3)
+    made = manifest()
+    made["sessions"] = [session | {"usd": None} for session in made["sessions"]]
+    (run / "manifest.json").write_bytes(json.dumps(made).encode())
+    assert "model calls, cost not known" in page(tmp_path, run).text
+
+
 def test_a_sentence_that_scores_of_a_family_share_stands_once(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
     cards = found.text.split("drawn as points.")[1].split("Calls and cost")[0]

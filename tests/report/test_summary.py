@@ -250,7 +250,9 @@ def test_fail_under_can_name_one_system(tmp_path):
     one, nobody = fail_under(parse_conditions(expressions, METRICS), summary)
     assert one.met
     assert "for new [b]" in one.line
-    assert nobody.line == f"not met: {RELEVANCE}[nobody]>=0.5: the run has no row of nobody of this metric"
+    assert (
+        nobody.line == f"not met: {RELEVANCE}[nobody]>=0.5: no rows of the system nobody; the systems are new [b], old"
+    )
 
 
 def test_a_limit_outside_the_range_of_every_metric_it_names_is_refused():
@@ -274,7 +276,7 @@ def test_fail_under_fails_on_gaps(tmp_path):
 def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
     conditions = parse_conditions([f"{RELEVANCE}>=0", f"{EASE}>=0"], METRICS)
     (absent,) = fail_under(conditions[1:], marked(tmp_path / "a", [0.9]))
-    assert "no row of this metric" in absent.line
+    assert "no rows of this metric" in absent.line
     (single,) = fail_under(conditions[1:], marked(tmp_path / "b", [60.0], EASE))
     assert "there is only 1 value" in single.line
     (none,) = fail_under(conditions[:1], marked(tmp_path / "c", [None]), max_unscored=1)

@@ -32,6 +32,7 @@ from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, fixed, listed
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.scores.clusters import QUESTION
+from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
 from longmark.stats.power import MOST, detectable, questions_needed, variance_per_question
 from longmark.stats.results import Estimate
@@ -119,10 +120,10 @@ class Plan:
         )[1]
 
 
-def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
+def power(runs: str | Path | Sequence[str | Path], options: Options | None = None) -> Plan:
     """Plans from run folders or files of rows. Needs the extra `stats`."""
     how = options or Options()
-    scores = read_scores([Path(run) for run in runs], how.by, how.cluster)
+    scores = read_scores(paths_given(runs), how.by, how.cluster)
     clusters = None if how.cluster == QUESTION else scores.clusters.tolist()
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
@@ -143,7 +144,9 @@ def power(runs: Sequence[str | Path], options: Options | None = None) -> Plan:
         for first, second in pairs:
             variance = variance_per_question(column[first] - column[second], clusters=clusters, level=how.level)
             found.append(_comparison(name, places, (first, second), variance, alpha, how))
-    return Plan(tuple(map(str, runs)), tuple(found), alpha, how, tuple(run_notices(scores, names, differing)))
+    return Plan(
+        tuple(map(str, paths_given(runs))), tuple(found), alpha, how, tuple(run_notices(scores, names, differing))
+    )
 
 
 def _comparison(

@@ -18,7 +18,18 @@ from typing import Any
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
-_MODULES = ("run", "small", "compare", "metaeval", "power", "questions", "rag", "score_study")  # by --help
+_MODULES = (
+    "run",
+    "small",
+    "models",
+    "compare",
+    "metaeval",
+    "power",
+    "questions",
+    "rag",
+    "score_study",
+    "comprehensiveness_study",
+)
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {
     "--follow": "--variant-context (figure is now own, code is now original)",
@@ -59,7 +70,7 @@ def _run(words: Sequence[str] | None) -> int:
         arguments = parser(words[0] if words else "").parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
-        hint = "\n--skip-bad skips the bad records." if _can_skip(arguments) else ""
+        hint = "\n--skip-bad skips the bad records." if error.skippable and _can_skip(arguments) else ""
         return _mistake(f"{error}{hint}", named=False)
     except UserError as error:
         return _mistake(str(error))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,8 @@ def needs_stats(verb: str) -> None:
         raise MissingExtra(f"`longmark {verb}`", "stats")
 
 
-_FILES = "FILE DIR FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
+CONFIG_HELP = "the file that defines your own model names (default: longmark.yaml in the working folder)"
+_FILES = "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
 _TYPES = {"N": from_one, "T": float, "P": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
 
 
@@ -139,10 +141,31 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
 
 
+DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"
+
+
+def tell_own_words(conditions: Sequence[Any], params: Mapping[str, Any]) -> None:
+    """Says on standard error what a limit on answer correctness asks for where answers in their own words cannot meet
+    it. conditions: of --fail-under; params: the metric's parameters, as far as they are known."""
+    name = "ccrs.answer_correctness"
+    given = params.get("weight")
+    weight = given if isinstance(given, float) and 0 <= given <= 1 else 0.7  # CCRS, section 2.3.2
+    for one in conditions:
+        if one.selects(name) and one.sign == ">=" and one.limit > 1 - weight + 1e-9 and weight:
+            needed = (one.limit - (1 - weight)) / weight
+            print(
+                f"Note: --fail-under {one}: only exact matches get above {1 - weight:.2g} on {name} ({weight:g} x "
+                f"exact match + {1 - weight:.2g} x judge). At least {needed:.0%} of the answers must equal their "
+                "reference, letter by letter. For answers in their own words use a lower limit, or "
+                "ccrs.information_recall.",
+                file=sys.stderr,
+            )
+
+
 def add_prompts(one: Any) -> None:
     """Options on the prompts and the domain of a verb."""
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--domain", "FILE.yaml", "the domain of the questions (default: hazards)")
+    add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
 
 
 def add_answers(one: Any, temperature: float, max_answer: int) -> None:
@@ -151,15 +174,16 @@ def add_answers(one: Any, temperature: float, max_answer: int) -> None:
     add(one, "--variant-context", "own|original", context, default="own")
     add(one, "--temperature", "T", f"temperature of the answers (default: {temperature:g})", default=temperature)
     add(one, "--top-p", "P", "top-p of the answers (default: 0.9)", default=0.9)
-    add(one, "--max-answer", "N", f"the most tokens of an answer (default: {max_answer})", default=max_answer)
+    add(one, "--max-answer", "N", f"maximum number of tokens of an answer (default: {max_answer})", default=max_answer)
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Options on the calls that a verb makes."""
+    add(one.add_argument_group("model names"), "--config", "FILE.yaml", CONFIG_HELP)
     spend = one.add_argument_group("speed and cost")
     add(spend, "--concurrency", "N", "maximum number of parallel calls to one model (default: 16)", default=16)
     add(spend, "--timeout", "SECONDS", "timeout of one attempt (default: 120)", type=positive)
-    add(spend, "--max-reply-bytes", "N", "maximum size of a reply (default: 32 MiB)")
+    add(spend, "--max-reply-bytes", "N", "maximum size of a reply in bytes (default: 32 MiB)")
     add(spend, "--max-calls", "N", "stop after N requests, including retries")
     add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
     add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)

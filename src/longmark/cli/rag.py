@@ -90,6 +90,8 @@ def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max
     add(one, "--embedder", "MODEL", "the model that embeds the questions (default: the index's own)")
     add(one, "--k", "N", f"passages for each question (default: {k})", default=k)
     add(one, "--citations", "", "ask for the numbers of passages in the answer")
+    everything = "ask for everything that the passages say about the question, with every view; the profile is not used"
+    add(one, "--comprehensive", "", everything)
     add_answers(one, temperature, max_answer)
     seed = "seed of the answers: another one draws other samples (default: 0)"
     add(one, "--seed", "N", seed, type=int, default=0)
@@ -214,7 +216,7 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
         book = from_folder(folder, every_prompt()) if folder else PromptBook()
         budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
         client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes)
+        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config)
         domain = load(getattr(arguments, "domain", None))
         yield Models(registry.backends(names), client, UsageLog(), book, domain=domain), registry
 
@@ -253,7 +255,12 @@ def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "k": arguments.k,
         "how": Generation(
-            arguments.temperature, arguments.top_p, arguments.max_answer, arguments.citations, arguments.seed
+            arguments.temperature,
+            arguments.top_p,
+            arguments.max_answer,
+            arguments.citations,
+            arguments.seed,
+            arguments.comprehensive,
         ),
         "variant_context": arguments.variant_context,
         "at_once": 2 * arguments.concurrency,

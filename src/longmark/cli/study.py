@@ -47,7 +47,13 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             handle_signals=True,
             tell=lambda notice: print(notice, file=sys.stderr, flush=True),
             progress=stage_lines(arguments.quiet),
-            registry=Registry(cache, arguments.timeout, arguments.max_reply_bytes, sends=not arguments.dry_run),
+            registry=Registry(
+                cache,
+                arguments.timeout,
+                arguments.max_reply_bytes,
+                config=arguments.config,
+                sends=not arguments.dry_run,
+            ),
         )
         study = declare(session)
         if arguments.dry_run:

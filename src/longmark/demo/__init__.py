@@ -1,42 +1,70 @@
-"""`longmark demo`: every metric on three short examples with two variants.
+"""`longmark demo`: which of three systems answers better, where the worst answers are, and which metric to trust.
 
-One answer is correct, one is wrong, and one is irrelevant. Only the first has a passage, so metrics that need passages
-are unscored for the others. The texts are short because each claim that is labelled costs a long reply. The embedded
-judge scores with `expected`, because a model of its size writes poor numbers (docs/judges.md).
+The answers of three systems to ten questions were written for the demo, with ratings of their author
+(`answers.jsonl`, `ratings.csv`): `reader` answers from the passages, `memory` without them, `keyword` picks a sentence
+on the subject. They are short because the embedded judge is slow; it scores with `expected`, because a model of its
+size writes poor numbers (docs/judges.md). Steps:
+
+    scores        two metrics of the judge and readability on all answers, context utilization on three questions
+    comparison    of the systems (`longmark compare`)
+    validation    of the metrics against the ratings (`longmark metaeval`)
+    pages         of each, and `index.html`, which says the result and links them
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from rich.console import Console
-
-from longmark import metrics
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions
+from longmark.errors import UserError
+from longmark.models.cache import CallCache
 from longmark.models.registry import ModelNames, Registry
-from longmark.report.html import write_report
-from longmark.report.summary import score_table, summarise
-from longmark.report.tables import print_table
 
-EXAMPLES = Path(__file__).parent / "examples.jsonl"
+ANSWERS = Path(__file__).parent / "answers.jsonl"
+RATINGS = Path(__file__).parent / "ratings.csv"
 MODELS = ModelNames(
     judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
 )
-PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}  # fewer than usual: it is a demo
+PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}  # of `demo --full`: fewer than usual
+COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
+METRICS = (*COMPARED, "score.readability")
+COSTLY, FEW = "score.context_utilization", 9  # answers: those to three questions
 
 
 def run_demo(out: Path) -> int:
-    """Scores the examples with every metric into `out/run`, prints the table, writes `out/report.html`; 0."""
+    """Scores the answers into `out/scores` and `out/costly`, writes the pages, prints the result; 0."""
+    from longmark.demo.page import Found, in_words, write_pages  # needs NumPy
+
+    scores, costly = out / "scores", out / "costly"
+    print("Scoring short answers on this machine. It takes some minutes.", flush=True)
     with closing(open_cache(None)) as cache:
-        options = RunOptions(
-            **vars(MODELS), params=PARAMS, scoring="expected", quiet=False, tell=print, handle_signals=True
-        )
-        settings = make_settings(metrics.names(), Registry(cache), options)
-        finish(lambda: execute(EXAMPLES, settings, out / "run", cache, options))
-    print_table(score_table(summarise([out / "run"])), Console())
-    write_report([out / "run"], out / "report.html")
-    print(f"\nReport: {out / 'report.html'}")
+        _score(METRICS, scores, cache)
+        _score((COSTLY,), costly, cache, FEW)
+    found = Found.of(scores, RATINGS)
+    write_pages(found, out, costly)
+    print()
+    for line in in_words(found):
+        print(line)
+    pages = {
+        "index.html": "start here: the result, the worst answers, the metrics",
+        "report.html": "every answer with its scores and the judge's replies",
+        "compare/report.html": "the systems compared, with tests and intervals",
+        "metaeval/report.html": "the metrics against the ratings",
+        "costly.html": "context utilization: what each fact of a passage does for an answer",
+    }
+    width = max(map(len, pages))
+    for name, what in pages.items():
+        print(f"{out}/{name:{width}}  {what}")
     return 0
+
+
+def _score(names: Sequence[str], folder: Path, cache: CallCache, limit: int | None = None) -> None:
+    options = RunOptions(**vars(MODELS), scoring="expected", limit=limit, quiet=False, tell=print, handle_signals=True)
+    settings = make_settings(names, Registry(cache), options)
+    result = finish(lambda: execute(ANSWERS, settings, folder, cache, options))
+    if result.stopped:
+        raise UserError("the demo was stopped; the same command continues it")

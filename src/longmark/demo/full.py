@@ -17,6 +17,7 @@ from longmark import metrics
 from longmark.analysis.studies.score.plan import Member, Plan, Scoring
 from longmark.analysis.studies.study import Session, carry_out, stage_table
 from longmark.demo import MODELS, PARAMS
+from longmark.domain import NATURAL_HAZARDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
 from longmark.models.cache import CallCache
@@ -90,6 +91,7 @@ def _plan(out: Path) -> Plan:
         embedder=MODELS.embedder,
         n=QUESTIONS,
         seed=SEED,
+        domain=NATURAL_HAZARDS,
         variants=VARIANTS,
         k=PASSAGES,
         retriever="hybrid",
@@ -104,7 +106,7 @@ def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
         for name in metrics.names()
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
-    options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected", seed=plan.seed)
+    options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected", seed=plan.seed, domain=plan.domain)
     settings = make_settings(names, registry, options)
     return [Scoring("all", settings)]
 

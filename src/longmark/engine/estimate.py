@@ -2,7 +2,8 @@
 
 Each metric runs on each example with a client that sends nothing. Calls that the cache holds are answered. The first
 call that it does not hold is priced by its own prompt; the calls that the declaration allows after it are assumed to
-be as long. For a metric with one call per example, every figure but the token counts is exact.
+be as long; of a judge that is asked for the reason after the score, every second reply may be as long as a reason. For
+a metric with one call per example, every figure but the token counts is exact.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmark.engine.folder import RunFolder
@@ -18,6 +19,7 @@ from longmark.engine.manifest import same_settings
 from longmark.engine.session import check_budget, disk_errors, tell_unsupported
 from longmark.engine.settings import Options, Settings
 from longmark.engine.worker import Task, WorkerPool
+from longmark.judged import REASON_TOKENS
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.registry import price_of
@@ -85,19 +87,36 @@ async def dry_run(
 
 async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
     found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
+    counted: tuple[int, set[str]] = (-1, set())  # the number of an example, its texts whose shared calls are counted
     for task in tasks:
+        if counted[0] != task.n:
+            counted = (task.n, set())
         judges = len(settings.backends.judges) * (settings.samples if task.chosen.metric.judged else 1)
         one = MetricEstimate(rows=len(task.wanted))
         try:
             rows = await workers.score(task)
         except WouldCall as call:
             params = settings.params[task.chosen.name]
-            calls = max(1, task.chosen.metric.calls(task.example, params, judges) - call.answered)
+            shared = task.chosen.metric.shares(task.example)
+            sent_before = sum(count for text, count in shared.items() if text in counted[1])
+            # shared calls come first in a metric, so they are the first that the cache has answered
+            before = max(call.answered, sent_before)
+            after = settings.scoring == "expected" and task.chosen.name in settings.reasons  # a second call for each
+            calls = task.chosen.metric.calls(task.example, params, judges) * (2 if after else 1)
+            if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
+                calls -= task.chosen.metric.checks(task.example, params)
+            calls = max(1 if before == call.answered else 0, calls - before)
+            counted[1].update(shared)
+            reasons = (calls + 1) // 2 if after else 0
+            reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))
+            kinds = ((calls - reasons, call.most), (reasons, reason))
             one.cached, one.calls = call.answered, calls
             one.prompt_tokens = calls * call.most.prompt
-            one.completion_tokens = calls * call.most.completion
-            usd = call.price(call.most)
-            one.usd = None if usd is None else calls * usd
+            one.completion_tokens = sum(count * most.completion for count, most in kinds)
+            prices = [(count, call.price(most)) for count, most in kinds if count]
+            one.usd = (
+                None if any(usd is None for _, usd in prices) else sum(count * (usd or 0) for count, usd in prices)
+            )
         else:
             one.cached = rows[0].usage.calls
         found.metrics[task.chosen.name].add(one)

@@ -33,6 +33,7 @@ CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
+_AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
 _COMMIT_EVERY = 2000  # writes to the index; it is made anew after a crash, so this is not about safety
 
 
@@ -201,7 +202,8 @@ class RunFolder:
             "SELECT n FROM examples JOIN earlier USING (id) WHERE id = ? AND earlier.content = examples.content",
             (row.example_id,),
         ).fetchone()
-        return None if found is None else (found[0], self._number[row.metric], row.status)
+        status = _AUTOMATIC if row.automatic else row.status
+        return None if found is None else (found[0], self._number[row.metric], status)
 
     def examples(self) -> Iterator[tuple[int, Example]]:
         """(number from 0, example), in the order they were read."""
@@ -244,7 +246,7 @@ class RunFolder:
             ) from None
         if written != len(line):
             raise UserError(f"{self.rows_path} cannot be written (no space left); repeat the same command to resume")
-        place = (n, self._number[row.metric], self._rows_end, row.status)
+        place = (n, self._number[row.metric], self._rows_end, _AUTOMATIC if row.automatic else row.status)
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
         self._rows_end += len(line)
 
@@ -259,11 +261,13 @@ class RunFolder:
             self._rows_file = None
         self._rewrite_rows()
 
-    def unscored(self) -> tuple[list[str], list[str]]:
-        """The metrics for which every example is unscored, and those without a row, since they apply to no example."""
-        found = dict(self._db.execute("SELECT m, max(status = 'ok') FROM rows GROUP BY m"))
-        none = [value for m, value in enumerate(self._scores) if found.get(m) == 0]
-        return none, [value for m, value in enumerate(self._scores) if m not in found]
+    def unscored(self) -> tuple[list[str], list[str], list[str]]:
+        """The metrics for which every example is unscored, those whose only scores are automatic, and those without a
+        row, since they apply to no example."""
+        best = "max(CASE status WHEN 'ok' THEN 2 WHEN ? THEN 1 ELSE 0 END)"
+        found = dict(self._db.execute(f"SELECT m, {best} FROM rows GROUP BY m", (_AUTOMATIC,)))
+        none, automatic = ([name for m, name in enumerate(self._scores) if found.get(m) == state] for state in (0, 1))
+        return none, automatic, [name for m, name in enumerate(self._scores) if m not in found]
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""

@@ -102,6 +102,8 @@ def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) 
     found = list(differences("", earlier["fixed"], settings.fixed()))
     if found:
         first = f"{folder} contains a run with other settings; name another --out, or use the same settings:"
+        if any(line.startswith("  reasons:") for line in found):
+            found.append(f"  (add {'--no-reasons' if settings.reasons else '--reasons'} to resume it)")
         raise SettingsChanged("\n".join((first, *found)))
 
 

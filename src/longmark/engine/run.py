@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters
+from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters, with_reasons
 from longmark.home import home
 from longmark.metric import Metric
 from longmark.models.cache import CallCache
@@ -23,6 +24,7 @@ from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import Registry
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
+from longmark.text.entailment import named_checker
 
 T = TypeVar("T")
 
@@ -41,7 +43,7 @@ def run(
     chosen = RunOptions.of(options)
     call_cache = open_cache(chosen.cache)
     try:
-        registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes)
+        registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config)
         settings = make_settings([metrics] if isinstance(metrics, str | Metric) else metrics, registry, chosen)
         return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
     finally:
@@ -66,10 +68,14 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
 
         domain = load(options.domain)
     selected = choose(names, domain)
+    if domain is None and (readers := [chosen.name for chosen in selected if chosen.metric.by_domain]):
+        from longmark.domain import named
+
+        named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
     params = parameters(selected, options.params or {})
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    backends = registry.backends(options, called)
+    backends = registry.backends(replace(options, checker=named_checker(options.checker)), called)
     settings = Settings(
         selected,
         backends,
@@ -80,6 +86,7 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         domain or DEFAULT_DOMAIN,
         options.temperature,
         options.samples,
+        with_reasons(selected, options, backends),
     )
     check(settings)
     return settings

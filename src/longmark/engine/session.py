@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,7 +40,9 @@ class RunResult:
     session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unscored: metrics for which
     every example is unscored; inapplicable: those without a row, since they apply to no example (metrics of variants,
     where there are none). closed: the last error of each endpoint that was not called any more; budget: why no further
-    call was allowed, "" where none was refused."""
+    call was allowed, "" where none was refused; refused: what an endpoint said that refused its first calls, which
+    stopped the run, else ""; left: rows that were not written; unjudged: metrics that ask a judge, whose only scores
+    are automatic."""
 
     folder: Path
     counts: Counts
@@ -51,6 +53,9 @@ class RunResult:
     inapplicable: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
     budget: str = ""
+    refused: str = ""
+    left: int = 0
+    unjudged: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples."""
@@ -90,6 +95,7 @@ async def execute(
             options.tell(mismatch)
 
         client = Client(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
+        client.stops_when_refused = True
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
         workers = WorkerPool(folder, settings, client, system=str(manifest["system"]), retry=retry, on_row=progress.row)
         manifest["sessions"].append(session)
@@ -102,11 +108,14 @@ async def execute(
                 _interruptible(workers, options) as interrupted,
             ):
                 try:
+                    await _settle(workers, manifest, settings, options)
+                    folder.write_manifest(manifest)
                     await workers.run(max(8, _ROWS_PER_CALL * options.concurrency))
                 finally:
                     for model in {id(model): model for model in settings.backends.all()}.values():
                         await model.close()
-            stopped = "interrupt" if interrupted else "budget" if options.budget.stopped else None
+            stopped = "interrupt" if interrupted else "refused" if client.refused else None
+            stopped = stopped or ("budget" if options.budget.stopped else None)
             folder.put_in_order()
         except BaseException as error:
             stopped = "error" if isinstance(error, Exception) else "interrupt"
@@ -119,9 +128,11 @@ async def execute(
                 **asdict(client.counts),
                 "stopped": stopped,
             }
+            manifest["versions"] = _versions(manifest.get("versions"), workers.versions)
             manifest["finished"] = manifests.now() if stopped is None else None
             folder.write_manifest(manifest)
-        unscored, inapplicable = ([], []) if stopped == "interrupt" else folder.unscored()
+        ended = stopped not in ("interrupt", "refused")
+        unscored, unjudged, inapplicable = folder.unscored() if ended else ([], [], [])
         return RunResult(
             out,
             client.counts,
@@ -132,7 +143,28 @@ async def execute(
             tuple(inapplicable),
             tuple(client.closed()),
             options.budget.stopped,
+            client.refused,
+            progress.total - progress.done,
+            tuple(unjudged),
         )
+
+
+async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: Options) -> None:
+    """Puts into the manifest what is sent to each chat model, before the first row, and tells what is not."""
+    before = manifest.setdefault("settled", {})
+    for name, words in (await workers.settle(before)).items():
+        before[name] = words
+        if words:
+            own = "its samples are drawn at its own" if settings.samples > 1 else "it answers at its own"
+            options.tell(f"{name} takes {' and '.join(words)}: none is sent, and {own}.")
+
+
+def _versions(before: Any, now: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """model -> the versions that its endpoint reported, in the order in which they came, of all sessions."""
+    found: dict[str, list[str]] = dict(before or {})
+    for name, versions in now.items():
+        found[name] = list(dict.fromkeys((*found.get(name, ()), *versions)))
+    return found
 
 
 def check_budget(backends: Backends, budget: Budget) -> None:
@@ -259,8 +291,8 @@ class ProfileCheck:
             what.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
         return (
             f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}: "
-            f"{'; '.join(what)}. {' and '.join(minding)} use the domain. If it is the wrong one, add --domain "
-            "FILE.yaml."
+            f"{'; '.join(what)}. {' and '.join(minding)} use the domain. If it is the wrong one, name another with "
+            "--domain FILE.yaml."
         )
 
 

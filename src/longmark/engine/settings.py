@@ -76,17 +76,19 @@ class Options:
 
 @dataclass(frozen=True)
 class RunOptions(ModelNames, Options):
-    """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm) are names or
-    backends. UserError for a value of the wrong kind.
+    """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm, checker) are
+    names or backends. UserError for a value of the wrong kind.
 
     Fixed for the run's folder:
       params           `METRIC.NAME` -> value
       scoring          how a judge's score is read: `text` or `expected`
+      reasons          whether judges give reasons for their scores; None: with `text`, if every judge is at an endpoint
       seed             of everything that samples
       temperature, samples   of a judge's score, and how many replies of each judge it is the mean of
       prompts          a folder with ID.txt files that replace prompts
-      domain           a YAML file; None: the built-in domain, hazards
+      domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
     May change between sessions, beside those of `Options`:
+      config           a file of models by names of one's own; None: longmark.yaml in the working folder, if it exists
       cache            the file of the call cache; None: calls.sqlite in longmark's home
       timeout          seconds for one HTTP attempt; max_reply_bytes: of one reply
       max_calls, max_tokens, max_usd   the budget of this session
@@ -94,11 +96,13 @@ class RunOptions(ModelNames, Options):
 
     params: Mapping[str, Any] = field(default_factory=dict)
     scoring: str = "text"
+    reasons: bool | None = None
     seed: int = 0
     temperature: float = 0.0
     samples: int = 1
     prompts: str | Path | None = None
     domain: str | Path | None = None
+    config: str | Path | None = None
     cache: str | Path | None = None
     timeout: float | None = None
     max_reply_bytes: int | None = None
@@ -129,6 +133,8 @@ class RunOptions(ModelNames, Options):
             raise UserError(f"samples: expected a whole number from 1 to 1,000, found {self.samples!r}")
         if self.samples > 1 and not self.temperature:
             raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
+        if self.reasons not in (True, False, None):
+            raise UserError(f"reasons: expected True, False or None, found {self.reasons!r}")
         if self.temperature and self.scoring == "expected":
             raise UserError("--temperature is for --scoring text: probabilities are read, not sampled")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
@@ -139,7 +145,8 @@ class RunOptions(ModelNames, Options):
 @dataclass(frozen=True)
 class Settings:
     """What is fixed for a run's folder. selected: the metrics; params: metric -> its parameters; backends: the models;
-    prompts: the book; domain: what the questions are about; temperature, samples: of a judge's score."""
+    prompts: the book; domain: what the questions are about; temperature, samples: of a judge's score; reasons: the
+    metrics whose judges give reasons for their scores."""
 
     selected: Sequence[Selected]
     backends: Backends
@@ -150,6 +157,7 @@ class Settings:
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
     temperature: float = 0.0
     samples: int = 1
+    reasons: frozenset[str] = frozenset()
 
     @property
     def sampling(self) -> dict[str, Any]:
@@ -172,11 +180,13 @@ class Settings:
             "metrics": sorted(self.scores),
             "params": {c.name: given for c in self.selected if (given := self.params_of(c))},
             "models": self.models_used(),
-            "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c.metric)),
+            **({"configured": said} if (said := self.backends.configured(self.models_used())) else {}),
+            "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
             "seed": self.seed,
             "scoring": self.scoring,
             "domain": f"{self.domain.name} {self.domain.hash}",
             **self.sampling,
+            **({"reasons": sorted(self.reasons)} if self.reasons else {}),
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
@@ -189,11 +199,27 @@ class Settings:
         called = {role for chosen in self.selected for role in chosen.metric.models}
         return {role: names for role, names in self.backends.names().items() if role in called}
 
-    def prompts_of(self, metric: Metric) -> list[Prompt]:
-        """The prompts a metric uses under this scoring: of those that exist for one scoring only, this one's."""
-        if not metric.judged:
-            return list(metric.prompts)
-        return [p for p in metric.prompts if p.id.endswith(".expected") == (self.scoring == "expected")]
+    def prompts_of(self, chosen: Selected) -> list[Prompt]:
+        """The prompts a metric uses in this run: of a judged score, those of this scoring, with or without reasons."""
+        reasons = chosen.name in self.reasons
+        uses = {"expected", "reason" if reasons else ""} if self.scoring == "expected" else {_of_text(reasons)}
+        return [prompt for prompt in chosen.metric.prompts if not prompt.use or prompt.use in uses]
+
+
+def _of_text(reasons: bool) -> str:
+    return "reasons" if reasons else "text"
+
+
+def with_reasons(selected: Sequence[Selected], options: RunOptions, backends: Backends) -> frozenset[str]:
+    """The metrics whose judges give reasons: as the option says, else as a rubric says, else with `text` scoring if
+    every judge is at an endpoint. UserError where reasons are wanted and no metric can have them."""
+    able = [c for c in selected if any(prompt.use == "reason" for prompt in c.metric.prompts)]
+    if options.reasons and not able:
+        raise UserError("--reasons: no selected metric is a judge's score; longmark metrics NAME lists its prompts")
+    judges = backends.judges
+    usual = options.scoring == "text" and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
+    wanted = {c.name: next((w for w in (options.reasons, c.metric.reasons) if w is not None), usual) for c in able}
+    return frozenset(name for name, want in wanted.items() if want)
 
 
 def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[str, Any]:
@@ -252,11 +278,12 @@ def check(settings: Settings) -> None:
     """UserError naming every role without a model. UnknownName for a scoring that does not exist."""
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
+    _check_prompts(settings)
     have = settings.backends.names()
     missing: dict[str, list[str]] = {}
     for chosen in settings.selected:
         for role in chosen.metric.models:
-            if role not in have:
+            if role not in have and role not in chosen.metric.optional:
                 missing.setdefault(role, []).append(chosen.name)
     if missing:
         raise UserError(
@@ -265,6 +292,21 @@ def check(settings: Settings) -> None:
                 for role, names in missing.items()
             )
         )
+
+
+def _check_prompts(settings: Settings) -> None:
+    """UserError where a prompt was replaced whose counterpart with reasons is sent in its place, and was not."""
+    replaced = settings.prompts.replaced
+    wrong = [
+        f"--prompts replaces {prompt.id}, but with reasons the judge is asked by {prompt.id}.reasons: add "
+        f"{prompt.id}.reasons.txt (ours: longmark prompts {prompt.id}.reasons), or --no-reasons"
+        for chosen in settings.selected
+        if chosen.name in settings.reasons and settings.scoring == "text"
+        for prompt in chosen.metric.prompts
+        if prompt.use == "text" and prompt.id in replaced and f"{prompt.id}.reasons" not in replaced
+    ]
+    if wrong:
+        raise UserError("\n".join(wrong))
 
 
 def unsupported(settings: Settings, chosen: Selected) -> str | None:

@@ -27,11 +27,13 @@ from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
+from longmark.models.config import of_manifest
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import ModelNames, Registry
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Example, Row
 from longmark.records.files import read_object
+from longmark.text.entailment import named_checker
 
 _CLOSE = 1e-9
 
@@ -48,9 +50,11 @@ class Finding:
 @dataclass(slots=True)
 class Verification:
     """What was found. verified: rows; without_reply: rows that have nothing to verify; findings: the other rows;
-    changed: settings that are not as they were, a line each."""
+    missing: rows that a run that is finished by its manifest should have; changed: settings that are not as they were,
+    a line each."""
 
     verified: int = 0
+    missing: int = 0
     without_reply: int = 0
     findings: list[Finding] = field(default_factory=list)
     changed: tuple[str, ...] = ()
@@ -61,7 +65,7 @@ class Verification:
 
 
 async def verify(run: Path, cache: CallCache) -> Verification:
-    """Verifies a run folder. UserError where it is no run folder or is damaged."""
+    """Verifies a run folder. UserError where it is no run folder, is damaged or has no rows."""
     manifest = read_object(run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it")
     settings, gone = _settings(manifest, cache, run)
     changed = tuple(differences("", manifest["fixed"], settings.fixed())) if not gone else ()
@@ -69,12 +73,19 @@ async def verify(run: Path, cache: CallCache) -> Verification:
     rows: dict[str, dict[str, Row]] = {}
     for row in _lines(run / "rows.jsonl", Row.from_json):
         rows.setdefault(row.example_id, {})[row.metric] = row
+    if not rows:
+        raise UserError(f"{run / 'rows.jsonl'} has no rows, so there is nothing to verify; resume the run")
+    if settings.scoring == "expected":  # the reasons came after the scores, which need none of their replies
+        settings = replace(settings, reasons=frozenset())
     client = Client(cache, dry=True)
     workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
         for n, example in enumerate(_lines(run / "examples.jsonl", Example.from_json)):
             of_example = rows.pop(example.id, {})
             for chosen in settings.selected:
+                due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
+                if manifest.get("finished"):
+                    found.missing += sum(name not in of_example for name in due)
                 wanted = [name for name in chosen.scores if name in of_example]
                 if wanted:
                     stored = {name: of_example.pop(name) for name in wanted}
@@ -168,13 +179,17 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
         models = {("judges" if role == "judge" else role): names for role, names in fixed["models"].items()}
         if "reranker" in models:  # a chat model that ranks has what it is asked for behind its name
             models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
+        if "checker" in models:  # overlap is no model
+            models["checker"] = [named_checker(name) for name in models["checker"]]
         given = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
         called = {role for chosen in selected for role in chosen.metric.models}
-        backends = Registry(cache, sends=False).backends(given, called)
+        config = of_manifest(fixed.get("configured"))
+        backends = Registry(cache, config=config, sends=False).backends(given, called)
         scoring, seed = fixed["scoring"], fixed["seed"]
         sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
         made = parameters(selected, params)
-        return Settings(selected, backends, made, book, scoring, seed, domain, **sampling), gone
+        reasons = frozenset(fixed.get("reasons", ()))
+        return Settings(selected, backends, made, book, scoring, seed, domain, **sampling, reasons=reasons), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 

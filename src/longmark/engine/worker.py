@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,10 +17,15 @@ from longmark.metric import Score
 from longmark.metrics import Selected
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
+from longmark.models.protocols import Settling
 from longmark.models.sending import Stopped
 from longmark.records import Example, Row, Signature, Usage
 
 _NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
+
+
+_HELD = 256  # rows that wait until what is sent to the models is settled, at most
+_TRIED = 3  # examples without a reply, after which that is not waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,20 @@ class Task:
     chosen: Selected
     wanted: list[str]
     refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a task: a result for each score that is wanted."""
+
+    task: Task
+    results: Mapping[str, Score | NoScore]
+    usage_log: UsageLog
+
+    @property
+    def failed(self) -> bool:
+        """A model gave no reply."""
+        return any(isinstance(one, NoScore) and one.status in RETRIED for one in self.results.values())
 
 
 class WorkerPool:
@@ -59,18 +78,57 @@ class WorkerPool:
         self._on_row = on_row
         self._stop = False
         self._broken: list[Exception] = []
-        self._signatures = {chosen.name: self._signature(chosen) for chosen in settings.selected}
+        self._held: list[Outcome] = []
+        self._signatures: dict[str, Signature] = {}
+        self.versions: dict[str, dict[str, None]] = {}
 
     def stop(self) -> None:
         """Begins nothing new; calls under way are waited for and stored, rows that need more calls are left out."""
         self._stop = True
         self._client.stop()
 
+    async def settle(self, before: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Settles what is sent to each chat model before a row is written: model -> what is not (`no temperature`).
+
+        Examples are scored one by one until each model has replied, and their rows are kept for `run`. A refusal of the
+        temperature is learnt here; later it is an error, so that all rows have one signature. A model that has not
+        replied by then (its endpoint fails) is not in the result. before: what earlier sessions settled.
+        """
+        models = [model for model in self._settings.backends.all() if isinstance(model, Settling)]
+        open_ = {model.name for model in models if model.name not in before}
+        for model in models:
+            if model.name in before:
+                model.settle(before[model.name])
+        replied: set[str] = set()
+        failed = 0
+        try:
+            for task in self.tasks() if open_ else ():
+                outcome = await self._outcome(task)
+                if not outcome.usage_log.usage.calls and not outcome.failed:
+                    continue  # it is scored again for nothing
+                self._held.append(outcome)
+                replied |= open_ & outcome.usage_log.versions.keys()
+                failed += outcome.failed
+                if replied == open_ or self._stop or failed >= _TRIED or len(self._held) >= _HELD:
+                    break
+        except Stopped:
+            pass
+        except Exception as error:
+            self._broken.append(error)
+            self.stop()
+        for model in models:
+            if model.name in open_:
+                model.settle()
+        return {model.name: model.settled for model in models if model.name in replied}
+
     async def run(self, workers: int) -> None:
         """Works until there is nothing left, it is stopped, or something is broken: a disk that is full (UserError), or
         a bug. That is raised once the calls under way have ended, since they are paid for and their replies are kept.
         """
-        tasks = self.tasks()
+        for outcome in self._held:
+            self._append(outcome)
+        done = {(outcome.task.n, outcome.task.chosen.name) for outcome in self._held}
+        tasks = (task for task in self.tasks() if (task.n, task.chosen.name) not in done)
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):
                 group.create_task(self._worker(tasks))
@@ -93,9 +151,7 @@ class WorkerPool:
             for task in tasks:
                 if self._stop:
                     return
-                for row in await self.score(task):
-                    self._folder.append(task.n, row)
-                    self._on_row(row)
+                self._append(await self._outcome(task))
                 await asyncio.sleep(0)  # without a call nothing else lets a Ctrl-C be heard
         except Stopped:
             return
@@ -103,8 +159,18 @@ class WorkerPool:
             self._broken.append(error)
             self.stop()
 
+    def _append(self, outcome: Outcome) -> None:
+        for row in self._rows(outcome):
+            self._folder.append(outcome.task.n, row)
+            self._on_row(row)
+        for name, versions in outcome.usage_log.versions.items():
+            self.versions.setdefault(name, {}).update(versions)
+
     async def score(self, task: Task) -> list[Row]:
         """The rows of one computation, one for each score that is wanted."""
+        return self._rows(await self._outcome(task))
+
+    async def _outcome(self, task: Task) -> Outcome:
         example, chosen = task.example, task.chosen
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh)
         settings = self._settings
@@ -118,24 +184,34 @@ class WorkerPool:
             settings.domain,
             settings.temperature,
             settings.samples,
+            chosen.name in settings.reasons,
         )
         results = await chosen.score(example, models, settings.params[chosen.name], task.wanted)
-        usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
-        return [self._row(task, name, results[name], usage) for name, usage in zip(task.wanted, usages, strict=True)]
+        return Outcome(task, results, usage_log)
 
-    def _row(self, task: Task, name: str, result: Score | NoScore, usage: Usage) -> Row:
-        return Row(
-            example_id=task.example.id,
-            question_id=task.example.question_id,
-            system=task.example.system or self._system,
-            metric=name,
-            score=float(result.value) if isinstance(result, Score) else None,
-            status="ok" if isinstance(result, Score) else result.status,
-            reason=None if isinstance(result, Score) else result.reason,
-            evidence=result.evidence,
-            signature=self._signatures[task.chosen.name],
-            usage=usage,
-        )
+    def _rows(self, outcome: Outcome) -> list[Row]:
+        task, usage_log = outcome.task, outcome.usage_log
+        usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
+        versions = {name: sorted(known) for name, known in usage_log.versions.items() if known}
+        signature = self._signatures.setdefault(task.chosen.name, self._signature(task.chosen))
+        return [
+            Row(
+                example_id=task.example.id,
+                question_id=task.example.question_id,
+                system=task.example.system or self._system,
+                metric=name,
+                score=float(result.value) if isinstance(result, Score) else None,
+                status="ok" if isinstance(result, Score) else result.status,
+                reason=None if isinstance(result, Score) else result.reason,
+                evidence=result.evidence,
+                signature=signature,
+                usage=usage,
+                automatic=isinstance(result, Score) and result.automatic,
+                versions=versions,
+            )
+            for name, usage in zip(task.wanted, usages, strict=True)
+            for result in (outcome.results[name],)
+        ]
 
     def _signature(self, chosen: Selected) -> Signature:
         settings = self._settings
@@ -143,12 +219,19 @@ class WorkerPool:
         if chosen.metric.judged:
             params["scoring"] = settings.scoring
             params |= {"temperature": TEMPERATURE} | settings.sampling
+            params |= {"reasons": True} if chosen.name in settings.reasons else {}
         return Signature(
             version=__version__,
             params=params,
             models={r: names for r, names in settings.backends.names().items() if r in chosen.metric.models},
-            prompts=settings.prompts.hashes(settings.prompts_of(chosen.metric)),
+            prompts=settings.prompts.hashes(settings.prompts_of(chosen)),
             seed=settings.seed,
+            settled={
+                model.name: model.settled
+                for model in settings.backends.having(chosen.metric.models)
+                if isinstance(model, Settling) and model.settled
+            },
+            configured=settings.backends.configured(chosen.metric.models),
         )
 
 

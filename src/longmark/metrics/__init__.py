@@ -1,8 +1,8 @@
 """The metrics, one module each; a folder is a family. There is no other registry.
 
-A module whose name begins with an underscore is not a metric: it belongs to the metrics in its folder. A name selects
-everything under it: `ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one
-of them.
+A module whose name begins with an underscore is not a metric: it belongs to the metrics in its folder. A family whose
+scores come from one computation is one metric, in the `__init__.py` of its folder. A name selects everything under it:
+`ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one of them.
 
 Metrics from outside the package are selected by a file, `rubric.yaml` (rubric.py) or `metric.py`, by the name of an
 installed module, or by an entry point of the group `longmark.metrics`. A module has a declaration `METRIC`.
@@ -86,7 +86,9 @@ def names() -> tuple[str, ...]:
     """The names of all metrics, sorted. Imports no metric."""
     root = Path(__file__).parent
     modules = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py"))
-    return tuple(sorted(".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")))
+    found = [".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")]
+    families = (path for path in root.glob("*/__init__.py") if "\nMETRIC = " in path.read_text(encoding="utf-8"))
+    return tuple(sorted([*found, *(path.parent.name for path in families)]))
 
 
 def load(name: str) -> Metric:
@@ -100,7 +102,8 @@ def load(name: str) -> Metric:
 
 def docstring(name: str) -> str:
     """The docstring of a metric's module, read without importing it."""
-    source = Path(__file__).parent.joinpath(*name.split(".")).with_suffix(".py")
+    source = Path(__file__).parent.joinpath(*name.split("."))
+    source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
     return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
 
 

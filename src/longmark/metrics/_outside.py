@@ -44,7 +44,7 @@ def of_file(path: str) -> tuple[str, Metric] | None:
     sys.path.insert(0, str(file.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"--metrics {path}: {type(error).__name__} while it was loaded: {error}") from error
     finally:
         sys.path.pop(0)

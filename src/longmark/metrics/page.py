@@ -41,6 +41,8 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     ]
     if metric.judged:
         found.append(("scoring", "text, expected"))
+    if any(prompt.use == "reason" for prompt in metric.prompts):
+        found.append(("reasons", "before the score, or with expected after it (--reasons)"))
     if metric.prompts:
         found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
     if metric.variants:

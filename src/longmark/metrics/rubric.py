@@ -28,7 +28,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from longmark.concurrency import concurrently
 from longmark.errors import BadInput, ModelError, NoScore, OverBudget
-from longmark.judge import Graded, Reader, ScorePrompts, choice, expected, judged_metric, number
+from longmark.judge import Graded, Reader, choice, expected, number
+from longmark.judged import ScorePrompts, judged_metric, reasons_form
 from longmark.metric import Metric, NoParams, Result, Score, ScoreSpec
 from longmark.models.handles import Models
 from longmark.prompts import INPUT_ORDER, Prompt
@@ -147,19 +148,22 @@ class Criterion(_Part):
         return bool(re.fullmatch(r"-?[0-9]{1,7}(\.[0-9]+)?", text)) and self.range[0] <= float(text) <= self.range[1]
 
     def metric(self, name: str, rubric: Rubric) -> Metric:
-        """The declaration of this criterion alone; prompts are NAME and NAME.expected."""
+        """The declaration of this criterion alone; prompts are NAME, NAME.expected and NAME.reasons."""
         low, high = self.bounds
         text: Reader[Graded]
+        schema: dict[str, Any] = {"type": "integer"}
         if self.values:
             values = self.values
             form = f"Reply with one of these and nothing else: {', '.join(values)}."
+            score, schema = f"one of these: {', '.join(values)}", {"type": "string", "enum": list(values)}
             text = choice(tuple(values)).then(lambda label: (values[label], {"label": label}))
             tokens, token_form = _tokens(values), form
             if set(tokens) != {label.casefold() for label in values}:
                 named = ", ".join(f"{token.upper()} for {label}" for token, label in zip(tokens, values, strict=True))
                 token_form = f"Reply with one letter and nothing else: {named}."
         else:
-            form = f"Reply with one whole number from {low:g} to {high:g} and nothing else."
+            score = f"one whole number from {low:g} to {high:g}"
+            form = f"Reply with {score} and nothing else."
             text = number(low, high).then(lambda score: (score, {}))
             tokens = {str(digit): low + (high - low) * digit / 9 for digit in range(10)}
             token_form = f"Reply with one digit and nothing else: 0 stands for {low:g}, 9 for {high:g}."
@@ -171,9 +175,13 @@ class Criterion(_Part):
             Prompt(f"{name}.expected", rubric.inputs, _plain(f"{task}\n{token_form}")),
             expected(tokens),
             text,
+            Prompt(f"{name}.reasons", rubric.inputs, _plain(f"{task}\n{reasons_form(score)}")),
+            schema,
         )
         worst = low if self.higher_is_better else high
-        empty = Score(worst, {"rule": "the answer is empty: it has the worst score, no judge was asked"})
+        empty = Score(
+            worst, {"rule": "the answer is empty: it has the worst score, no judge was asked"}, automatic=True
+        )
         return judged_metric(
             prompts,
             empty_answer=empty if rubric.empty_answer == "worst" else None,
@@ -186,12 +194,14 @@ class Rubric(_Part):
     """A file: one criterion by itself, or several under `criteria`.
 
     inputs        what the judge sees
+    reasons       whether judges give reasons, unless `--reasons` or `--no-reasons` says it; None: as other metrics
     empty_answer  `unscored`, or `worst`: the worst score without a call
     """
 
     name: Name
     description: Text = ""
     inputs: tuple[Input, ...] = ("question", "answer")
+    reasons: Annotated[bool, Strict()] | None = None
     empty_answer: Literal["unscored", "worst"] = "unscored"
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
 
@@ -234,21 +244,23 @@ class Rubric(_Part):
             score=score,
             scores=specs,
             bounds=(None, None),
-            prompts=tuple(prompt for part in parts.values() for prompt in part.prompts),
+            prompts=tuple({prompt.id: prompt for part in parts.values() for prompt in part.prompts}.values()),
             calls=lambda example, params, judges: sum(part.calls(example, params, judges) for part in parts.values()),
             **self._identity(),
         )
 
     def _total(self, results: Mapping[str, Score | NoScore]) -> Score | NoScore:
         scores: list[float] = []
+        automatic = True
         for name, one in results.items():
             if isinstance(one, NoScore):
                 return NoScore(one.status, f"The criterion {name} is unscored: {one.reason}")
             scores.append(one.value)
+            automatic = automatic and one.automatic
         parts = {
             one.name: {"score": score, "weight": one.weight} for one, score in zip(self.criteria, scores, strict=True)
         }
-        return Score(self.total(scores), {"criteria": parts})
+        return Score(self.total(scores), {"criteria": parts}, automatic)
 
     def _doc(self) -> str:
         lines = [self.description or self.criteria[0].question.partition("\n")[0], ""]
@@ -258,15 +270,18 @@ class Rubric(_Part):
             )
             name = f"{one.name} (weight {one.weight:g}): " if self.several else ""
             lines.append(f"{name}{one.question} Scale: {scale}.")
-        lines.append(f"An empty answer: {self.empty_answer}. Cost: {len(self.criteria)} calls for each judge.")
+        calls = "1 call" if len(self.criteria) == 1 else f"{len(self.criteria)} calls"
+        lines.append(f"An empty answer: {self.empty_answer}. Cost: {calls} for each judge.")
         return "\n".join(lines)
 
     def _identity(self) -> dict[str, Any]:
         """The fields of a declaration by which this rubric is known, and made again (`Rubric.model_validate`)."""
         content = self.model_dump(mode="json", exclude_defaults=True)
-        signed = orjson.dumps({**content, "description": ""}, option=orjson.OPT_SORT_KEYS)
+        of_scores = {key: value for key, value in content.items() if key != "reasons"}
+        signed = orjson.dumps({**of_scores, "description": ""}, option=orjson.OPT_SORT_KEYS)
         source = hashlib.sha256(signed).hexdigest()[:16]
-        return {"name": self.name, "doc": self._doc(), "source": source, "origin": {"rubric": content}}
+        known = {"name": self.name, "doc": self._doc(), "source": source, "origin": {"rubric": content}}
+        return {**known, "reasons": self.reasons}
 
 
 def load(path: Path) -> tuple[str, Metric]:
@@ -277,22 +292,33 @@ def load(path: Path) -> tuple[str, Metric]:
     source = yaml_file.load(path, "--metrics")
     content = source.content
     if source.root is None or not isinstance(content, dict):
-        raise BadInput([at(path, 1, f"expected a rubric (name, criteria, …), found {found(content)}")])
+        raise BadInput([at(path, 1, f"expected a rubric (name, criteria, …), found {found(content)}")], skippable=False)
     single = "criteria" not in content
     if single:
-        of_file = {"name", "description", "inputs", "empty_answer"}
+        of_file = {"name", "description", "inputs", "reasons", "empty_answer"}
         only = {key: value for key, value in content.items() if key not in of_file}
         content = {**{key: value for key, value in content.items() if key in of_file}, "criteria": [only]}
     try:
         rubric = Rubric.model_validate(content)
     except ValidationError as error:
         cut = 2 if single else 0
-        source.check((where[cut:] if where[:1] == ("criteria",) else where, what) for where, what in problems(error))
+        source.check(
+            (where[cut:] if where[:1] == ("criteria",) else where, what) for where, what in _problems(error, single)
+        )
         raise  # never: an error has problems
     source.check(
         (where[2:] if single and where[:1] == ("criteria",) else where, what) for where, what in _wrong(rubric, single)
     )
     return rubric.name, rubric.metric()
+
+
+def _problems(error: ValidationError, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """What pydantic found wrong, with the nearest keys of the part where it is. single: the file is one criterion."""
+    of_file, of_one, of_example = (list(part.model_fields) for part in (Rubric, Criterion, Shown))
+    at_depth = {1: of_file, 3: list(dict.fromkeys([*of_file, *of_one])) if single else of_one, 5: of_example}
+    said = {depth: problems(error, known) for depth, known in at_depth.items()}
+    for i, (where, what) in enumerate(problems(error)):
+        yield where, said[len(where)][i][1] if len(where) in said else what
 
 
 def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ROLES = ("judge", "generator", "embedder", "reranker", "lm")
+CHATS = ("judge", "generator", "checker")  # what a chat model can be
+ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,20 @@ SCHEMES = {
     "embedded": Scheme(
         "embedded[:NAME]", ROLES, "embedded", "on this machine: the bundled model for the role, or NAME"
     ),
-    "gguf": Scheme("gguf:PATH", ("judge", "generator", "reranker", "lm"), "embedded", "on this machine: a GGUF file"),
-    "st": Scheme("st:NAME", ("embedder", "reranker"), "transformers", "on this machine: a sentence-transformers model"),
+    "gguf": Scheme(
+        "gguf:PATH", ("judge", "generator", "reranker", "lm", "checker"), "embedded", "on this machine: a GGUF file"
+    ),
+    "st": Scheme(
+        "st:NAME", ("embedder", "reranker", "checker"), "transformers", "on this machine: a sentence-transformers model"
+    ),
     "hf": Scheme(
         "hf:NAME", ("lm",), "transformers", "on this machine: a transformers model (folder, GGUF file or hub name)"
     ),
     "openai": Scheme("openai:NAME", ROLES, "", "OpenAI's API, with the key in OPENAI_API_KEY"),
+    "anthropic": Scheme("anthropic:NAME", CHATS, "", "Anthropic's API, with the key in ANTHROPIC_API_KEY"),
+    "gemini": Scheme("gemini:NAME", CHATS, "", "Google's Gemini API, with the key in GEMINI_API_KEY"),
     "@": Scheme("NAME@BASE_URL", ROLES, "", "any OpenAI-compatible endpoint: llama3@https://host/v1"),
+    "": Scheme("NAME", ROLES, "", "a model of longmark.yaml (--config FILE names another file)"),
 }
 FORMS = "a model is named " + ", ".join(
     scheme.form + ("" if set(scheme.roles) == set(ROLES) else f" ({scheme.shown_roles})") for scheme in SCHEMES.values()

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
 from longmark.models.protocols import Tokens
+from longmark.models.settings import TokenPrice
 
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 
@@ -66,6 +67,11 @@ class Budget:
         self._usd_out += usd or 0.0
         return Reservation(tokens, usd or 0.0)
 
+    def cancel(self, held: Reservation) -> None:
+        """Gives back what was reserved for a request that was not sent."""
+        self.calls -= 1
+        self.settle(held, Tokens(), 0.0)
+
     def settle(self, held: Reservation, tokens: Tokens | None, usd: float | None) -> None:
         """Replaces a reservation by what the call took. None: not known, so all that was reserved."""
         self._tokens_out -= held.tokens
@@ -102,6 +108,17 @@ class UnknownPrice:
 
     def __call__(self, _tokens: Tokens) -> float | None:
         return None
+
+
+def given(rate: TokenPrice) -> Price:
+    """The price that the user gave for a million tokens."""
+    cached = rate.input if rate.cached is None else rate.cached
+
+    def price(tokens: Tokens) -> float | None:
+        fresh = tokens.prompt - tokens.cached_prompt
+        return (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output) / 1e6
+
+    return price
 
 
 def for_endpoint(model: str, base_url: str) -> Price:

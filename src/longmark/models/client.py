@@ -34,6 +34,8 @@ from longmark.models.protocols import (
     LikelihoodReply,
     LikelihoodRequest,
     PrefixSharing,
+    RelationModel,
+    RelationReply,
     Reranker,
     RerankReply,
     Tokens,
@@ -62,24 +64,26 @@ class WouldCall(LongmarkError):
 class UsageLog:
     """What the calls of one computation of a metric cost.
 
-    first: whether this log is the first of the run to need the call of that key; a call that several share is counted
-    for the first of them. refresh: request again, once, what the cache held when the client was opened.
+    first: whether this log is the first of the run to need the call of that key; a shared call counts for the first.
+    refresh: request again, once, what the cache held when the client was opened. versions: of each chat model that
+    replied, as its endpoint reported them.
     """
 
     usage: Usage = field(default_factory=Usage)
     first: Callable[[bytes], bool] = lambda _key: True
     refresh: bool = False
+    versions: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Kind(Generic[Reply]):
     """A kind of call. name: in cache keys; reply: the type of its replies; send: makes one call of a model for several
-    requests; most: the tokens that such requests can take."""
+    requests; most: the tokens that such requests to a model can take."""
 
     name: str
     reply: type[Reply]
     send: Callable[[Any, list[Any]], Awaitable[list[Reply]]]
-    most: Callable[[list[Any]], Tokens]
+    most: Callable[[Any, list[Any]], Tokens]
 
     @cached_property
     def form(self) -> TypeAdapter[Reply]:
@@ -110,6 +114,8 @@ class Client(Sender):
         self._asked_anew: set[bytes] = set()
 
     async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
+        if (check := getattr(model, "check_window", None)) is not None:
+            check(message.content for message in request.messages)
         return (await self._call(_CHATS, model, [request], usage_log))[0]
 
     async def embed(self, model: Embedder, texts: Sequence[str], usage_log: UsageLog) -> list[tuple[float, ...]]:
@@ -145,6 +151,14 @@ class Client(Sender):
             if len(scores) != len(documents):
                 raise ServerFault(f"{model.name} gave {len(scores)} scores for {len(documents)} documents")
             return RerankReply(scores, total_tokens(reply.tokens for (reply,) in found))
+
+    async def classify(
+        self, model: RelationModel, premise: str, hypotheses: Sequence[str], usage_log: UsageLog
+    ) -> list[tuple[float, float, float]]:
+        """Probabilities (entails, contradicts, neutral) of each hypothesis, in their order. Each pair is cached by
+        itself; those that are new go out in one call."""
+        pairs = [{"premise": premise, "hypothesis": hypothesis} for hypothesis in hypotheses]
+        return [reply.probabilities[0] for reply in await self._call(_RELATIONS, model, pairs, usage_log)]
 
     async def likelihood(
         self, model: LanguageModel, request: LikelihoodRequest, usage_log: UsageLog
@@ -187,7 +201,7 @@ class Client(Sender):
                 else:
                     mine[key] = request
             if mine and self._dry:
-                raise WouldCall(kind.most(list(mine.values())), self.price(model), usage_log.usage.calls)
+                raise WouldCall(kind.most(model, list(mine.values())), self.price(model), usage_log.usage.calls)
             # before anything is awaited, so that nobody else begins the same call
             flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
             self._flights.update(flights)
@@ -208,7 +222,7 @@ class Client(Sender):
                     if self._flights.get(key) is flight:  # its batch was not begun, after an error
                         flight.cancel()
                         del self._flights[key]
-        self._book(usage_log, replies, sent=sent)
+        self._book(model, usage_log, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
     def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
@@ -281,16 +295,18 @@ class Client(Sender):
                 puts.append(self.cache.put(key, kind.name, model.name, data, usd))
             await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
-        await self.send(model, lambda: kind.send(model, requests), keep, kind.most(requests))
+        await self.send(model, lambda: kind.send(model, requests), keep, lambda: kind.most(model, requests))
         return landed
 
-    def _book(self, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
+    def _book(self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
         """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
         usage = usage_log.usage
         usage.calls += 1
         usage.from_cache += not sent
         for key, (reply, usd) in replies.items():
+            if isinstance(reply, ChatReply):
+                usage_log.versions.setdefault(model.name, {}).update(dict.fromkeys(reply.versions))
             if usage_log.first(key):
                 tokens = reply.tokens or Tokens()
                 unmetered = int(reply.tokens is None)
@@ -355,17 +371,29 @@ async def _rerank(model: Reranker, requests: list[dict[str, Any]]) -> list[Reran
     return [await model.rerank(requests[0]["query"], requests[0]["documents"])]
 
 
+async def _classify(model: RelationModel, pairs: list[dict[str, str]]) -> list[RelationReply]:
+    reply = await model.classify(pairs[0]["premise"], [pair["hypothesis"] for pair in pairs])
+    if len(reply.probabilities) != len(pairs):
+        raise ServerFault(f"{model.name} classified {len(reply.probabilities)} of {len(pairs)} pairs").with_bill()
+    shares = _shares(reply.tokens, len(pairs))
+    return [RelationReply((triple,), share) for triple, share in zip(reply.probabilities, shares, strict=True)]
+
+
 async def _likelihood(model: LanguageModel, requests: list[LikelihoodRequest]) -> list[LikelihoodReply]:
     if len(requests) > 1 and isinstance(model, PrefixSharing):
         return await model.likelihoods(requests)
     return [await model.likelihood(requests[0])]
 
 
-_CHATS = _Kind(
-    "chat", ChatReply, _chat, lambda all_: _most(*(m.content for m in all_[0].messages), completion=all_[0].max_tokens)
-)
-_EMBEDS = _Kind("embed", EmbedReply, _embed, lambda texts: _most(*texts))
-_RERANKS = _Kind("rerank", RerankReply, _rerank, lambda all_: _most(all_[0]["query"], *all_[0]["documents"]))
+def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
+    limit = model.reply_limit(requests[0]) if hasattr(model, "reply_limit") else requests[0].max_tokens
+    return _most(*(message.content for message in requests[0].messages), completion=limit)
+
+
+_CHATS = _Kind("chat", ChatReply, _chat, _most_of_chat)
+_EMBEDS = _Kind("embed", EmbedReply, _embed, lambda _, texts: _most(*texts))
+_RERANKS = _Kind("rerank", RerankReply, _rerank, lambda _, all_: _most(all_[0]["query"], *all_[0]["documents"]))
+_RELATIONS = _Kind("relation", RelationReply, _classify, lambda _, all_: _most(*(t for p in all_ for t in p.values())))
 _LIKELIHOODS = _Kind(
-    "likelihood", LikelihoodReply, _likelihood, lambda all_: _most(*(part for r in all_ for part in (r.prompt, r.text)))
+    "likelihood", LikelihoodReply, _likelihood, lambda _, all_: _most(*(t for r in all_ for t in (r.prompt, r.text)))
 )

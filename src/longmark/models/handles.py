@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -18,6 +18,7 @@ from longmark.models.protocols import (
     LanguageModel,
     LikelihoodReply,
     LikelihoodRequest,
+    RelationModel,
     Reranker,
     RerankReply,
 )
@@ -54,6 +55,7 @@ class Backends:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     lm: LanguageModel | None = None
+    checker: Backend | None = None
 
     def names(self) -> dict[str, list[str]]:
         """role -> names of its models, for roles that have one."""
@@ -61,9 +63,19 @@ class Backends:
         found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
         return found | {role: [model.name] for role, model in single.items() if model is not None}
 
+    def configured(self, roles: Collection[str] = ROLES) -> dict[str, dict[str, Any]]:
+        """name -> what longmark.yaml says of the model that can change a score, for models of these roles that it
+        names."""
+        return {model.name: dict(said) for model in self.having(roles) if (said := getattr(model, "configured", None))}
+
+    def having(self, roles: Collection[str]) -> list[Backend]:
+        """The models of these roles, role by role."""
+        models = [model for role in roles for model in (self.judges if role == "judge" else (getattr(self, role),))]
+        return [model for model in models if model is not None]
+
     def all(self) -> list[Backend]:
         """Every model that was given, role by role."""
-        single = (self.generator, self.embedder, self.reranker, self.lm)
+        single = (self.generator, self.embedder, self.reranker, self.lm, self.checker)
         return [*self.judges, *(model for model in single if model is not None)]
 
 
@@ -88,7 +100,8 @@ class Models:
     """The models of a run as one metric sees them. Every role that the metric declares has a model.
 
     scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
-    what the questions are about; temperature, samples: of a judge's score, and how many replies it is the mean of.
+    what the questions are about; temperature, samples: of a judge's score, and how many replies it is the mean of;
+    reasons: whether judges give reasons for their scores.
     """
 
     backends: Backends
@@ -100,6 +113,7 @@ class Models:
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
     temperature: float = 0.0
     samples: int = 1
+    reasons: bool = False
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:
@@ -109,11 +123,21 @@ class Models:
     def generator(self) -> ChatHandle:
         return ChatHandle(_given(self.backends.generator, "generator"), self.client, self.usage_log)
 
+    @property
+    def checker(self) -> Backend | None:
+        """What decides relations of statements in place of the judge (`text.entailment`); None: the judge does."""
+        return self.backends.checker
+
     async def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
         return await self.client.embed(_given(self.backends.embedder, "embedder"), texts, self.usage_log)
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
         return await self.client.rerank(_given(self.backends.reranker, "reranker"), query, documents, self.usage_log)
+
+    async def classify(
+        self, model: RelationModel, premise: str, hypotheses: Sequence[str]
+    ) -> list[tuple[float, float, float]]:
+        return await self.client.classify(model, premise, hypotheses, self.usage_log)
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         return await self.client.likelihood(self._lm(), request, self.usage_log)

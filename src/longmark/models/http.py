@@ -12,19 +12,18 @@ been billed: after a timeout, a connection that broke once the request was sent,
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import ssl
-import time
 import zlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 
 from longmark import __version__
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong
+from longmark.models.failures import READ, choice_error, retry_after, retry_delay, shortened, words_of
 from longmark.models.keys import Key, check_base_url, redact
 from longmark.models.protocols import Tokens
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 TIMEOUT = 120.0  # seconds for one attempt, from the first byte sent to the last byte read
 _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
-_READ = 4_000  # characters of an error that are looked at: more than is shown, lest a key be cut and so not found
 _MOST_PARTS = 1_000_000  # lists and objects of a reply; 2,048 embeddings or 30,000 tokens with 20 candidates have fewer
 MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
@@ -95,6 +93,8 @@ class Endpoint:
         self.timeout = timeout
         self.max_reply_bytes = max_reply_bytes
         self._key = key
+        self._headers: Mapping[str, str] = {}
+        self._query = ""
         self._known = known
         self._remember = remember
         self._facts: dict[tuple[str, str], bool] = {}
@@ -103,7 +103,13 @@ class Endpoint:
 
     def url(self, path: str, *, root: bool = False) -> str:
         """The address of a call: under the base URL, or, with `root`, under it without a closing `/v1`."""
-        return (self.base_url.removesuffix("/v1") if root else self.base_url) + path
+        return (self.base_url.removesuffix("/v1") if root else self.base_url) + path + self._query
+
+    def sending(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Self:
+        """This endpoint, with headers (over the usual ones) and a query for every request."""
+        self._headers = headers
+        self._query = f"?{urlencode(query)}" if query else ""
+        return self
 
     def knows(self, model: str, fact: str) -> bool:
         """Whether the fact was learnt, by this process or an earlier one."""
@@ -202,7 +208,9 @@ class Endpoint:
             "User-Agent": f"longmark/{__version__}",
         }
         if self._key is not None:
-            headers["Authorization"] = self._key.header()
+            headers[self._key.vendor.header] = self._key.header()
+        own = {name.lower() for name in self._headers}
+        headers = {name: value for name, value in headers.items() if name.lower() not in own} | dict(self._headers)
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
@@ -217,10 +225,9 @@ class Endpoint:
     def _read(self, raw: bytes) -> Any:
         reply = _parsed(raw)
         if not isinstance(reply, (dict, list)):
-            shown = _trim(raw[:_READ].decode("utf-8", "replace"))
+            shown = _trim(raw[:READ].decode("utf-8", "replace"))
             return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200).with_bill()
-        if isinstance(reply, dict) and reply.get("error"):  # routers report a failure behind them with status 200
-            error = reply["error"]
+        if error := choice_error(reply):  # routers report a failure behind them with status 200
             code = error.get("code") if isinstance(error, dict) else None
             return self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
         return reply
@@ -233,7 +240,9 @@ class Endpoint:
 
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
         body = _parsed(raw)
-        failure = self._kind_of_failure(status, headers, *_words(body, raw))
+        failure = self._kind_of_failure(status, headers, *words_of(body, raw))
+        if isinstance(failure, RateLimited) and failure.retry_after is None:
+            failure.retry_after = retry_delay(body)
         tokens = tokens_of(body.get("usage")) if isinstance(body, dict) else None
         return failure if tokens is None else failure.with_bill(tokens)
 
@@ -288,58 +297,6 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
         return None
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait: `retry-after-ms`, else Retry-After as seconds (fractions too) or as a
-    date, by the endpoint's own clock where it sends one. None where it says nothing readable."""
-    from email.utils import parsedate_to_datetime
-
-    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) / scale
-        except (KeyError, ValueError):
-            continue
-        return seconds if math.isfinite(seconds) and seconds >= 0 else None
-    try:
-        until = parsedate_to_datetime(headers["retry-after"]).timestamp()
-        now = parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
-        return max(0.0, until - now)
-    except (KeyError, ValueError, TypeError, OverflowError):
-        return None
-
-
-def _words(body: Any, raw: bytes) -> tuple[str, str, str]:
-    """Message, code and all the words (lower case) of an error body, in the forms of OpenAI, vLLM, TEI, Cohere and
-    FastAPI; the request that some of them echo is left out. body: its JSON, None where it is none."""
-    if body is None:
-        text = raw[:_READ].decode("utf-8", "replace")
-        return text, "", text.lower()
-    error = body.get("error") if isinstance(body, dict) else None
-    source = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
-    message = source.get("message") or error or source.get("detail") or ""
-    if isinstance(message, list):  # FastAPI: one entry a fault, with its location
-        message = "; ".join(map(_fault, message[:20]))
-    code = _short(source.get("code") or source.get("type") or "")
-    message = _short(message)
-    return message, code, f"{message} {code} {_short(source.get('param') or '')}".lower()
-
-
-def _fault(item: Any) -> str:
-    if not isinstance(item, dict):
-        return _short(item)
-    place = item.get("loc", ())
-    where = ".".join(map(_short, place[:20])) if isinstance(place, (list, tuple)) else _short(place)
-    return f"{where} {_short(item.get('msg', ''))}".strip()
-
-
-def _short(value: Any) -> str:
-    """A value of an error body as text: all of it, or its first `_READ` characters without the word that is cut there,
-    which may be a key."""
-    text = value if isinstance(value, str) else str(value)
-    if len(text) <= _READ:
-        return text
-    return " ".join(text[:_READ].split()[:-1]) or text[:_READ]
-
-
 def _why(error: aiohttp.ClientConnectorError) -> str:
     """What stopped a connection before any request went over it."""
     below = error.os_error
@@ -353,7 +310,7 @@ def _why(error: aiohttp.ClientConnectorError) -> str:
 
 def _trim(text: str) -> str:
     """Words of an endpoint as a message shows them: one line, without keys, not too long."""
-    text = redact(" ".join(_short(text).split()))
+    text = redact(" ".join(shortened(text).split()))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -1,40 +1,69 @@
 """Which API key goes to which endpoint, and how it is kept out of everything that is written or shown.
 
-`openai:NAME` gets OPENAI_API_KEY, and no other host does. Any other endpoint gets LONGMARK_API_KEY_<HOST>_<PORT> where
-its base URL has a port, else LONGMARK_API_KEY_<HOST>, else LONGMARK_API_KEY, else no key. <HOST> is the host in upper
-case with everything but letters and digits as `_`. Keys in a base URL are refused: URLs are printed and stored.
+The key of a vendor (`openai:NAME` gets OPENAI_API_KEY, for example) goes to the vendor's own endpoint only. Any other
+endpoint gets LONGMARK_API_KEY_<HOST>_<PORT> where its base URL has a port, else LONGMARK_API_KEY_<HOST>, else
+LONGMARK_API_KEY, else no key. <HOST> is the host in upper case with everything but letters and digits as `_`. Keys in a
+base URL are refused: URLs are printed and stored. A model of longmark.yaml can name its variable, or a command.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from urllib.parse import SplitResult, urlsplit
 
 import orjson
 
 from longmark.errors import UserError
 
-OPENAI_URL = "https://api.openai.com/v1"
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """A vendor's own endpoint: its base URL, the variable of its key, and the header that carries the key."""
+
+    url: str
+    variable: str
+    header: str = "Authorization"
+
+    @property
+    def prefix(self) -> str:
+        return "Bearer " if self.header == "Authorization" else ""
+
+
+VENDORS = {
+    "openai": Vendor("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": Vendor("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "x-api-key"),
+    "gemini": Vendor("https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY", "x-goog-api-key"),
+    "azure": Vendor("", "AZURE_OPENAI_API_KEY", "api-key"),
+}
 HIDDEN = "[key]"
 _MASKED = re.compile(r"(?<![\w\-.])[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
+_PATIENCE = 60  # seconds for a command that prints a key
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = 12  # characters from which a key is a secret in a reply too; shorter ones (`test`, `none`) are words
 _known: set[str] = set()
 
 
 class Key:
     """An API key: `repr`, `str` and format give `[key]`, and `redact` removes it from now on. variable: the environment
-    variable it came from. UserError for a key that no header can carry."""
+    variable, or the command, it came from; vendor: whose header carries it. UserError for a key that no header can
+    carry."""
 
-    __slots__ = ("_secret", "variable")
+    __slots__ = ("_secret", "variable", "vendor")
 
-    def __init__(self, secret: str, variable: str) -> None:
+    def __init__(self, secret: str, variable: str, vendor: Vendor = VENDORS["openai"]) -> None:
         secret = secret.strip()
         if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
-            raise UserError(f"{variable} does not hold an API key: set it to the bare key, without quotes or spaces")
+            raise UserError(
+                f"{variable} does not contain an API key: set it to the key alone, without quotes or spaces"
+            )
         self._secret = secret
         self.variable = variable
+        self.vendor = vendor
         _known.add(secret)
 
     def __repr__(self) -> str:
@@ -46,8 +75,8 @@ class Key:
         raise TypeError("a key is not pickled: read it from the environment where it is needed")
 
     def header(self) -> str:
-        """The value of the Authorization header; its `repr` (in a traceback, for example) hides the key."""
-        return _Header(f"Bearer {self._secret}")
+        """The value of its header; its `repr` (in a traceback, for example) hides the key."""
+        return _Header(f"{self.vendor.prefix}{self._secret}")
 
 
 class _Header(str):
@@ -83,20 +112,69 @@ def holds_key(text: str) -> bool:
     return any(len(secret) >= _SECRET and secret in text for secret in _known)
 
 
-def openai_key(environment: Mapping[str, str] = os.environ) -> Key:
-    """The key for `openai:NAME`. Raises UserError where it is not set."""
-    secret = environment.get("OPENAI_API_KEY", "").strip()
+def vendor_key(name: str, environment: Mapping[str, str] = os.environ) -> Key:
+    """The key of a vendor, for `openai:NAME` and the like. Raises UserError where its variable is not set."""
+    vendor = VENDORS[name]
+    secret = environment.get(vendor.variable, "").strip()
     if not secret:
-        raise UserError("openai:NAME needs a key: set the environment variable OPENAI_API_KEY")
-    return Key(secret, "OPENAI_API_KEY")
+        raise UserError(f"{name}:NAME needs a key: set the environment variable {vendor.variable}")
+    return Key(secret, vendor.variable, vendor)
 
 
-def key_for(base_url: str, environment: Mapping[str, str] = os.environ) -> Key | None:
-    """The key for an endpoint that is not `openai:NAME`, None where no variable is set for it."""
+def key_of(variable: str, vendor: Vendor, who: str, environment: Mapping[str, str] = os.environ) -> Key:
+    """The key in a variable that the user named for the model `who`. UserError where it is not set."""
+    secret = environment.get(variable, "").strip()
+    if not secret:
+        raise UserError(f"{who} needs a key: set the environment variable {variable} (its key_env)")
+    return Key(secret, variable, vendor)
+
+
+@cache
+def _printed(command: tuple[str, ...]) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=True)
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def key_from_command(command: Sequence[str], vendor: Vendor, who: str) -> Key:
+    """The key that a command prints on standard output, for the model `who`. A command runs once in a process, without
+    a shell. UserError, without what it printed, where it fails."""
+    shown = f"key_command {command[0]}"
+    try:
+        secret = _printed(tuple(command))
+    except subprocess.CalledProcessError as error:
+        raise UserError(f"{who}: {shown} failed with exit code {error.returncode}") from None
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{who}: {shown} did not end within {_PATIENCE} s") from None
+    except OSError as error:
+        raise UserError(f"{who}: {shown} cannot be run: {error.strerror}") from None
+    if not secret:
+        raise UserError(f"{who}: {shown} printed nothing")
+    return Key(secret, shown, vendor)
+
+
+def expand(text: str, who: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The text with the value of an environment variable for each `${NAME}`; these values count as secrets. UserError
+    where a variable is not set, or its value cannot stand in a header. who: what has the text, for messages."""
+
+    def value(found: re.Match[str]) -> str:
+        given = environment.get(found[1], "").strip()
+        if not given or not given.isascii() or not given.isprintable():
+            raise UserError(f"{who}: the environment variable {found[1]} is not set to a text that can be sent")
+        _known.add(given)
+        return given
+
+    filled = VARIABLE.sub(value, text)
+    return _Header(filled) if filled != text else text
+
+
+def key_for(
+    base_url: str, environment: Mapping[str, str] = os.environ, vendor: Vendor = VENDORS["openai"]
+) -> Key | None:
+    """The key for an endpoint that is no vendor's own, None where no variable is set for it."""
     for variable in variables_for(base_url):
         secret = environment.get(variable, "").strip()
         if secret:
-            return Key(secret, variable)
+            return Key(secret, variable, vendor)
     return None
 
 
@@ -124,7 +202,7 @@ def check_base_url(base_url: str) -> str:
             f"{variables_for(base_url)[0]} if it held a key"
         )
     base_url = base_url.rstrip("/")
-    for path in ("/chat/completions", "/completions", "/embeddings", "/rerank"):
+    for path in ("/chat/completions", "/completions", "/embeddings", "/rerank", "/messages"):
         if base_url.endswith(path):
             raise UserError(f"the base URL ends before {path}: {base_url.removesuffix(path)}")
     return base_url

@@ -23,22 +23,54 @@ _SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
 _STREAK, _STREAK_SHARE = 3, 1 / 8  # refusals in a row, and as a share of the limit: the greater of the two
 _DOWN_AFTER = 5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
 
+_Waiting = tuple[asyncio.Future[None], int]  # a place that is waited for, and the tokens that its call can take
+
+
+class Pace:
+    """Requests and tokens a minute, kept by even spacing: after a request the next one waits 60 / `requests` seconds,
+    and 60 / `tokens` seconds for each token that the call can take. Tokens that it did not take are given back with its
+    reply. So any minute has at most `requests` of them, and a run does not begin with a burst. None: no limit."""
+
+    def __init__(self, requests: int | None = None, tokens: int | None = None) -> None:
+        self._per_request = 60 / requests if requests else 0.0
+        self._per_token = 60 / tokens if tokens else 0.0
+        self._after_requests = self._after_tokens = 0.0
+
+    @property
+    def ready_at(self) -> float:
+        """When the next request may go out (loop time)."""
+        return max(self._after_requests, self._after_tokens)
+
+    def take(self, now: float, tokens: int) -> None:
+        """A request goes out that can take so many tokens."""
+        if self._per_request:
+            self._after_requests = max(now, self._after_requests) + self._per_request
+        if self._per_token:
+            self._after_tokens = max(now, self._after_tokens) + tokens * self._per_token
+
+    def give_back(self, tokens: int) -> None:
+        """A reply took so many tokens fewer than were taken for it."""
+        self._after_tokens -= tokens * self._per_token
+
 
 class Limiter:
-    """The places of one endpoint. ceiling: the most calls at once, at least 1. First come, first served, but repeated
-    calls go before new ones."""
+    """The places of one endpoint. ceiling: the most calls at once, at least 1; pace: what a minute may have. First
+    come, first served, but repeated calls go before new ones."""
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, pace: Pace | None = None) -> None:
+        self.pace = pace or Pace()
         self.ceiling = max(1, ceiling)
         self.limit = float(self.ceiling)
         self.in_use = 0
         self.lost_in_row = 0
         self.closed: tuple[str, int | None] | None = None  # why the endpoint is not called any more
+        self.ever_replied = False
+        self.refused = self.cut_in_row = 0  # calls refused for good; replies without an answer, in a row
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._again: deque[asyncio.Future[None]] = deque()
-        self._new: deque[asyncio.Future[None]] = deque()
+        self._again: deque[_Waiting] = deque()
+        self._new: deque[_Waiting] = deque()
 
     @property
     def down(self) -> bool:
@@ -46,20 +78,20 @@ class Limiter:
         return self.lost_in_row >= _DOWN_AFTER
 
     @asynccontextmanager
-    async def place(self, *, again: bool = False) -> AsyncIterator[None]:
-        """One of the places, waited for. again: the call was sent before."""
-        await self._enter(self._again if again else self._new)
+    async def place(self, *, again: bool = False, tokens: int = 0) -> AsyncIterator[None]:
+        """One of the places, waited for. again: the call was sent before; tokens: the most that it can take."""
+        await self._enter(self._again if again else self._new, tokens)
         try:
             yield
         finally:
             self._leave()
 
-    async def _enter(self, queue: deque[asyncio.Future[None]]) -> None:
+    async def _enter(self, queue: deque[_Waiting], tokens: int) -> None:
         if not self._again and not queue and self._free():
-            self.in_use += 1
+            self._take(tokens)
             return
-        place = asyncio.get_running_loop().create_future()
-        queue.append(place)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append((place, tokens))
         self._wake()
         try:
             await place
@@ -71,6 +103,7 @@ class Limiter:
     def replied(self) -> None:
         """A call got its reply."""
         self._refused_in_row = self.lost_in_row = 0
+        self.ever_replied = True
         self.limit = min(float(self.ceiling), self.limit + max(_GROW * self.limit, _LEAST_GROWTH))
 
     def rate_limited(self, wait: float) -> None:
@@ -86,11 +119,19 @@ class Limiter:
 
     def open_up(self) -> None:
         """Lets every waiting call through: the run is being stopped, and they end at once."""
-        self.limit, self._resume_at = float("inf"), 0.0
+        self.limit, self._resume_at, self.pace = float("inf"), 0.0, Pace()
         self._wake()
 
+    @property
+    def _ready_at(self) -> float:
+        return max(self._resume_at, self.pace.ready_at)
+
     def _free(self) -> bool:
-        return self.in_use + 1 <= self.limit and asyncio.get_running_loop().time() >= self._resume_at
+        return self.in_use + 1 <= self.limit and asyncio.get_running_loop().time() >= self._ready_at
+
+    def _take(self, tokens: int) -> None:
+        self.in_use += 1
+        self.pace.take(asyncio.get_running_loop().time(), tokens)
 
     def _leave(self) -> None:
         self.in_use -= 1
@@ -98,15 +139,15 @@ class Limiter:
 
     def _wake(self) -> None:
         while (queue := self._again or self._new) and self._free():
-            place = queue.popleft()
+            place, tokens = queue.popleft()
             if not place.done():
-                self.in_use += 1
+                self._take(tokens)
                 place.set_result(None)
         loop = asyncio.get_running_loop()
-        if queue and loop.time() < self._resume_at:
+        if queue and loop.time() < self._ready_at:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = loop.call_at(self._resume_at, self._wake)
+            self._timer = loop.call_at(self._ready_at, self._wake)
 
 
 def wait_before(attempt: int, retry_after: float | None, rng: random.Random) -> float:

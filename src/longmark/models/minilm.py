@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,20 @@ _BATCH_TEXTS = 64
 _BATCH_TOKENS = 4096  # padded tokens in a batch: bounds the memory of the attention scores
 
 
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """A text as the model sees it, without the two markers.
+
+    pieces: the tokens as the model spells them (`##` continues a word); spans: where each stands in the text (first
+    character, end); text: the text's unit vector (width); tokens: unit vectors of shape (layers, tokens, width).
+    """
+
+    pieces: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    text: Array
+    tokens: Array
+
+
 class MiniLM(LazyModel):
     """The embedder `embedded:embedder`. Vectors have 384 values and length 1.
 
@@ -50,6 +65,25 @@ class MiniLM(LazyModel):
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         """Vectors of the texts, in their order; tokens counts what the model read, after the cut."""
         return await asyncio.to_thread(self._embed, list(texts))
+
+    def token_vectors(self, texts: Sequence[str], layers: Sequence[int]) -> list[TokenVectors]:
+        """The tokens of the texts with their vectors at some layers (0: the input of the first layer; 6: the last),
+        in the order of the texts. A text is cut as for `embed`. Blocks until it is done."""
+        import numpy as np
+
+        weights, tokenizer = self._model()
+        read = tokenizer.encode_batch(list(texts))
+        encoded = [_cut(item.ids) for item in read]
+        found: dict[int, TokenVectors] = {}
+        for batch in _batches(encoded):
+            units, states = _forward(weights, [encoded[index] for index in batch], layers)
+            for row, index in enumerate(batch):
+                end = len(encoded[index]) - 1
+                vectors = np.stack([states[layer][row, 1:end] for layer in layers])
+                vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+                pieces, spans = tuple(read[index].tokens[1:end]), tuple(read[index].offsets[1:end])
+                found[index] = TokenVectors(pieces, spans, units[row], vectors)
+        return [found[index] for index in range(len(encoded))]
 
     def token_count(self, text: str) -> int:
         """Tokens of a text, the two markers included, before any cut; above `MAX_TOKENS` the text will be cut."""
@@ -69,7 +103,7 @@ class MiniLM(LazyModel):
         encoded = [_cut(item.ids) for item in tokenizer.encode_batch(texts)]
         vectors: list[tuple[float, ...]] = [()] * len(texts)
         for batch in _batches(encoded):
-            rows = _forward(weights, [encoded[index] for index in batch])
+            rows, _ = _forward(weights, [encoded[index] for index in batch])
             for index, row in zip(batch, rows.tolist(), strict=True):
                 vectors[index] = tuple(row)
         return EmbedReply(tuple(vectors), Tokens(prompt=sum(map(len, encoded))))
@@ -113,8 +147,10 @@ def _read_weights(path: Path) -> Weights:
     return tensors
 
 
-def _forward(weights: Weights, encoded: Sequence[Sequence[int]]) -> Array:
-    """Unit vectors (texts, width) of token ids."""
+def _forward(
+    weights: Weights, encoded: Sequence[Sequence[int]], keep: Sequence[int] = ()
+) -> tuple[Array, dict[int, Array]]:
+    """Unit vectors (texts, width) of token ids, and the hidden states (texts, tokens, width) of the layers to keep."""
     import numpy as np
 
     def linear(hidden: Array, name: str) -> Array:
@@ -140,6 +176,7 @@ def _forward(weights: Weights, encoded: Sequence[Sequence[int]]) -> Array:
     positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
     hidden = weights["embeddings.word_embeddings.weight"][ids] + positions[:longest]
     hidden = normalise(hidden, "embeddings.LayerNorm")
+    states = {0: hidden} if 0 in keep else {}
     ignore = ((1 - mask) * np.float32(-1e9))[:, None, None, :]
     for layer in range(_LAYERS):
         at = f"encoder.layer.{layer}"
@@ -153,9 +190,11 @@ def _forward(weights: Weights, encoded: Sequence[Sequence[int]]) -> Array:
         hidden = normalise(hidden + attended, f"{at}.attention.output.LayerNorm")
         inner = _gelu(linear(hidden, f"{at}.intermediate.dense"))
         hidden = normalise(hidden + linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+        if layer + 1 in keep:
+            states[layer + 1] = hidden
     mean = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
     unit: Array = mean / np.linalg.norm(mean, axis=1, keepdims=True)
-    return unit
+    return unit, states
 
 
 def _gelu(x: Array) -> Array:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from longmark.errors import BadReply, RequestRefused
+from longmark.models.thinking import split
 
 MOST_TOKENS = 10**9  # of one call; what an endpoint counts beyond that is a mistake of its
 _FLOAT32 = 3.4028234663852886e38  # the largest number of 32 bits, in which vectors are kept
@@ -97,13 +98,29 @@ def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
 class ChatReply:
     """text: what the model wrote. finish: `stop`, `length`, `content_filter` or what the endpoint says. refusal: the
     endpoint's own refusal message. logprobs: one entry a token where they were asked for and given, else (). tokens (of
-    every kind of reply): None where the endpoint gave no usable count."""
+    every kind of reply): None where the endpoint gave no usable count. thinking: what a reasoning model wrote before
+    its answer, where the endpoint shows it; it is no part of text. model, fingerprint: the version of the model, and of
+    the system that runs it, as the endpoint reported them; None where it reported none."""
 
     text: str
     finish: str = "stop"
     refusal: str | None = None
     logprobs: tuple[TokenLogprobs, ...] = ()
     tokens: Tokens | None = field(default_factory=Tokens)
+    thinking: str = ""
+    model: str | None = None
+    fingerprint: str | None = None
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """`MODEL (FINGERPRINT)` as the endpoint reported it: one, or none where it reported neither."""
+        mark = f"({self.fingerprint})" if self.fingerprint else ""
+        return (" ".join(filter(None, (self.model, mark))),) if self.model or mark else ()
+
+    @property
+    def cut_while_thinking(self) -> bool:
+        """Whether the limit ended it before its answer began."""
+        return self.finish == "length" and not self.logprobs and not split(self.text).answer.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,20 @@ class RerankReply:
 
     def __post_init__(self) -> None:
         _check_finite("a relevance score", self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationReply:
+    """probabilities: one triple a hypothesis, in their order: that the premise entails it, contradicts it, neither. A
+    model without the class of contradictions gives it 0. BadReply unless each triple adds up to 1."""
+
+    probabilities: tuple[tuple[float, float, float], ...]
+    tokens: Tokens | None = field(default_factory=Tokens)
+
+    def __post_init__(self) -> None:
+        for triple in self.probabilities:
+            if not all(0 <= p <= 1 for p in triple) or abs(sum(triple) - 1) > _ROUNDING:
+                raise BadReply(f"probabilities that do not add up to 1: {triple}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +224,21 @@ class Backend(Protocol):
 
 
 class Chat(Backend, Protocol):
+    """May have `reply_limit`: the most tokens of the reply to a request, where it gives a model more room than the
+    request says (for thinking)."""
+
     async def chat(self, request: ChatRequest) -> ChatReply: ...
+
+
+@runtime_checkable
+class Settling(Chat, Protocol):
+    """A chat model that may not take every parameter. settled: those that it is not sent, in words; settle: from here
+    on that does not change, and is what `words` say (None: what is known by now)."""
+
+    @property
+    def settled(self) -> list[str]: ...
+
+    def settle(self, words: Sequence[str] | None = None) -> None: ...
 
 
 class Embedder(Backend, Protocol):
@@ -207,6 +252,15 @@ class Reranker(Backend, Protocol):
     """May have `batch`, as an `Embedder` may: the most documents in one request."""
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply: ...
+
+
+@runtime_checkable
+class RelationModel(Backend, Protocol):
+    """A classifier of pairs. piece: the most bytes of a premise that it reads with a hypothesis."""
+
+    piece: int
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply: ...
 
 
 class LanguageModel(Backend, Protocol):

@@ -6,21 +6,28 @@ Nothing is called and nothing is loaded here; a model's file must exist, an endp
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.errors import UserError
-from longmark.models import FORMS, ROLES, SCHEMES, budget
+from longmark.models import CHATS, FORMS, ROLES, SCHEMES, budget
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
+from longmark.models.settings import DEFAULTS, ModelSettings
 
-EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder"}
+if TYPE_CHECKING:
+    from longmark.models.config import Config, Entry
+
+EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder", "checker": "judge"}
 _AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
+FILE = "longmark.yaml"
+_VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, which Anthropic requires
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
 
 Name = str | Backend  # Python code may pass a backend of its own (a fake, for example) instead of a name
@@ -35,13 +42,15 @@ class ModelNames:
     embedder: Name | None = None
     reranker: Name | None = None
     lm: Name | None = None
+    checker: Name | None = None
 
 
 class Registry:
     """Opens models by name. Models of one name share a backend, names at one base URL share its connections.
 
     cache: where facts about endpoints are kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
-    reply; None: the default. sends: False for a dry run, which needs no API key.
+    reply; None: the default. config: the models of a file, or the file (read at once); None: longmark.yaml in the
+    working folder, read where a name needs it. sends: False for a dry run, which needs no API key.
     """
 
     def __init__(
@@ -50,13 +59,22 @@ class Registry:
         timeout: float | None = None,
         max_reply_bytes: int | None = None,
         *,
+        config: Config | str | Path | None = None,
         sends: bool = True,
     ) -> None:
         self._cache = cache
         self._timeout = timeout
         self._max_reply_bytes = max_reply_bytes
+        self._config: Config | None = None
+        self._looked = False
+        if isinstance(config, str | Path):
+            from longmark.models.config import load
+
+            self._config = load(Path(config).expanduser())
+        else:
+            self._config = config
         self._sends = sends
-        self._endpoints: dict[tuple[str, str | None], Any] = {}
+        self._endpoints: dict[tuple[Any, ...], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
     def backends(self, given: ModelNames, called: Collection[str] = ROLES) -> Backends:
@@ -81,8 +99,9 @@ class Registry:
             if not hasattr(name, "identity") or not hasattr(name, "capabilities"):
                 raise UserError(f"a model as {role}: expected its name or a backend, found {name!r}")
             return name
-        chats = role in ("judge", "generator", "lm")
-        key = ("chat" if chats and not (role == "lm" and "@" in name) else role, name)
+        here = name.partition(":")[0] in ("embedded", "gguf")  # one model in memory, whatever its roles
+        chats = role in ("judge", "generator", "checker") and not name.startswith("st:")
+        key = ("chat" if chats or (role == "lm" and here) else role, name)
         if key not in self._opened:
             self._opened[key] = self._make(role, name)
         return self._opened[key]
@@ -98,28 +117,72 @@ class Registry:
             from longmark.models.rerank_embedded import LogOddsReranker
 
             return LogOddsReranker(self.open("judge", name))
-        if scheme is not None and prefix not in ("openai", "@"):
+        vendors = ("openai", "anthropic", "gemini")
+        if scheme is not None and prefix not in (*vendors, "@", ""):
             return _on_this_machine(prefix, role, rest)
-        from longmark.models.keys import OPENAI_URL, check_base_url, key_for, openai_key
+        from longmark.models.keys import VENDORS, check_base_url, key_for, vendor_key
 
-        if prefix == "openai":
-            return self._http(role, rest, name, OPENAI_URL, openai_key() if self._sends else None)
+        if prefix in vendors:
+            base_url = _base_url(prefix)
+            if base_url != VENDORS[prefix].url:
+                name = f"{rest}@{base_url}"
+            key = vendor_key(prefix) if self._sends else None
+            return self._http(_Served(role, rest, name, prefix), base_url, key)
         endpoint = _AT_ENDPOINT.fullmatch(name)
-        if endpoint is None:
-            from longmark.models import catalogue
+        if endpoint is not None:
+            base_url = check_base_url(endpoint["base_url"])
+            model = endpoint["model"]
+            return self._http(_Served(role, model, f"{model}@{base_url}"), base_url, key_for(base_url))
+        entry = self._entry(name)
+        if entry is None:
+            raise UserError(f"--{role} {self._unknown(role, name)}")
+        if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
+            raise UserError(f"--{role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
+        key = entry.key(name) if self._sends else None
+        extras = entry.expanded(name) if self._sends else ({}, {})
+        made = self._http(_Served(role, entry.model, name, entry.dialect, entry.settings), entry.served_at, key, extras)
+        made.configured = entry.fixed()
+        return made
 
-            shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
-            near = difflib.get_close_matches(name, ("embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1)
-            maybe = f"did you mean {near[0]}? " if near else ""
-            raise UserError(f"--{role} {shown}: {maybe}{NO_SCHEME if '@' in name else FORMS}")
-        base_url = check_base_url(endpoint["base_url"])
-        return self._http(role, endpoint["model"], f"{endpoint['model']}@{base_url}", base_url, key_for(base_url))
+    def _entry(self, name: str) -> Entry | None:
+        """The model of this name in longmark.yaml; None where there is none, or the name is of another form."""
+        if ":" in name or "@" in name:
+            return None
+        if self._config is None and not self._looked:
+            from longmark.models.config import in_folder
 
-    def _http(self, role: str, model: str, name: str, base_url: str, key: Any) -> Any:
-        from longmark.models import http_models
+            self._config, self._looked = in_folder(), True
+        return self._config.models.get(name) if self._config is not None else None
+
+    def _unknown(self, role: str, name: str) -> str:
+        """A name of no model, and what may be meant. role: of the model."""
+        from longmark.models import catalogue
+
+        shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
+        own = tuple(self._config.models) if self._config is not None else ()
+        near = difflib.get_close_matches(name, (*own, "embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1)
+        maybe = f"did you mean {near[0]}? " if near else ""
+        file = f"; {self._config.path or FILE} has {', '.join(own)}" if self._config is not None else ""
+        if role == "checker":
+            maybe += "a checker is judge, overlap or a model; "
+        elif name == "overlap":
+            maybe += "overlap is a --checker; "
+        if self._looked and self._config is None:
+            file = f"; there is no {FILE} in this folder (--config FILE names another file)"
+        return f"{shown}: {maybe}{NO_SCHEME if '@' in name else FORMS + file}"
+
+    def _http(
+        self, served: _Served, base_url: str, key: Any, extras: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    ) -> Any:
         from longmark.models.http import MAX_REPLY_BYTES, TIMEOUT, Endpoint
 
-        at = (base_url, key.variable if key else None)
+        at = (
+            served.dialect,
+            base_url,
+            key.variable if key else None,
+            key.vendor if key else None,
+            *(str(part) for part in extras),
+        )
         if at not in self._endpoints:
             self._endpoints[at] = Endpoint(
                 base_url,
@@ -128,22 +191,62 @@ class Registry:
                 max_reply_bytes=self._max_reply_bytes or MAX_REPLY_BYTES,
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
-            )
-        kinds: dict[str, Any] = {
-            "embedder": http_models.HttpEmbedder,
-            "reranker": http_models.HttpReranker,
-            "lm": http_models.HttpLanguageModel,
-        }
-        return kinds.get(role, http_models.HttpChat)(self._endpoints[at], model, name)
+            ).sending({**_VERSION.get(served.dialect, {}), **extras[0]}, extras[1])
+        kind = _class_of(served.role, served.dialect)
+        return kind(self._endpoints[at], served.model, served.name, served.settings)
+
+
+def _class_of(role: str, dialect: str) -> Any:
+    """The class of a model at an endpoint."""
+    from longmark.models import http_models
+
+    if dialect == "anthropic":
+        from longmark.models.anthropic import AnthropicChat
+
+        return AnthropicChat
+    if dialect == "gemini":
+        from longmark.models.gemini import GeminiChat
+
+        return GeminiChat
+    kinds: dict[str, Any] = {
+        "embedder": http_models.HttpEmbedder,
+        "reranker": http_models.HttpReranker,
+        "lm": http_models.HttpLanguageModel,
+    }
+    return kinds.get(role, http_models.HttpChat)
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """A model at an endpoint. model: its name there; name: ours."""
+
+    role: str
+    model: str
+    name: str
+    dialect: str = "openai"
+    settings: ModelSettings = DEFAULTS
+
+
+def _base_url(vendor: str) -> str:
+    """Where `openai:NAME` and the like are served: OPENAI_BASE_URL, which OpenAI's own clients read too, else the
+    vendor's own endpoint."""
+    from longmark.models.keys import VENDORS, check_base_url
+
+    given = os.environ.get("OPENAI_BASE_URL", "").strip() if vendor == "openai" else ""
+    return check_base_url(given) if given else VENDORS[vendor].url
 
 
 def price_of(model: Backend) -> Price:
-    """The price of a model's tokens: 0 on this machine, the public list's for an endpoint it knows, else unknown."""
+    """The price of a model's tokens: 0 on this machine, that of longmark.yaml, the public list's for an endpoint it
+    knows, else unknown."""
     from longmark.models.http import Endpoint
 
     endpoint = getattr(model, "endpoint", None)
     if not isinstance(endpoint, Endpoint):
         return budget.free
+    settings = getattr(model, "settings", DEFAULTS)
+    if settings.price is not None:
+        return budget.given(settings.price)
     return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
 
 
@@ -154,8 +257,10 @@ def _on_this_machine(prefix: str, role: str, name: str) -> Any:
 
         return TransformersLM(name)
     if prefix == "st":
-        from longmark.models.sentence import CrossEncoderReranker, SentenceTransformerEmbedder
+        from longmark.models.sentence import CrossEncoderChecker, CrossEncoderReranker, SentenceTransformerEmbedder
 
+        if role == "checker":
+            return CrossEncoderChecker(name)
         return CrossEncoderReranker(name) if role == "reranker" else SentenceTransformerEmbedder(name)
     from longmark.models import catalogue
 

@@ -8,29 +8,44 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from longmark.errors import AskAgain, LongmarkError, ModelError, RateLimited, RequestRefused, UserError
+from longmark.errors import (
+    AskAgain,
+    LongmarkError,
+    ModelError,
+    RateLimited,
+    RequestRefused,
+    TooLong,
+    TooManyInputs,
+    Unsupported,
+    UserError,
+)
 from longmark.models.budget import Budget, Price, Reservation
-from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, wait_before
+from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, Pace, wait_before
 from longmark.models.protocols import (
     Backend,
     ChatReply,
     EmbedReply,
     LikelihoodReply,
+    RelationReply,
     RerankReply,
     Tokens,
     total_tokens,
 )
+from longmark.models.settings import DEFAULTS
 
-Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, LikelihoodReply)
+Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, RelationReply, LikelihoodReply)
 
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
+_REFUSED = frozenset(range(400, 500)) - {408, 425, 429}  # statuses of a request that is wrong as it is
+FIRST_REFUSED = 20  # calls to a model, before any reply, after which all are taken to be wrong
+MOST_CUT = 5  # replies in a row that ended while the model was thinking, before it is not called any more
 _FORMS = 10  # of one request, at most
 
 
@@ -83,6 +98,8 @@ class Sender:
     ) -> None:
         self.counts = Counts()
         self.budget = budget
+        self.stops_when_refused = False
+        self.refused = ""  # what the endpoint said that refused every call so far, or nothing
         self._concurrency = concurrency
         self._price_of = price_of
         self._rng = rng
@@ -123,22 +140,23 @@ class Sender:
         model: Backend,
         call: Callable[[], Awaitable[list[Reply]]],
         keep: Callable[[list[Reply]], Awaitable[None]],
-        most: Tokens,
+        most: Callable[[], Tokens],
     ) -> None:
         """Sends a call until it succeeds and its replies are stored, or raises its last error. It keeps its place until
-        then: where replies cannot be stored, no other call is paid for. most: the tokens it can take."""
+        then: where replies cannot be stored, no other call is paid for. most: the tokens that the next attempt can
+        take."""
         price = self.price(model)
         limiter = self._limiter(model)
         loop = asyncio.get_running_loop()
         attempt = faults = 0
         patience: float | None = None  # until when it is tried again after refusals; set by the first
         while True:
-            async with limiter.place(again=attempt > 0):
+            async with limiter.place(again=attempt > 0, tokens=_sum(most())):
                 if self._stopped.is_set():
                     raise Stopped("The run was stopped before this call.")
                 if limiter.closed is not None:
                     raise RequestRefused(*limiter.closed)
-                held = self.budget.take(most, price)
+                held = self.budget.take(most(), price)
                 attempt += 1
                 self.counts.requests += 1
                 self.counts.retries += attempt > 1
@@ -153,6 +171,7 @@ class Sender:
                 else:
                     self._settle(model, held, total_tokens(reply.tokens for reply in replies), price)
                     limiter.replied()
+                    self._count_cut(replies, model, limiter)
                     try:
                         await keep(replies)
                     except UserError:
@@ -173,7 +192,8 @@ class Sender:
                 last = loop.time() + wait > patience
                 limiter.rate_limited(0.0 if last else wait)  # a wait that no call waits for is not the endpoint's
             else:
-                self.counts.faults += 1
+                self.counts.faults += failure.sent
+                self.counts.retries -= attempt > 1 and not failure.sent
                 faults += 1
                 last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
             if wait > LONGEST_WAIT:
@@ -230,9 +250,34 @@ class Sender:
         out_of_calls = too_long and limiter.down
         if no_money or out_of_calls or failure.http_status in _SAME_FOR_EVERY_CALL:
             limiter.closed = (str(failure), failure.http_status)
+        # the others are about one text, one batch or one feature
+        elif failure.http_status in _REFUSED and not isinstance(failure, TooLong | TooManyInputs | Unsupported):
+            limiter.refused += 1
+            if limiter.refused >= FIRST_REFUSED and not limiter.ever_replied and limiter.closed is None:
+                limiter.closed = (str(failure), failure.http_status)
+                self.refused = str(failure)
+                if self.stops_when_refused:
+                    self.stop()
+
+    @staticmethod
+    def _count_cut(replies: Sequence[Any], model: Backend, limiter: Limiter) -> None:
+        """Closes a model that only thinks: every further reply would cost as much, and have no answer."""
+        for reply in replies:
+            cut = isinstance(reply, ChatReply) and reply.cut_while_thinking
+            limiter.cut_in_row = limiter.cut_in_row + 1 if cut else 0
+        if limiter.cut_in_row >= MOST_CUT and model.width is None and limiter.closed is None:
+            words = (
+                f"{limiter.cut_in_row} replies of {model.name} in a row were cut off while it was thinking; set a "
+                "larger thinking_tokens for it in longmark.yaml, or reduce its thinking"
+            )
+            limiter.closed = (words, None)
 
     def _failed(self, error: BaseException, held: Reservation, price: Price) -> None:
         """Books an attempt that failed: what it was billed, all that it could take where it may have been billed."""
+        if isinstance(error, ModelError) and not error.sent:
+            self.budget.cancel(held)
+            self.counts.requests -= 1
+            return
         if not isinstance(error, ModelError) or not error.billed:
             self.budget.settle(held, Tokens(), 0.0)
             return
@@ -248,6 +293,7 @@ class Sender:
         if usd is None:
             self.budget.unpriced(model.name)
         self._count(tokens, usd)
+        self._limiter(model).pace.give_back(held.tokens - _sum(tokens) if tokens is not None else 0)
         self.counts.calls += 1
 
     def _count(self, tokens: Tokens | None, usd: float | None) -> None:
@@ -264,5 +310,11 @@ class Sender:
         limiter = self._limiters.get(model.identity)
         if limiter is None:
             width = self._concurrency if model.width is None else min(self._concurrency, model.width)
-            limiter = self._limiters[model.identity] = Limiter(width)
+            settings = getattr(model, "settings", DEFAULTS)
+            pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+            limiter = self._limiters[model.identity] = Limiter(width, pace)
         return limiter
+
+
+def _sum(tokens: Tokens) -> int:
+    return tokens.prompt + tokens.completion

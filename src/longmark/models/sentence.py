@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from longmark import errors
 from longmark.home import sha256
-from longmark.models.protocols import Capabilities, EmbedReply, RerankReply, Tokens
+from longmark.models.protocols import Capabilities, EmbedReply, RelationReply, RerankReply, Tokens
 
 T = TypeVar("T")
 
@@ -114,21 +114,12 @@ class SentenceTransformerEmbedder(_SentenceTransformer):
         return EmbedReply(tuple(tuple(map(float, row)) for row in rows), Tokens(prompt=read))
 
 
-class CrossEncoderReranker(_SentenceTransformer):
-    """The reranker `st:NAME`.
-
-    Scores are the model's raw outputs, without the sigmoid that the library applies to a model with one output. A model
-    with several outputs is no reranker and is refused. Question and document are cut together at the model's own limit
-    (512 tokens for BAAI/bge-reranker-base).
-    """
+class _CrossEncoder(_SentenceTransformer):
+    """A cross-encoder: it reads two texts together and gives raw outputs, without an activation."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.identity = f"cross-encoder:{name if self.identity == self.name else self.identity}"
-
-    async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
-        """One raw score a document, in their order; tokens counts what the model read, after its cut."""
-        return await asyncio.to_thread(self._rerank, query, list(documents)) if documents else RerankReply(())
 
     def _load(self) -> Any:
         from sentence_transformers import CrossEncoder
@@ -137,20 +128,38 @@ class CrossEncoderReranker(_SentenceTransformer):
         what = f"the cross-encoder {self._source}"
         return load_by("sentence-transformers", what, remedy, lambda: CrossEncoder(self._source))
 
-    def _rerank(self, query: str, documents: list[str]) -> RerankReply:
+    def _outputs(self, first: str, seconds: list[str]) -> tuple[Any, Tokens]:
+        """The raw outputs for a text with each of others, and what the model read, after its cut."""
         import torch
 
         with self._lock:
             model = self._model()
             rows = model.predict(
-                [(query, document) for document in documents],
+                [(first, second) for second in seconds],
                 batch_size=_BATCH,
                 activation_fn=torch.nn.Identity(),
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
             limit = model.max_seq_length if hasattr(model, "max_seq_length") else model.max_length
-            read = model.tokenizer([query] * len(documents), documents, truncation=True, max_length=limit)
+            read = model.tokenizer([first] * len(seconds), seconds, truncation=True, max_length=limit)
+        return rows, Tokens(prompt=sum(map(len, read["input_ids"])))
+
+
+class CrossEncoderReranker(_CrossEncoder):
+    """The reranker `st:NAME`.
+
+    Scores are the model's raw outputs, without the sigmoid that the library applies to a model with one output. A model
+    with several outputs is no reranker and is refused. Question and document are cut together at the model's own limit
+    (512 tokens for BAAI/bge-reranker-base).
+    """
+
+    async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
+        """One raw score a document, in their order; tokens counts what the model read, after its cut."""
+        return await asyncio.to_thread(self._rerank, query, list(documents)) if documents else RerankReply(())
+
+    def _rerank(self, query: str, documents: list[str]) -> RerankReply:
+        rows, tokens = self._outputs(query, documents)
         if len(rows.shape) != 1:
             raise errors.RequestRefused(
                 f"{self.name} gives {rows.shape[1]} scores for a document; a reranker gives one: choose another model"
@@ -158,4 +167,52 @@ class CrossEncoderReranker(_SentenceTransformer):
         scores = tuple(float(row) for row in rows)
         if not all(map(math.isfinite, scores)):
             raise errors.RequestRefused(f"{self.name} gave a score that is not a number")
-        return RerankReply(scores, Tokens(prompt=sum(map(len, read["input_ids"]))))
+        return RerankReply(scores, tokens)
+
+
+class CrossEncoderChecker(_CrossEncoder):
+    """The checker `st:NAME`: a cross-encoder trained on natural language inference.
+
+    Its classes are known by their names in the model's configuration: one contains "entail" without "not", another
+    "contradict"; whatever else it has is neutral. Probabilities are the softmax of the raw outputs.
+    """
+
+    piece = 1200  # bytes of a premise, about 300 tokens: most such models read 512 with the hypothesis
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+        """Probabilities of each hypothesis, in their order. RequestRefused for a model without such classes."""
+        if not hypotheses:
+            return RelationReply(())
+        return await asyncio.to_thread(self._classify, premise, list(hypotheses))
+
+    def _classify(self, premise: str, hypotheses: list[str]) -> RelationReply:
+        rows, tokens = self._outputs(premise, hypotheses)
+        names = {int(i): str(name).casefold() for i, name in _config(self._model()).id2label.items()}
+        places = [_nli_class(names[i]) for i in range(len(names))]
+        if places.count(0) != 1 or places.count(1) > 1 or len(rows.shape) != 2:
+            found = ", ".join(names.values())
+            raise errors.RequestRefused(
+                f"{self.name} has the classes {found}; a checker needs entailment and others: choose an NLI model"
+            )
+        return RelationReply(tuple(_triple([float(one) for one in row], places) for row in rows), tokens)
+
+
+def _config(model: Any) -> Any:
+    """The configuration of a cross-encoder, where the library's version keeps it."""
+    return getattr(model, "config", None) or model.model.config
+
+
+def _nli_class(name: str) -> int:
+    """0 for entailment, 1 for contradiction, 2 for anything else."""
+    if "entail" in name and "not" not in name:
+        return 0
+    return 1 if "contradict" in name else 2
+
+
+def _triple(outputs: Sequence[float], places: Sequence[int]) -> tuple[float, float, float]:
+    """The softmax of raw outputs, added up by class."""
+    top = max(outputs)
+    weights = [math.exp(one - top) for one in outputs]
+    sums = [math.fsum(w for w, place in zip(weights, places, strict=True) if place == k) for k in range(3)]
+    total = math.fsum(weights)
+    return sums[0] / total, sums[1] / total, sums[2] / total

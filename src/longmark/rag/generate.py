@@ -9,7 +9,6 @@ Temperature 0.1 and top-p 0.9 are SCORE's (appendix D).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
@@ -21,7 +20,9 @@ from longmark.domain import Dimension, Domain, Slot
 from longmark.errors import LongmarkError, UserError
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
+from longmark.models.thinking import split
 from longmark.prompts import Prompt, fence
+from longmark.text.refusal import NOTHING_RELEVANT
 
 SYSTEM = Prompt(
     "rag.system",
@@ -55,6 +56,19 @@ Answer the question from the passages, in plain sentences, as briefly as the que
 the passages. Where they do not answer the question, say that they do not. $citations""",
 )
 
+COMPREHENSIVE = Prompt(
+    "rag.answer.comprehensive",
+    ("passage", "question"),
+    """\
+Answer the question from the passages alone, and leave out nothing in them that belongs to an answer.
+- Give the reasons and the conditions that the passages give, with their names, places, times and figures.
+- Where the passages differ or contradict each other, give every view, say that they differ, and choose none of them, \
+whatever you know yourself.
+- Leave out what has nothing to do with the question.
+- $citations
+If nothing in the passages has to do with the question, reply with this sentence and nothing else: $nothing""",
+)
+
 CITE = Prompt(
     "rag.citations.on",
     (),
@@ -63,22 +77,22 @@ CITE = Prompt(
 
 NO_CITE = Prompt("rag.citations.off", (), "Do not refer to the passages by their numbers.")
 
-PROMPTS = (SYSTEM, DOMAIN, PLAIN, CITE, NO_CITE)
+PROMPTS = (SYSTEM, DOMAIN, PLAIN, COMPREHENSIVE, CITE, NO_CITE)
 
 TEMPERATURE, TOP_P, MAX_TOKENS = 0.1, 0.9, 1024
-
-_THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How answers are written. seed: the sample, sent if the endpoint takes one."""
+    """How answers are written. seed: the sample, sent if the endpoint takes one. comprehensive: with all that the
+    passages have to say, every view of it (Comprehensiveness, listing 21); the profile is then not shown."""
 
     temperature: float = TEMPERATURE
     top_p: float = TOP_P
     max_tokens: int = MAX_TOKENS
     citations: bool = False
     seed: int = 0
+    comprehensive: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature <= 2:
@@ -106,9 +120,11 @@ async def generate(
     models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
 ) -> Generated:
     """The generator's answer. ModelError if it could not be asked, NoAnswer if it refused or said nothing."""
-    prompt = models.prompts.get(_task(profile, models.domain))
+    if how.comprehensive:
+        profile = None
+    prompt = models.prompts.get(COMPREHENSIVE if how.comprehensive else _task(profile, models.domain))
     request = ChatRequest(
-        messages(models, question, passages, profile, how.citations),
+        messages(models, question, passages, profile, how),
         temperature=how.temperature,
         top_p=how.top_p,
         max_tokens=how.max_tokens,
@@ -119,12 +135,12 @@ async def generate(
 
 
 def messages(
-    models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, citations: bool
+    models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
 ) -> tuple[Message, ...]:
     """What is sent: the passages, numbered from 1, the profile, the question, each between tags; the task last."""
     book, domain = models.prompts, models.domain
-    task = _task(profile, domain)
-    fields = {"citations": book.get(CITE if citations else NO_CITE).text.strip()}
+    task = COMPREHENSIVE if how.comprehensive else _task(profile, domain)
+    fields = {"citations": book.get(CITE if how.citations else NO_CITE).text.strip(), "nothing": NOTHING_RELEVANT}
     shown = [fence(f"passage {number}", text) for number, text in enumerate(passages, 1)]
     if profile and task is DOMAIN:
         shown.append(fence("profile", profile_text(profile, domain)))
@@ -165,11 +181,11 @@ def _json(value: Any) -> str:
 
 
 def _answer(reply: ChatReply) -> str:
-    text = _THINKING.sub("", reply.text).strip()
+    text = split(reply.text).answer.strip()
     if text:
         return text
     if reply.refusal:
         raise NoAnswer(f"it refused: {' '.join(reply.refusal.split())[:200]}")
-    if reply.text.strip():
+    if reply.text.strip() or reply.thinking:
         raise NoAnswer("its tokens were spent on thinking; raise --max-answer")
     raise NoAnswer(f"its reply was empty (it ended with: {reply.finish})")

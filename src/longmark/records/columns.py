@@ -15,6 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
+from longmark.records.carried import CARRIED
 from longmark.records.example import Context, Example
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
@@ -25,6 +26,12 @@ _OTHER_NAMES = {
     "answer": ("response", "actual_output"),
     "contexts": ("context", "retrieved_contexts", "retrieved_context", "retrieval_context"),
     "references": ("reference", "ground_truth", "ground_truths", "gt_answer", "expected_output"),
+    "claims": ("response_claims", "answer_claims"),
+    "reference_claims": ("gt_answer_claims",),
+    "claims_by_reference": ("answer2response",),
+    "reference_claims_by_answer": ("response2answer",),
+    "claims_by_contexts": ("retrieved2response",),
+    "reference_claims_by_contexts": ("retrieved2answer",),
 }
 NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model_fields}
 """Each field and the columns that are read as it. Ragas, DeepEval and RAGChecker use these names."""
@@ -81,7 +88,7 @@ class Columns:
             except Problem as problem:
                 wrong.append(str(problem))
                 continue
-            if value is None or value == ():
+            if value is None or (value == () and field not in CARRIED):
                 continue
             if field in fields and fields[field] != value:
                 columns = f"the columns {source[field]} and {column} differ"
@@ -131,6 +138,8 @@ class Columns:
             return text(field, raw)
         if field in _NAMED:
             return name(field, raw)
+        if field in CARRIED:  # Parquet, too, holds them as JSON
+            return CARRIED[field](field, as_list_cell(field, raw))
         if field in ("contexts", "references"):
             items = as_list_cell(field, raw) if self._cells else raw
             return _contexts(items) if field == "contexts" else _references(items)
@@ -181,7 +190,7 @@ def _references(raw: Any) -> tuple[str, ...]:
 
 
 def _json_object(field: str, raw: Any) -> Any:
-    """profile, options, meta: an object (options: or a list), given as such or as JSON text."""
+    """profile, options, graph, meta: an object (options: or a list), given as such or as JSON text."""
     value = raw
     if isinstance(raw, str):
         try:
@@ -203,7 +212,7 @@ def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
 
 def _check_json(fields: dict[str, Any]) -> None:
     """Raises Problem if the free parts of a record could not be written as JSON again."""
-    for field in ("profile", "options", "meta"):
+    for field in ("profile", "options", "graph", "meta"):
         if field not in fields:
             continue
         if (why := flaw(fields[field])) is not None:

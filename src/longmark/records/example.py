@@ -7,15 +7,26 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
+from collections.abc import Sized
+from typing import Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from longmark.records.files import NotJson
 from longmark.records.values import in_one_line
 
 _HUGE = re.compile(rb"\d{19}")
+
+
+EntailmentLabel = Literal["entails", "contradicts", "neutral"]
+
+_CLAIMS_OF = {
+    "claims_by_reference": "claims",
+    "reference_claims_by_answer": "reference_claims",
+    "claims_by_contexts": "claims",
+    "reference_claims_by_contexts": "reference_claims",
+}
 
 
 class Context(BaseModel):
@@ -41,7 +52,17 @@ class Example(BaseModel):
     variant         what kind of variant it is
     base_answer     the answer to the original question, copied so that a variant is complete
     profile, task, level, options   what a dataset knows of the question
+    claims          statements of the answer, made elsewhere; (): it makes none; None: not given
+    reference_claims   those of the reference, where there is one reference
+    context_claims  those of each passage, in the order of contexts
+    claims_by_reference              label of each claim with the reference as the premise
+    reference_claims_by_answer       label of each claim of the reference with the answer as the premise
+    claims_by_contexts               for each claim, a label for each passage as the premise
+    reference_claims_by_contexts     for each claim of the reference, a label for each passage as the premise
+    graph           the graph of statements, as node-link JSON
     meta            columns of the file that we do not know
+
+    Labels are `entails`, `contradicts` and `neutral`. ValueError for labels without their claims, or of another number.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -60,7 +81,32 @@ class Example(BaseModel):
     task: str | None = None
     level: str | None = None
     options: dict[str, Any] | list[Any] | None = None
+    claims: tuple[str, ...] | None = None
+    reference_claims: tuple[str, ...] | None = None
+    context_claims: tuple[tuple[str, ...], ...] | None = None
+    claims_by_reference: tuple[EntailmentLabel, ...] | None = None
+    reference_claims_by_answer: tuple[EntailmentLabel, ...] | None = None
+    claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
+    reference_claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
+    graph: dict[str, Any] | None = None
     meta: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _labels_fit(self) -> Example:
+        if self.context_claims is not None:
+            _check_count("context_claims", self.context_claims, self.contexts, "a list for each passage")
+        if self.reference_claims is not None and len(self.references) > 1:
+            raise ValueError(f"reference_claims: belong to one reference, found {len(self.references)} references")
+        for field, of in _CLAIMS_OF.items():
+            labels, claims = getattr(self, field), getattr(self, of)
+            if labels is None:
+                continue
+            if claims is None:
+                raise ValueError(f"{field}: needs {of}, the claims that the labels belong to")
+            _check_count(field, labels, claims, f"one for each of the {of}")
+            for i, row in enumerate(labels if field.endswith("contexts") else ()):
+                _check_count(f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty")
+        return self
 
     def model_post_init(self, _context: Any) -> None:
         if not self.id:
@@ -88,6 +134,11 @@ class Example(BaseModel):
             if error.errors()[0]["type"] == "json_invalid":
                 raise NotJson(f"is not JSON: {error.errors()[0]['ctx']['error']}") from None
             raise ValueError(in_one_line(error)) from None
+
+
+def _check_count(field: str, found: Sized, expected: Sized, what: str) -> None:
+    if len(found) != len(expected):
+        raise ValueError(f"{field}: expected {len(expected)} ({what}), found {len(found)}")
 
 
 def question_hash(question: str) -> str:

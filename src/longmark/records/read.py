@@ -40,6 +40,8 @@ class Reading:
     ) -> None:
         self._given = Path(given) if isinstance(given, str | Path) else given
         self._kind = sources.kind_of(self._given) if isinstance(self._given, Path) else ""
+        if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
+            raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
         self._mapping = mapping
         self._limit = limit
         self._skip_bad = skip_bad
@@ -68,7 +70,8 @@ class Reading:
         if not line:
             if self._kind:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
-            raise UserError("there are no examples: the input is empty (a generator can be read only once)")
+            once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
+            raise UserError(f"there are no examples: the input is empty{once}")
 
     def __iter__(self) -> Iterator[Example]:
         self.good, self._wrong = 0, BadLines()

@@ -66,7 +66,9 @@ class Signature:
     """How a number came about: enough to make it again.
 
     version: of longmark; params: of the metric, with scoring and temperatures; models: role -> names;
-    prompts: prompt id -> hash; seed: of the run.
+    prompts: prompt id -> hash; seed: of the run;
+    configured: model name -> what longmark.yaml says of it that can change a score;
+    settled: model name -> what was not sent to it, since it takes none: `no temperature`.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _NO_OTHERS
@@ -76,11 +78,16 @@ class Signature:
     models: dict[str, list[str]] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
     seed: Annotated[int, Field(strict=True)] = 0
+    configured: dict[str, dict[str, Any]] = field(default_factory=dict)
+    settled: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One metric on one example. `score` is None exactly when `status` is not `ok`; `reason` is then a sentence."""
+    """One metric on one example. `score` is None exactly when `status` is not `ok`; `reason` is then a sentence.
+
+    automatic: the score follows from a rule, no judge was asked. versions: model name -> versions that its endpoint
+    reported with the replies: `MODEL`, or `MODEL (FINGERPRINT)`."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _NO_OTHERS
 
@@ -94,6 +101,8 @@ class Row:
     evidence: dict[str, Any]
     signature: Signature
     usage: Usage
+    automatic: bool = False
+    versions: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

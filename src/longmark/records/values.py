@@ -60,10 +60,17 @@ def found(value: Any) -> str:
 def problems(error: ValidationError, known: Sequence[str] = ()) -> list[tuple[tuple[int | str, ...], str]]:
     """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours.
     known: the keys that an unknown one is compared with."""
+    all_found = error.errors(include_url=False)
     return [
         (one["loc"], str(one["ctx"]["error"]) if one["type"] == "value_error" else _problem(one, known))
-        for one in error.errors(include_url=False)
+        for one in all_found
+        if one["type"] != "too_short" or not any(_within(other["loc"], one["loc"]) for other in all_found)
     ]
+
+
+def _within(inner: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    """Whether a place is inside another one. pydantic also counts a list as too short where its elements are wrong."""
+    return len(inner) > len(outer) and inner[: len(outer)] == outer
 
 
 def in_one_line(error: ValidationError) -> str:

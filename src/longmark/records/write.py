@@ -1,10 +1,10 @@
 """Rows and examples into files, and rows out of them again: JSON Lines, CSV, TSV, Parquet, by the suffix.
 
 Everything streams, and a file appears complete or not at all: it is written beside its place, flushed to the disk, and
-moved there. In CSV and Parquet what has parts (evidence, signature, usage; profile, options, meta) is one column of
-JSON; contexts and references are lists in Parquet and JSON in CSV, where an empty cell is a missing value and `""` (two
-quotation marks) an empty text. Cells are written as they are: one that begins with = + - @ is a formula to a
-spreadsheet (import it as text), and an apostrophe before it would change the data.
+moved there. In CSV and Parquet what has parts (evidence, signature, usage; profile, options, meta, graph; claims and
+their labels) is one column of JSON. Contexts and references are lists in Parquet and JSON in CSV, where an empty cell
+is a missing value and `""` (two quotation marks) an empty text. Cells are written as they are: one that begins with
+= + - @ is a formula to a spreadsheet (import it as text), and an apostrophe before it would change the data.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import orjson
 
 from longmark.errors import UserError, library
 from longmark.records import sources
+from longmark.records.carried import CARRIED
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.read import seen_ids
@@ -36,8 +37,8 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
 EXAMPLE_COLUMNS = tuple(Example.model_fields)
 
-_ROW_JSON = ("evidence", "signature", "usage")
-_EXAMPLE_JSON = ("profile", "options", "meta")
+_ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
+_EXAMPLE_JSON = ("profile", "options", "graph", "meta", *CARRIED)
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
@@ -161,6 +162,8 @@ def _flat_row(row: Row) -> dict[str, Any]:
         "evidence": _json(row.evidence),
         "signature": _json(asdict(row.signature)),
         "usage": _json(asdict(row.usage)),
+        "automatic": _json(row.automatic),
+        "versions": _json(row.versions),
     }
 
 

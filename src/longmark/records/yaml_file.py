@@ -47,7 +47,8 @@ class YamlFile:
         lines = BadLines()
         for line, message in sorted(found):
             lines.add(f"{self.path}:{line}: {message}")
-        lines.check()
+        if lines.total:
+            raise BadInput(lines.lines, lines.total, skippable=False)
 
     def _line(self, where: Where) -> int:
         """The line, from 1, of a place in the file, or of the nearest one around it."""
@@ -83,11 +84,11 @@ def load(path: Path, option: str) -> YamlFile:
         root = loader.get_single_node()
         value = None if root is None else loader.value(root, (), set())
     except _Refused as refused:
-        raise BadInput([at(path, refused.line, str(refused))]) from None
+        raise BadInput([at(path, refused.line, str(refused))], skippable=False) from None
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"]) from None
+        raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"], skippable=False) from None
     return YamlFile(path, value, root, tuple(loader.repeated))
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from longmark.records import Example, Row
-from longmark.report.evidence import View, kind_of, place_of, views_of, worst_of
+from longmark.report.evidence import View, views_of
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
+from longmark.report.reasons import reasons_view
 from longmark.report.summary import Summary
+from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
 from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
@@ -145,9 +147,11 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     question, answer = (example.question or "", example.answer or "") if example else ("", "")
     due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
-    views = views_of(results)
+    heads = {name: _head(name, results.get(name), summary, titles) for name in due}
+    why, quoted = reasons_view(results, example.answer if example else None, heads)
+    views = [*([why] if why else []), *views_of(results)]
     reasons = {name for name, _ in worst}
-    metrics = {name: _metric(name, results.get(name), summary, titles, views, len(due)) for name in due}
+    metrics = {name: _metric(head, results.get(name), views, len(due)) for name, head in heads.items()}
     for name, one in metrics.items():
         one["is_reason"] = name in reasons
     limit = example.meta["rag"].get("max_tokens") if example and _is_cut(example) else None
@@ -163,24 +167,30 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "due": list(metrics.values()),
         "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
         "views": views,
+        "quoted": quoted,
         "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
         "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},
     }
 
 
-def _metric(
-    name: str, row: Row | None, summary: Summary, titles: dict[str, str], views: Sequence[View], count: int
-) -> dict[str, Any]:
-    """A score of an answer; its evidence is open where it is short and the answer has few scores."""
+def _head(name: str, row: Row | None, summary: Summary, titles: dict[str, str]) -> dict[str, Any]:
+    """A metric and its score of an answer as the page shows them."""
     facts, score = summary.facts[name], row.score if row else None
-    view = next((view for view in views if name in view.covers), None)
     return {
         "name": name,
         "title": titles[name],
-        "row": row,
         "shown": fixed(row.score, summary.decimals(name)) if row else "",
         "place": None if score is None else place_of(facts, score),
         "kind": "plain" if score is None else kind_of(facts, score),
+    }
+
+
+def _metric(head: dict[str, Any], row: Row | None, views: Sequence[View], count: int) -> dict[str, Any]:
+    """A score of an answer; its evidence is open where it is short and the answer has few scores."""
+    view = next((view for view in views if head["name"] in view.covers), None)
+    return {
+        **head,
+        "row": row,
         "view": view,
         "open": row and not view and count <= _FEW and len(as_json(row.evidence)) < _SHORT,
         "usage": _usage(row) if row else "",

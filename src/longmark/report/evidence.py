@@ -1,4 +1,4 @@
-"""What the rows of an answer say, as plain data for the page: why a score is low; the evidence of the SCORE metrics.
+"""What the rows of an answer say, as plain data for the page: the evidence of the metrics, as views.
 
 A view is the evidence of one metric as a person reads it: tables with verdicts and signed numbers, notes, folds. It
 stands once for all scores that share it. Evidence of another shape (an older run, a damaged row) has no view.
@@ -11,16 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress, zip_longest
-from operator import itemgetter
 from typing import Any
 
 from longmark.records import Row
 from longmark.report.format import BY, counted, fixed, listed
-from longmark.scores.manifest import MetricFacts
 
-GOOD, FAIR = 2 / 3, 1 / 3
-"""Places on a metric's scale from which a score is drawn as good and as fair; below it is drawn as poor."""
-_MOST_REASONS = 2
 VERDICTS = {
     "yes": ("✓", "stated, and verifiable in the passages"),
     "no": ("✗", "stated, not verifiable in the passages"),
@@ -45,84 +40,6 @@ _OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
 
 Results = Mapping[str, Row]
 Block = tuple[Any, ...]
-
-
-# Why a score is low --------------------------------------------------------------------------------------------------
-
-
-def place_of(facts: MetricFacts, score: float) -> float | None:
-    """A score's place between its metric's bounds, 0 (lowest) to 1 (highest); None without bounds."""
-    lo, hi = facts.lo, facts.hi
-    return None if lo is None or hi is None or hi <= lo else (score - lo) / (hi - lo)
-
-
-def goodness(facts: MetricFacts, score: float) -> float | None:
-    """The place, 0 (bad) to 1 (good): reversed if lower is better; None without a direction or without bounds."""
-    place = place_of(facts, score)
-    return None if place is None or facts.higher_is_better is None else place if facts.higher_is_better else 1 - place
-
-
-def kind_of(facts: MetricFacts, score: float) -> str:
-    """`good`, `fair`, `poor`, or `plain` for a metric without a direction or bounds."""
-    place = goodness(facts, score)
-    return "plain" if place is None else "good" if place >= GOOD else "fair" if place >= FAIR else "poor"
-
-
-def worst_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[tuple[str, tuple[str, str] | None]]:
-    """The lowest scores of an answer that are not good, at most two of different evidence, and one missing score; each
-    metric with what its row says about it: a label and a text."""
-    rows = [(name, results[name]) for name in facts if name in results]
-    places = {name: goodness(facts[name], row.score) for name, row in rows if row.score is not None}
-    low = [(place, name) for name, place in places.items() if place is not None and place < GOOD]
-    found: dict[str, tuple[str, str] | None] = {}
-    for _, name in sorted(low, key=itemgetter(0)):
-        why = _why(results[name])
-        if why is None or why[1] not in {other[1] for other in found.values() if other}:
-            found[name] = why
-        if len(found) == _MOST_REASONS:
-            break
-    missing = next(((name, _why(row)) for name, row in rows if row.score is None), None)
-    return [*found.items(), *([missing] if missing else [])]
-
-
-def _why(row: Row) -> tuple[str, str] | None:
-    if row.score is None:
-        return ("Not scored", row.reason) if row.reason else None
-    evidence = row.evidence
-    votes = [
-        (claim.get("claim"), claim["dimensions"].values() if isinstance(claim.get("dimensions"), dict) else [claim])
-        for claim in _dicts(evidence.get("claims"))
-    ]
-    no = [claim for claim, its in votes if any(isinstance(vote, dict) and vote.get("vote") == "no" for vote in its)]
-    point = _lowest(evidence.get("points"), "delta", below=0)
-    judge = _lowest(evidence.get("judges"), "score")
-    model = judge.get("model")
-    missing = evidence.get("missing") or evidence.get("missing_facts")
-    finders = (
-        ("Unsupported claim", no),
-        ("Missing fact", missing if isinstance(missing, list) else []),
-        ("Most distracting fact", [evidence.get("most_distracting")]),
-        ("Least relevant point", [point.get("text")]),
-        ("The answer fits another question", [_lowest(evidence.get("questions"), "cosine").get("question")]),
-        (f"Reply of {model.partition('@')[0] if isinstance(model, str) else 'the judge'}", [judge.get("text")]),
-        ("Reason", [evidence.get("reason") or evidence.get("rule")]),
-    )
-    for label, entries in finders:
-        given = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries)
-        texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
-        if texts:
-            return (f"{label} (1 of {len(texts)})" if len(texts) > 1 else label), texts[0]
-    return None
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _lowest(value: Any, key: str, below: float = math.inf) -> dict[str, Any]:
-    """The entry with the lowest number under the key; an empty one where there is none."""
-    known = [one for one in _dicts(value) if isinstance(one.get(key), int | float) and one[key] < below]
-    return min(known, key=lambda one: one[key], default={})
 
 
 # Numbers with a sign -------------------------------------------------------------------------------------------------
@@ -405,6 +322,13 @@ def _questions(its: Results) -> View:
     return View("Questions the answer would answer", count, list(parts), blocks)
 
 
+def _graph(its: Results) -> View:
+    """The graph of statements of a comprehensiveness metric."""
+    from longmark.report.graph_view import graph_view  # which imports the views
+
+    return graph_view(its)
+
+
 def _plain(name: str) -> str:
     return name.replace("_", " ")
 
@@ -414,4 +338,5 @@ _MAKERS = {
     "score.segment_attribution": (_points,),
     "score.context_utilization": (_facts,),
     "score.answer_relevance": (_questions,),
+    **{f"comprehensiveness.{way}": (_graph,) for way in ("nli", "qa", "end_to_end")},
 }

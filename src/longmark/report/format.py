@@ -13,7 +13,8 @@ HIGHER, LOWER, NEITHER, NOT_KNOWN = "higher is better", "lower is better", "neit
 MOST_DECIMALS = 7
 BY = " by "
 """Stands in the name of a score between the metric and who gave it, where several judges scored the same answers."""
-_OWN = ("ccrs", "score")
+_ACRONYMS = {"nli": "NLI", "qa": "QA"}
+_OWN = ("ccrs", "ragchecker", "score")
 _BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 
@@ -103,6 +104,7 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
         metric, by, whose = name.partition(BY)
         family, _, rest = metric.partition(".")
         title = (rest if rest and family in _OWN else f"{family} {rest}".strip()).replace("_", " ").replace(".", ": ")
+        title = " ".join(_ACRONYMS.get(word, word) for word in title.split(" "))
         titles[name] = title[:1].upper() + title[1:] + (f" ({whose})" if by else "")
         families[name] = family
     alike = list(titles.values())

@@ -22,6 +22,7 @@ from longmark.errors import UserError
 from longmark.records.write import replacing
 from longmark.report.evidence import VERDICTS, signed
 from longmark.report.format import counted, fixed, integer
+from longmark.report.reasons import marked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +74,7 @@ def _environment() -> Environment:
     made.globals["verdicts"] = VERDICTS
     made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
     made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
-    made.filters.update(is_line=_is_line, table_keys=_table_keys)
+    made.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)
     made.filters["packed"] = lambda html: base64.b64encode(zlib.compress(html.encode("utf-8", "replace"))).decode()
     made.filters["words"] = lambda text: len(text.split())
     made.filters["plain"] = lambda key: key.replace("_", " ")

@@ -9,10 +9,10 @@ from typing import Any
 
 from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
-from longmark.report.evidence import kind_of
 from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
+from longmark.report.worst import kind_of
 from longmark.scores.index import ScoreIndex, Spent
 from longmark.scores.manifest import Manifest, MetricFacts
 

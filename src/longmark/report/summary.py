@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
@@ -93,11 +94,14 @@ class Summary:
         return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
 
 
-def summarise(runs: Sequence[Path], cluster: str = QUESTION) -> Summary:
-    """The summary of run folders, read once. cluster: the field of the examples that the answers of a cluster share.
-    UserError where one of them is no run folder, or where no example has the field."""
+def summarise(
+    runs: Sequence[Path], cluster: str = QUESTION, bounds: Mapping[str, tuple[float, float]] | None = None
+) -> Summary:
+    """The summary of run folders, read once. cluster: the field of the examples that the answers of a cluster share;
+    bounds: of metrics whose runs declare none. UserError where one of them is no run folder, or where no example has
+    the field."""
     manifests = [read_manifest(run) for run in runs]
-    with ScoreIndex(cluster) as index:
+    with ScoreIndex(cluster, bounds) as index:
         index.read(runs)
         return summary_of(index, manifests)
 
@@ -262,6 +266,15 @@ def _outside(limit: float, lo: float | None, hi: float | None) -> bool:
     return (lo is not None and limit < lo) or (hi is not None and limit > hi)
 
 
+def _no_rows(condition: Condition, summary: Summary) -> str:
+    """Why a condition selects no cell, and the systems that it could name."""
+    systems = dict.fromkeys(one_line(cell.system) for cell in summary.cells if condition.selects(cell.metric))
+    if condition.system is None or not systems:
+        return "the run has no rows of this metric"
+    shown = ", ".join([*islice(systems, 10)]) + (", …" if len(systems) > 10 else "")
+    return f"no rows of the system {one_line(condition.system)}; the systems are {shown}"
+
+
 def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Checked]:
     """The outcome for each condition, metric and system.
 
@@ -276,8 +289,7 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
             cell for cell in summary.cells if condition.selects(cell.metric) and condition.system in (None, cell.system)
         ]
         if not cells:
-            of = "" if condition.system is None else f" of {one_line(condition.system)}"
-            checks.append(Checked(False, f"not met: {condition}: the run has no row{of} of this metric"))
+            checks.append(Checked(False, f"not met: {condition}: {_no_rows(condition, summary)}"))
         for cell in cells:
             met, why = _tested(condition, cell, max_unscored, summary)
             rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {one_line(cell.system)}"

@@ -204,6 +204,8 @@ def cell_text(cell: Cell, column: Column) -> str:
         return _number(cell.value, column.places) + interval
     if isinstance(cell, Range):
         if column.kind == "extremes":
+            if cell.low == cell.high:
+                return _number(cell.low, column.places)
             return f"{_number(cell.low, column.places)} to {_number(cell.high, column.places)}"
         return f"[{_number(cell.low, column.places)}, {_number(cell.high, column.places)}]"
     if isinstance(cell, str):
@@ -273,6 +275,12 @@ def as_markdown(table: Table) -> str:
     """A table for a README or an issue; what Markdown would read as markup is escaped."""
     heads, right = _heads(table)
     return tabulated(texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right) + "\n"
+
+
+def as_html(table: Table) -> str:
+    """A table for a notebook; every cell is escaped."""
+    heads, right = _heads(table)
+    return tabulated(texts(table), heads, "html", right)
 
 
 def markdown(text: str) -> str:

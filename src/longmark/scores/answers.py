@@ -101,7 +101,8 @@ class _Source:
         key = (row.example_id, row.system)
         length = self.texts.get(row.example_id, (None, 0))[0]
         self.answers.setdefault(key, Answer(row.example_id, row.question_id, row.system, length))
-        how = [row.signature.models, row.signature.prompts, row.signature.params]
+        its = row.signature
+        how = [its.models, its.configured, its.settled, its.prompts, its.params]
         made_by = orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
         self.signatures.setdefault(row.metric, set()).add(made_by)
         scores, unscored = self.scores.setdefault(row.metric, {}), self.unscored.setdefault(row.metric, {})

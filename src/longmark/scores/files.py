@@ -6,7 +6,7 @@ folder, which a killed process leaves behind, is left out and reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from longmark.errors import UserError
@@ -15,6 +15,16 @@ from longmark.records.files import NotJson, at, lines
 from longmark.records.write import read_rows
 
 AGAIN = "repeat its `longmark run` command"
+
+
+def paths_given(runs: str | Path | Iterable[str | Path]) -> list[Path]:
+    """The paths of one source, or of several."""
+    return [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+
+
+def names_given(names: str | Iterable[str]) -> list[str]:
+    """Names in a list, or in one text, separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else list(names)
 
 
 def source_of(path: Path) -> Path:

@@ -8,6 +8,7 @@ systems. Closing it (it is a context manager) deletes it.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, repeat
@@ -30,7 +31,7 @@ CREATE TABLE examples (
 CREATE TABLE scores (
     example INTEGER, metric INTEGER, system INTEGER, score REAL, status TEXT, reason TEXT,
     calls INTEGER, from_cache INTEGER, prompt_tokens INTEGER, cached_prompt_tokens INTEGER,
-    completion_tokens INTEGER, usd REAL,
+    completion_tokens INTEGER, usd REAL, automatic INTEGER,
     PRIMARY KEY (example, metric)
 ) WITHOUT ROWID;
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
@@ -38,6 +39,10 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 
 # An example without the field of the clusters is in one with its question.
 _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
+
+_SHOWN = 5  # versions that a notice names
+_FAILED = "'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
+_NOT_JUDGED = "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
 
 _ROUNDING = 1e-9  # a score may lie outside its bounds by this
 
@@ -98,6 +103,8 @@ class ScoreIndex:
         self._systems: dict[tuple[int, str], int] = {}
         self._metrics: dict[str, int] = {}
         self._signatures: dict[tuple[int, str], dict[bytes, Signature]] = {}
+        self._automatic = False
+        self._versions: dict[int, dict[str, Counter[str]]] = {}  # run -> model -> version -> rows
 
     def __enter__(self) -> ScoreIndex:
         return self
@@ -136,7 +143,30 @@ class ScoreIndex:
             self._fields.update(fields)
             update = "UPDATE examples SET cluster = ? WHERE run = ? AND id = ?"
             self._db.execute(update, (fields.get(self.cluster), number, one.id))
+        self._leave_out_unjudged(number)
         self._db.execute("COMMIT")
+        for model, versions in self._versions.get(number, {}).items():
+            if len(versions) > 1:
+                self.notices.append(_changed(run, model, versions))
+
+    def _leave_out_unjudged(self, run: int) -> None:
+        """Automatic scores count as unscored where they are all that a system has of a metric, and either no answer of
+        the source was judged, or judging failed for others of the system: their mean would say nothing of its answers.
+        """
+        if not self._automatic:
+            return
+        query = (
+            "SELECT metric, scores.system, TOTAL(score IS NOT NULL AND NOT automatic), "
+            f"TOTAL(status IN ({_FAILED})) FROM scores JOIN examples ON number = example WHERE run = ? "
+            "GROUP BY metric, scores.system"
+        )
+        cells = self._db.execute(query, (run,)).fetchall()
+        judged = {metric for metric, _, scored, _ in cells if scored}
+        for metric, system, scored, failed in cells:
+            if not scored and (failed or metric not in judged):
+                update = "UPDATE scores SET score = NULL, status = 'undefined', reason = ?"
+                where = "WHERE metric = ? AND system = ? AND automatic"
+                self._db.execute(f"{update} {where}", (_NOT_JUDGED, metric, system))
 
     def refuse_empty(self, given: Sequence[Path]) -> None:
         """UserError if the sources have no row. given: their paths, as the user wrote them."""
@@ -157,9 +187,12 @@ class ScoreIndex:
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         usage = [getattr(row.usage, name) for name in (*_COUNTS, "usd")]
         self._db.execute(
-            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (example, metric, system, row.score, row.status, row.reason, *usage),
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (example, metric, system, row.score, row.status, row.reason, *usage, row.automatic),
         )
+        self._automatic = self._automatic or row.automatic
+        for name, versions in row.versions.items():
+            self._versions.setdefault(run, {}).setdefault(name, Counter()).update(versions)
 
     @property
     def metrics(self) -> list[str]:
@@ -307,6 +340,15 @@ class ScoreIndex:
         query = "SELECT run, id, question_id, system FROM examples WHERE number = ?"
         run, name, question, system = self._db.execute(query, (number,)).fetchone()
         return run, name, question, system
+
+
+def _changed(run: Path, model: str, versions: Counter[str]) -> str:
+    """That the versions of a model changed in the course of a run."""
+    shown = [f"{version} ({n:,} {'row' if n == 1 else 'rows'})" for version, n in versions.most_common(_SHOWN)]
+    more = f" and {len(versions) - _SHOWN} more" if len(versions) > _SHOWN else ""
+    models = {version.partition(" (")[0] for version in versions}
+    what = "versions of the model" if len(models) > 1 else "fingerprints of the system that runs it"
+    return f"{run.name}: {model} reported several {what}: {', '.join(shown)}{more}. Its scores may not be comparable."
 
 
 def merged(unscored: Sequence[Unscored]) -> tuple[Unscored, ...]:

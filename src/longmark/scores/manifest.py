@@ -56,6 +56,10 @@ class Manifest:
         given = _object(self.fixed.get("models")).items()
         return {role: [str(name) for name in (names if isinstance(names, list) else [names])] for role, names in given}
 
+    def params(self, metric: str) -> dict[str, Any]:
+        """The metric's parameters; {} if they are not known."""
+        return _object(_object(self.fixed.get("params")).get(metric))
+
     @property
     def seed(self) -> int:
         seed = self.fixed.get("seed")

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.scores.clusters import QUESTION
-from longmark.scores.files import examples_of, shortest_names, sources_of
+from longmark.scores.files import examples_of, names_given, shortest_names, sources_of
 from longmark.scores.index import ScoreIndex, Unscored, merged
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
@@ -92,8 +92,9 @@ class Scores:
         column = self._columns.get((metric, system), _Column())
         return np.array(column.values, dtype=np.float64), np.array(column.questions, dtype=np.int64)
 
-    def named(self, wanted: Sequence[str]) -> list[str]:
+    def named(self, wanted: str | Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
+        wanted = names_given(wanted)
         found = {name: [one for one in self.metrics if one == name or one.startswith(f"{name}.")] for name in wanted}
         for name, metrics in found.items():
             if not metrics:
@@ -261,13 +262,13 @@ def _collision(label: str, question: str, folders: Sequence[str], systems: Seque
     if by == BY_RUN:
         both = f"({systems[0]} and {systems[1]} on {question})"
         return (
-            f"the run {label} holds scores of several systems on the same question {both}: use --by system, or "
-            "--judges if the runs are by different judges"
+            f"the run {label} holds scores of several systems on the same question {both}: use --by system; if the "
+            "runs are by different judges, use `longmark compare --judges`"
         )
     return (
         f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and {folders[1]}: "
-        "use --judges if different judges scored the same systems; else compare the runs, --by run, or give each "
-        "system a name of its own in the examples' `system`"
+        "if different judges scored the same systems, use `longmark compare --judges`; else compare the runs, --by "
+        "run, or give each system a name of its own in the examples' `system`"
     )
 
 

@@ -70,7 +70,9 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     source = yaml_file.load(file, "--hypotheses")
     content = source.content
     if source.root is None or not isinstance(content, list) or not content:
-        raise BadInput([f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {found(content)}"])
+        raise BadInput(
+            [f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {found(content)}"], skippable=False
+        )
     wrong: list[tuple[yaml_file.Where, str]] = []
     names = [item.get("name") if isinstance(item, dict) else None for item in content]
     for i in repeats([name if isinstance(name, str) else None for name in names]):

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
+from longmark.errors import NoScore
 from longmark.judge import ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
+from longmark.records import Example
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentences
 
@@ -77,7 +79,32 @@ async def claims(models: Models, text: str) -> list[str]:
     Raises NoScore (`unparsable`, `refused`) if the judge's list cannot be read, and ModelError.
     """
     found = await _listed(models, CLAIMS, _Claims, pieces(text, PIECE))
-    return list(_each_once(claim for some in found for claim in some).values())
+    return list(each_once(claim for some in found for claim in some).values())
+
+
+async def answer_claims(models: Models, example: Example) -> list[str]:
+    """The claims of an example's answer: those that it carries, as they are, else as `claims`."""
+    return list(example.claims) if example.claims is not None else await claims(models, example.answer or "")
+
+
+async def reference_claims(models: Models, example: Example) -> list[list[str]]:
+    """The claims of each reference of an example: those that it carries, as they are, else as `claims`."""
+    if example.reference_claims is not None:
+        return [list(example.reference_claims)]
+    return await concurrently(lambda reference: claims(models, reference), example.references)
+
+
+def answer_calls(example: Example) -> dict[str, int]:
+    """The answer -> calls that list its claims; empty where the example carries them. For what a metric `shares`."""
+    answer = example.answer or ""
+    return {} if example.claims is not None or not answer.strip() else {answer: claim_calls(answer)}
+
+
+def reference_calls(example: Example) -> dict[str, int]:
+    """Each reference -> calls that list its claims; empty where the example carries them."""
+    if example.reference_claims is not None:
+        return {}
+    return {reference: claim_calls(reference) for reference in example.references}
 
 
 async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
@@ -102,7 +129,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
         for fact in map(_folded, some):
             word_for_word = [i for i in shown if fact in sentences_of[i]]
             sources.setdefault(fact, set()).update(i + 1 for i in word_for_word or shown)
-    once = _each_once(fact for some in found for fact in some)
+    once = each_once(fact for some in found for fact in some)
     return [Fact(fact, tuple(sorted(sources[folded]))) for folded, fact in once.items()]
 
 
@@ -110,6 +137,10 @@ async def _listed(
     models: Models, prompt: Prompt, form: type[_Claims] | type[_Facts], texts: Sequence[str]
 ) -> list[list[str]]:
     """The statements that the first judge lists for each text."""
+    if texts and not models.judges:
+        raise NoScore(
+            "missing_input", "The example does not carry all claims and there is no judge to list them: add --judge."
+        )
 
     async def of_text(text: str) -> list[str]:
         # tokens: a few times those of the text, so that a judge that repeats itself ends soon
@@ -138,8 +169,9 @@ def fact_calls(passages: Sequence[str]) -> int:
     return len(pieces(_joined(passages), PIECE))
 
 
-def _each_once(statements: Iterable[str]) -> dict[str, str]:
-    """Folded wording -> statement, without empty ones and repetitions."""
+def each_once(statements: Iterable[str]) -> dict[str, str]:
+    """Folded wording -> statement in their order, without empty ones and repetitions (case, spacing and a final full
+    stop do not count)."""
     first: dict[str, str] = {}
     for statement in statements:
         if spaced := " ".join(statement.split()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 # Where a text may be split, the best places first; the split is after the match.
 _CUTS = (
@@ -36,6 +36,21 @@ def pieces(text: str, size: int, measure: Callable[[str], int] = utf8_size) -> l
             found.append(part)
             room = size - part_size
     return [stripped for piece in found if (stripped := piece.strip())]
+
+
+def groups(texts: Sequence[str], size: int, most: int | None = None) -> list[list[str]]:
+    """Texts in order, in lists of at most `size` bytes and at most `most` texts (None: any number); each as long as
+    possible. A text greater than `size` is a list of its own."""
+    found: list[list[str]] = []
+    room = 0
+    for text in texts:
+        text_size = utf8_size(text)
+        if not found or text_size > room or len(found[-1]) == most:
+            found.append([])
+            room = size
+        found[-1].append(text)
+        room -= text_size
+    return found
 
 
 def _parts(text: str, size: int, measure: Callable[[str], int], level: int) -> Iterator[tuple[str, int]]:

@@ -97,6 +97,7 @@ class Fakes:
             "embedder": self.embedder,
             "reranker": self.reranker,
             "n": 4,
+            "domain": "hazards",
             "seed": 3,
             "params": {"score.specificity.samples": 1},
             **more,

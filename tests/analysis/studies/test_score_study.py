@@ -521,7 +521,17 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
     # at one call at once: a paraphrase that is asked for twice (its second one hangs), two answers, then marks
     with serve(force=["ok", "hang", "ok", "ok", "hang", *["ok"] * 7, "hang"]) as server:
         url = server.base_url
-        command: list[str | Path] = ["score-study", "--out", tmp_path / "s", "--index", idx, "--n", "1"]
+        command: list[str | Path] = [
+            "score-study",
+            "--out",
+            tmp_path / "s",
+            "--index",
+            idx,
+            "--n",
+            "1",
+            "--domain",
+            "hazards",
+        ]
         command += ["--variants", "paraphrase,location", "--generator", f"g@{url}", "--evaluator", f"e=j@{url}"]
         command += ["--embedder", f"e@{url}", "--lm", f"p@{url}", "--concurrency", "1", "--quiet"]
         command += ["--param", "score.specificity.samples=1"]
@@ -564,7 +574,7 @@ def _unfinished(study: Path) -> str:
 
 def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: Path, idx: Path):
     url = "http://127.0.0.1:9/v1"
-    command: list[str | Path] = ["score-study", "--out", tmp_path / "s", "--index", idx]
+    command: list[str | Path] = ["score-study", "--out", tmp_path / "s", "--index", idx, "--domain", "hazards"]
     command += ["--generator", f"a=g@{url}", "--evaluator", f"j@{url}", "--embedder", f"e@{url}"]
     shown = run(*command, "--n", "3", "--dry-run", home=tmp_path / "home")
     assert shown.code == 0, shown.err

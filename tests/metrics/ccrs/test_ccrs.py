@@ -124,7 +124,7 @@ def test_values_keep_their_bounds(name: str, number: int, exact: bool):
     assert 0 <= value <= 1
 
 
-def test_the_text_prompt_and_the_expected_prompt_are_two():
+def test_each_way_to_ask_for_a_score_has_its_prompt():
     for name in SHOWN:
-        ids = [prompt.id for prompt in metrics.load(name).prompts]
-        assert ids == [name, f"{name}.expected"]
+        uses = {prompt.use: prompt.id for prompt in metrics.load(name).prompts}
+        assert uses == {"text": name, "reasons": f"{name}.reasons", "expected": f"{name}.expected", "reason": "reason"}

@@ -58,15 +58,18 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
     names = shortest_names([manifest.folder for manifest in scores.manifests])
     found: dict[str, list[str]] = {}
     for metric in metrics:
-        settings: dict[str, dict[str, dict[str, None]]] = {}
+        settings: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+        used: dict[str, set[str]] = {}  # run -> its models
         for name, manifest, signatures in zip(names, scores.manifests, scores.signatures[metric], strict=True):
             for signature in signatures:
-                for setting, value in _settings(signature, manifest.fixed.get("domain")):
-                    settings.setdefault(setting, {}).setdefault(value, {})[name] = None
-        used = [name for name, signatures in zip(names, scores.signatures[metric], strict=True) if signatures]
-        for setting, values in settings.items():
+                used.setdefault(name, set()).update(model for its in signature.models.values() for model in its)
+                for setting, model, value in _settings(signature, manifest.fixed.get("domain")):
+                    settings.setdefault((setting, model), {}).setdefault(value, {})[name] = None
+        for (setting, model), values in settings.items():
             having = {name for runs in values.values() for name in runs}
-            if without := [name for name in used if name not in having]:
+            # a run without the model differs by its models, which are a setting of their own
+            may = (name for name, models in used.items() if not model or model in models)
+            if without := [name for name in may if name not in having]:
                 values[_NONE] = dict.fromkeys(without)
             if len(values) > 1:
                 shown = "; ".join(f"{value} in {_some(list(runs))}" for value, runs in values.items())
@@ -74,17 +77,21 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{line} ({_some(of)})" for line, of in found.items())
 
 
-def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str]]:
-    """(setting, value) of what a score depends on."""
-    yield "longmark", signature.version or _NONE
+def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str]]:
+    """(setting, the model that it belongs to or "", value) of what a score depends on."""
+    yield "longmark", "", signature.version or _NONE
     for role, names in signature.models.items():
-        yield f"{role} model", " + ".join(sorted(names)) or _NONE
+        yield f"{role} model", "", " + ".join(sorted(names)) or _NONE
+    for model, said in signature.configured.items():
+        yield from ((f"{name} of {model}", model, str(value)) for name, value in said.items())
+    for model, words in signature.settled.items():
+        yield f"sent to {model}", model, ", ".join(words)
     for name, value in signature.params.items():
-        yield (name if name == "scoring" else f"parameter {name}"), str(value)
+        yield (name if name == "scoring" else f"parameter {name}"), "", str(value)
     for prompt, digest in signature.prompts.items():
-        yield f"prompt {prompt}", digest
+        yield f"prompt {prompt}", "", digest
     if signature.prompts and domain is not None:
-        yield "domain", str(domain)
+        yield "domain", "", str(domain)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from longmark.analysis.compare.metric import MetricComparison, Settings, describ
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import counted
 from longmark.scores.clusters import QUESTION
+from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
@@ -134,16 +135,17 @@ class CompareOptions:
 
 
 def compare(
-    runs: Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
+    runs: str | Path | Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
 ) -> Comparison:
-    """Compares run folders or files of rows. options: the fields of `CompareOptions`, by keyword (`by=`, `metrics=`,
-    `alpha=`, ...). progress: gets the name of each part before it starts."""
+    """Compares run folders or files of rows; one path stands for a list of one. options: the fields of
+    `CompareOptions`, by keyword (`by=`, `metrics=`, `alpha=`, ...). progress: gets the name of each part before it
+    starts."""
     chosen = CompareOptions.of(options)
     progress("reading the rows")
-    paths, by = [Path(run) for run in runs], BY_SYSTEM if chosen.judges else chosen.by
+    paths, by = paths_given(runs), BY_SYSTEM if chosen.judges else chosen.by
     scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges)
     scores = scores.directed(chosen.higher, chosen.lower)
-    places = _systems(scores, chosen.systems)
+    places = _systems(scores, names_given(chosen.systems))
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges)
@@ -164,7 +166,7 @@ def compare(
         apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)
         found[i] = replace(each, apart=apart)
     return Comparison(
-        runs=tuple(str(run) for run in runs),
+        runs=tuple(map(str, paths)),
         by=scores.by,
         cluster=scores.cluster,
         systems=tuple(scores.systems[place] for place in places),

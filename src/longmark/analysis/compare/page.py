@@ -16,7 +16,7 @@ from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
-from longmark.report.tables import Column, Mean, Table, interval_columns, method_column, systems_table
+from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
 from longmark.stats.bootstrap import FEWEST_BCA
 
 MOST_PAIRS = 30
@@ -122,8 +122,9 @@ def _overview(found: Comparison) -> Section:
         ]
         columns += differ
         tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
-    columns += [Column("n", spare=2), Column("conclusion", _conclusion)]
-    fewest = "" if len(found.systems) == 2 else " (of several pairs, the fewest)"
+    several = any(len({pair.test.n for pair in one.pairs}) > 1 for one in found.metrics)
+    columns += [_fewest_to_most() if several else Column("n", spare=2), Column("conclusion", conclusion)]
+    fewest = " (from the pair with the fewest to the pair with the most)" if several else ""
     note = f"Means over each system's own questions. n: questions on which a pair is compared{fewest}. {tested}."
     means = {(system.system, one.metric): system.mean for one in found.metrics for system in one.systems}
 
@@ -148,11 +149,19 @@ def _overview(found: Comparison) -> Section:
     )
 
 
+def _fewest_to_most() -> Column:
+    def questions(one: MetricComparison) -> Range:
+        counts = [pair.test.n for pair in one.pairs]
+        return Range(min(counts), max(counts))
+
+    return Column("n", questions, kind="extremes", spare=2)
+
+
 def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
     return lambda one: next((system.mean.value for system in one.systems if system.system == name), None)
 
 
-def _conclusion(one: MetricComparison) -> str:
+def conclusion(one: MetricComparison) -> str:
     if all(pair.test.p is None for pair in one.pairs):
         return "not tested: too few questions"
     if one.undetectable:

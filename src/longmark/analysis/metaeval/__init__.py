@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import UnknownName, UserError
+from longmark.scores.files import names_given
 
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
@@ -41,6 +42,8 @@ class Options:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("metrics", "labels", "by", "raters", "lower"):  # one text stands for a list
+            object.__setattr__(self, name, names_given(getattr(self, name)))
         if not 0 < self.alpha < 1:
             raise UserError(f"alpha: expected a number between 0 and 1, such as 0.05; found {self.alpha}")
         if not 0 <= self.round <= 12:

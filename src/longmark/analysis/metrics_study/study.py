@@ -28,6 +28,7 @@ from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, direction
 from longmark.scores.clusters import QUESTION
+from longmark.scores.files import paths_given
 from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
@@ -208,7 +209,7 @@ class MetricsStudy:
 
 
 def metrics_study(
-    runs: Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
+    runs: str | Path | Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
 ) -> MetricsStudy:
     """Studies the metrics of run folders or files of rows.
 
@@ -220,7 +221,8 @@ def metrics_study(
             raise UnknownName("option of metrics_study", name, known, f"The options are {', '.join(known)}.")
     how = Options(**options)
     progress("reading the rows")
-    scores = read_scores([Path(run) for run in runs], how.by, how.cluster, how.bounds)
+    paths = paths_given(runs)
+    scores = read_scores(paths, how.by, how.cluster, how.bounds)
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
@@ -253,7 +255,7 @@ def metrics_study(
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
             notices.append(f"{one.metric}: {outside:,} scores are outside the bounds that the metric declares.")
     return MetricsStudy(
-        runs=tuple(str(run) for run in runs),
+        runs=tuple(map(str, paths)),
         by=scores.by,
         systems=scores.systems,
         questions=len(scores.questions),
@@ -263,7 +265,7 @@ def metrics_study(
         differing=differing,
         notices=tuple(notices),
         hypotheses=decide(how.hypotheses, {one.metric: one.test for one in found if one.test is not None}, how.alpha),
-        times=tuple(time for run in runs if (time := _time(Path(run))) is not None),
+        times=tuple(time for run in paths if (time := _time(run)) is not None),
     )
 
 

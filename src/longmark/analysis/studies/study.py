@@ -159,7 +159,8 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
         interrupted = result.stopped == INTERRUPT
         rows = [] if interrupted else list(result.rows())
         no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
-        return Made(lines=len(rows), no_reply=no_reply, interrupted=interrupted, counts=result.counts)
+        failed = f"every call to a model was refused: {result.refused}" if result.refused else ""
+        return Made(lines=len(rows), no_reply=no_reply, failed=failed, interrupted=interrupted, counts=result.counts)
 
     async def expect(ready: bool) -> Expected:
         if not ready:

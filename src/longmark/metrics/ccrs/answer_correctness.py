@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longmark.judge import judged_metric, score_prompts
+from longmark.judged import judged_metric, score_prompts
 from longmark.metric import Score
 from longmark.metrics.ccrs import EMPTY_ANSWER
 from longmark.records import Example

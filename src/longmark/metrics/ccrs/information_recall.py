@@ -10,7 +10,7 @@ Deviations: the prompt is ours. Several judges are averaged (the paper has one, 
 
 from __future__ import annotations
 
-from longmark.judge import judged_metric, score_prompts
+from longmark.judged import judged_metric, score_prompts
 from longmark.metrics.ccrs import EMPTY_ANSWER
 
 _TASK = """\

@@ -57,8 +57,8 @@ from longmark.metrics.score._labels import (
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.text.claims import CLAIMS, PIECE, claim_calls, claims
-from longmark.text.pieces import utf8_size
+from longmark.text.claims import CLAIMS, PIECE, answer_calls, answer_claims, claim_calls
+from longmark.text.pieces import groups
 from longmark.text.sentences import sentences
 
 DETAILS = Prompt(
@@ -196,10 +196,10 @@ class Judged:
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
     """The overall score under "", the mean of each dimension under its name."""
-    answer_claims = await claims(models, example.answer or "")
-    if not answer_claims:
+    listed = await answer_claims(models, example)
+    if not listed:
         raise NoScore("undefined", "The answer contains no claim.")
-    batches = _batches(answer_claims)
+    batches = groups(listed, PIECE)
     details = await concurrently(lambda batch: list_details(models, batch), batches)
     details_of = [some for batch, some in zip(batches, details, strict=True) for _ in batch]
     jury = _jury(models, params)
@@ -207,11 +207,11 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
     async def label(question: tuple[int, Juror]) -> Mapping[str, ClaimLabel]:
         i, juror = question
-        return await label_claim(models, juror, answer_claims[i], details_of[i], passages, params.check)
+        return await label_claim(models, juror, listed[i], details_of[i], passages, params.check)
 
     k = len(jury)
-    labels = await concurrently(label, [(i, juror) for i in range(len(answer_claims)) for juror in jury])
-    judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(answer_claims)]
+    labels = await concurrently(label, [(i, juror) for i in range(len(listed)) for juror in jury])
+    judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
     shared = {
         "judges": [juror.judge.name for juror in jury],
@@ -267,20 +267,6 @@ def _jury(models: Models, params: Params) -> list[Juror]:
     return [Juror(models.judges[0], Sampling(temperature, first + k)) for k in range(params.samples)]
 
 
-def _batches(answer_claims: Sequence[str]) -> list[list[str]]:
-    """The claims in order, in lists of at most PIECE bytes."""
-    batches: list[list[str]] = []
-    room = 0
-    for claim in answer_claims:
-        size = utf8_size(claim)
-        if not batches or size > room:
-            batches.append([])
-            room = PIECE
-        batches[-1].append(claim)
-        room -= size
-    return batches
-
-
 # Scores and evidence -----------------------------------------------------------------------------------------------
 
 
@@ -326,7 +312,9 @@ def _specs(domain: Domain) -> dict[str, ScoreSpec]:
 def _calls(example: Example, params: Params, judges: int) -> int:
     """The claims are not known before the first call; there are about as many as sentences."""
     answer = example.answer or ""
-    return 2 * claim_calls(answer) + len(sentences(answer)) * (judges if judges > 1 else params.samples)
+    count = len(sentences(answer) if example.claims is None else example.claims)
+    lists = sum(answer_calls(example).values())
+    return lists + claim_calls(answer) + count * (judges if judges > 1 else params.samples)
 
 
 METRIC = Metric(
@@ -337,5 +325,6 @@ METRIC = Metric(
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
     params=Params,
     calls=_calls,
+    shares=answer_calls,
     by_domain=True,
 )

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.domain import Domain, load
+from longmark.domain import Domain, load, named
 from longmark.engine.run import make_settings
 from longmark.engine.settings import RunOptions, Settings, choose, parameters
 from longmark.errors import UserError
@@ -99,9 +99,10 @@ class Plan:
     how: Generation = field(default_factory=Generation)
     params: Mapping[str, Any] = field(default_factory=dict)
     prompts: Path | None = None
-    domain: Path | None = None
+    domain: str | Path | None = None
 
     def __post_init__(self) -> None:
+        named(self.domain, "the study's questions and metrics follow it")
         if self.questions is None and self.n is None:
             raise UserError("no questions: give a file, or --n N to sample N of the domain")
         if not self.generators or not self.evaluators:

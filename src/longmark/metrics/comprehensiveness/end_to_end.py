@@ -1,0 +1,155 @@
+"""Comprehensiveness in one call: the judge lists what the answer covers and what it leaves out (Comprehensiveness, 3.3)
+
+    score = covered statements / (covered + uncovered statements)
+
+The judge reads the question, all passages and the answer. It lists the statements of the passages that matter for the
+question in two lists: the statements that the answer contains, and those that it does not. Each statement has the
+numbers of its passages. Statements that differ only in case and spacing count once. A statement in both lists is
+covered.
+
+Range [0, 1], higher is better. Unscored: the lists cannot be read (`unparsable`); both lists are empty, or the answer
+only says that it found nothing relevant (`undefined`). An empty answer covers nothing.
+Cost: 1 call.
+
+Parameters: summarize: shorten the passages first to what concerns the question, in one call each (listing 1; on in the
+paper's experiments). empty, unparsable: `zero` gives two empty lists, or unreadable lists, the score 0, as the authors
+do (for one of their models 137 of 1,200 replies are unreadable: its match rate is .756 with these zeros, and .824
+without these answers).
+Deviations: the prompt is ours. The lists are JSON; in the paper they are two lists under headings. The basis is the
+list of uncovered statements, because the judge gives no relations among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from longmark.errors import NoScore
+from longmark.judge import Reader, Unreadable, ask, numbered, structure
+from longmark.metric import Metric, Score
+from longmark.metrics.comprehensiveness._sources import (
+    SUMMARY,
+    Empty,
+    Source,
+    first_judge,
+    refuse_refusal,
+    result,
+    sources_of,
+    summarized,
+)
+from longmark.models.handles import Models
+from longmark.prompts import Prompt
+from longmark.records import Example
+from longmark.text.claims import each_once
+from longmark.text.graph import ANSWER, CONTEXT, Statement, StatementGraph
+
+_MOST_TOKENS = 4096  # of a reply
+
+COVERAGE = Prompt(
+    "comprehensiveness.end_to_end",
+    ("context", "answer", "question"),
+    """\
+Find out what the answer covers of the numbered texts in the context, and what it leaves out.
+1. Go through the texts, and think in a few sentences about which of their statements matter for an answer to the \
+question, and which of those the answer states.
+2. List the statements that matter and that the answer states, in any words: covered.
+3. List the statements that matter and that the answer does not state: uncovered.
+A statement is one fact or claim of the texts, written as a full sentence that is understood without the rest; divide \
+what joins several. Where texts contradict each other, each side is a statement of its own: an answer that gives one \
+side does not cover the other. Leave out what has nothing to do with the question, and what only the answer says. With \
+each statement give the numbers of the texts that state it. Write in the language of the texts.
+Reply with a JSON object and nothing else: {"reasoning": "...", "covered": [{"statement": "...", "texts": [1]}], \
+"uncovered": [{"statement": "...", "texts": [1, 2]}]}; a list without statements is [].""",
+)
+
+
+@dataclass(frozen=True)
+class Params:
+    summarize: bool = False
+    empty: Empty = "undefined"
+    unparsable: Literal["unparsable", "zero"] = "unparsable"
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+
+class _Listed(_Form):
+    statement: str
+    texts: list[int]
+
+
+class _Lists(_Form):
+    reasoning: str
+    covered: list[_Listed]
+    uncovered: list[_Listed]
+
+
+async def score(example: Example, models: Models, params: Params) -> Score:
+    """Covered statements / statements."""
+    refuse_refusal(example)
+    question, sources = example.question or "", sources_of(example)
+    if params.summarize:
+        sources = await summarized(models, question, sources)
+    if not sources:
+        return result(StatementGraph(()), params.empty)
+    inputs = {
+        "context": numbered(source.text for source in sources),
+        "answer": (example.answer or "").strip() or "(no answer)",
+        "question": question,
+    }
+    try:
+        verdict = await ask(models, first_judge(models), COVERAGE, inputs, _reader(len(sources)))
+    except NoScore as unscored:
+        if unscored.status == "unparsable" and params.unparsable == "zero":
+            return Score(0.0, {**unscored.evidence, "rule": "the lists cannot be read: scored 0 by unparsable=zero"})
+        raise
+    lists = verdict.value
+    more = {"judge": verdict.model, "reasoning": lists.reasoning}
+    return result(graph_of(lists.covered, lists.uncovered, sources, example.answer or ""), params.empty, more)
+
+
+def graph_of(covered: list[_Listed], uncovered: list[_Listed], sources: list[Source], answer: str) -> StatementGraph:
+    """The lists as a graph: the answer is one node, and it entails the covered statements."""
+    texts: dict[str, set[int]] = {}
+    first = {**each_once(one.statement for one in covered)}
+    among_covered = set(first)
+    first |= {key: text for key, text in each_once(one.statement for one in uncovered).items() if key not in first}
+    for one in (*covered, *uncovered):
+        for key in each_once([one.statement]):
+            texts.setdefault(key, set()).update(one.texts)
+    nodes = [
+        Statement(f"c{n}", CONTEXT, text, tuple(sources[i - 1].id for i in sorted(texts[key])))
+        for n, (key, text) in enumerate(first.items(), 1)
+    ]
+    edges = frozenset(("a1", f"c{n}") for n, key in enumerate(first, 1) if key in among_covered)
+    return StatementGraph((Statement("a1", ANSWER, answer.strip()), *nodes), edges)
+
+
+def _reader(count: int) -> Reader[Any]:
+    """Reads the lists. Unreadable if a statement has the number of no text."""
+
+    def known(lists: _Lists) -> _Lists:
+        for one in (*lists.covered, *lists.uncovered):
+            for number in one.texts:
+                if not 1 <= number <= count:
+                    raise Unreadable(f"no passage has the number {number}; the numbers are 1 to {count}")
+        return lists
+
+    return structure(_Lists, _MOST_TOKENS).then(known)
+
+
+def _calls(example: Example, params: Params, _judges: int) -> int:
+    return 1 + (len(example.contexts) if params.summarize else 0)
+
+
+METRIC = Metric(
+    score,
+    needs=("question", "answer", "contexts"),
+    bounds=(0, 1),
+    models=("judge",),
+    prompts=(COVERAGE, SUMMARY),
+    params=Params,
+    calls=_calls,
+)

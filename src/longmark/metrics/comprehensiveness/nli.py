@@ -1,0 +1,267 @@
+"""Comprehensiveness by entailment: which statements of the passages does the answer cover? (Comprehensiveness, 3.1)
+
+    score = covered components / components
+
+1. The judge lists the statements of the answer and of each passage, and revises them so that each can be understood
+   without the text. Only facts and claims are kept.
+2. It grades the relevance of each statement of the passages to the question from 1 to 5. Statements below `relevance`
+   are removed.
+3. A checker decides which statements entail which. These are the edges of a graph. Statements that entail each other
+   (a strongly connected component) count once.
+4. A component is covered if a path leads to it from a statement of the answer.
+
+Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
+shortest list of uncovered statements that entails all others. Unscored (`undefined`): no statement of the passages is
+relevant, or the answer only says that it found nothing relevant. An empty answer covers nothing.
+Cost: 2 calls for each 4,000 bytes of the answer and of each passage, 1 for the relevance of each 25 statements, and at
+most 1 for each premise with each 25 hypotheses. Claims in the example are not listed again; a graph in the example is
+scored without a call.
+
+Parameters: relevance: the threshold (T_rel, B.1.2); 1 keeps every statement, without a call. extraction: `shared`: the
+claims that other metrics also list; `typed`: every unit of a text with its type, as in the paper. summarize: shorten
+the passages first to what concerns the question (listing 1; on in the paper's experiments). relations: `needed`: skip
+pairs that cannot change the score, the coverage or the basis; `all`: every pair, 25 in a call; `strongest`: each pair
+in its own call, and only the more probable of its two directions counts unless both entail (the authors' code, which
+needs log-probabilities). similarity: pairs with a cosine below this count as neutral (needs `--embedder`; misses
+entailments). empty: `zero` gives a graph without statements of the passages the score 0, as the authors do.
+Deviations: the prompts are ours. Several statements share a call, so a label may depend on the other statements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from longmark.concurrency import concurrently
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score
+from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar
+from longmark.metrics.comprehensiveness._sources import (
+    SUMMARY,
+    Empty,
+    Source,
+    carried_graph,
+    refuse_refusal,
+    result,
+    sources_of,
+    summarized,
+)
+from longmark.models.handles import Models
+from longmark.records import Example
+from longmark.text.claims import PIECE, answer_calls
+from longmark.text.entailment import BATCH, CONTRADICTS, ENTAILS, NEUTRAL, RELATION, RELATIONS, Relation, checker_of
+from longmark.text.graph import ANSWER, CONTEXT, Pair, StatementGraph
+from longmark.text.graph import Statement as Node
+from longmark.text.pieces import pieces
+from longmark.text.relevance import LOW, RELEVANCE, relevance
+from longmark.text.sentences import sentences
+from longmark.text.statements import ATOMS, Statement, once, statements
+from longmark.text.statements import PROMPTS as STATEMENT_PROMPTS
+
+Extraction = Literal["shared", "typed"]
+
+
+@dataclass(frozen=True)
+class Params:
+    relevance: float = 3.5  # T_rel, appendix B.1.2
+    extraction: Extraction = "shared"
+    summarize: bool = False
+    relations: Literal["needed", "all", "strongest"] = "needed"
+    similarity: float | None = None
+    empty: Empty = "undefined"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.relevance <= 5:
+            raise ValueError(f"relevance must be a threshold from 1 to 5, not {self.relevance:g}")
+        if self.similarity is not None and not -1 <= self.similarity <= 1:
+            raise ValueError(f"similarity must be a cosine from -1 to 1, not {self.similarity:g}")
+        if self.similarity is not None and self.relations != "needed":
+            raise ValueError("similarity skips pairs, so it needs relations=needed")
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no statement can be below the threshold, so that no relevance is asked for."""
+        return self.relevance <= LOW
+
+
+async def score(example: Example, models: Models, params: Params) -> Score:
+    """Covered components / components."""
+    if (carried := carried_graph(example)) is not None:
+        return result(carried, params.empty, {"checker": "carried"}, carried=True)
+    refuse_refusal(example)
+    nodes = await _answer_nodes(example, models, params)
+    context_side, left_out = await _context_nodes(example, models, params)
+    nodes += context_side
+    asked = await _relations(nodes, models, params)
+    more = {
+        "checker": checker_of(models).name,
+        "calls": {"premises": asked.inquiries, "pairs": asked.decisions, "pairs_of_the_paper": asked.pairs},
+        "irrelevant": left_out,
+    }
+    return result(asked.graph, params.empty, more)
+
+
+# Statements --------------------------------------------------------------------------------------------------------
+
+
+async def _answer_nodes(example: Example, models: Models, params: Params) -> list[Node]:
+    if example.claims is not None:
+        listed = once(Statement(claim) for claim in example.claims)
+    else:
+        listed = await statements(models, example.answer or "", "answer", params.extraction)
+    return [Node(f"a{n}", ANSWER, one.text) for n, one in enumerate(_atoms(listed), 1)]
+
+
+async def _context_nodes(example: Example, models: Models, params: Params) -> tuple[list[Node], list[Any]]:
+    """The relevant statements of the passages, and those that are left out, each with its relevance."""
+    sources = sources_of(example)
+    question = example.question or ""
+    by_source: list[tuple[Source, list[Statement]]]
+    if example.context_claims is not None:
+        by_source = [
+            (source, once(Statement(claim) for claim in claims))
+            for source, claims in zip(sources, example.context_claims, strict=True)
+        ]
+    else:
+        if params.summarize:
+            sources = await summarized(models, question, sources)
+        listed = await concurrently(
+            lambda source: statements(models, source.text, "context", params.extraction), sources
+        )
+        by_source = list(zip(sources, listed, strict=True))
+    by_source = [(source, _atoms(all_of_it)) for source, all_of_it in by_source]
+    if params.keeps_all:
+        kept = [(source, one) for source, atoms in by_source for one in atoms]
+        return [Node(f"c{n}", CONTEXT, one.text, (source.id,)) for n, (source, one) in enumerate(kept, 1)], []
+    grades = await concurrently(lambda one: relevance(models, question, [s.text for s in one[1]]), by_source)
+    nodes: list[Node] = []
+    left_out: list[Any] = []
+    for (source, atoms), graded in zip(by_source, grades, strict=True):
+        for statement, grade in zip(atoms, graded, strict=True):
+            if grade.score >= params.relevance:
+                nodes.append(Node(f"c{len(nodes) + 1}", CONTEXT, statement.text, (source.id,)))
+            else:
+                left_out.append({"text": statement.text, "source": source.id, "relevance": grade.score})
+    return nodes, left_out
+
+
+def _atoms(listed: Sequence[Statement]) -> list[Statement]:
+    """The facts and claims; a carried statement has no type and stays."""
+    return [one for one in listed if one.kind is None or one.kind in ATOMS]
+
+
+# Relations ---------------------------------------------------------------------------------------------------------
+
+
+async def _relations(nodes: Sequence[Node], models: Models, params: Params) -> Asked:
+    single = params.relations == "strongest"
+    checker = checker_of(models, 1 if single else BATCH)
+
+    async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
+        return await concurrently(lambda one: checker.relations(one.premise, one.hypotheses), inquiries)
+
+    if params.relations != "needed":
+        return await ask_all(nodes, relate, strongest=single)
+    known: dict[Pair, str] = {}
+    if params.similarity is not None and nodes:
+        vectors = await models.embed([node.text for node in nodes])
+        known = dissimilar(nodes, {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)}, params.similarity)
+    return await ask(nodes, relate, Plan(), known)
+
+
+async def ask_all(
+    nodes: Sequence[Node],
+    relate: Callable[[Sequence[Inquiry]], Awaitable[Sequence[Sequence[Relation]]]],
+    *,
+    strongest: bool,
+) -> Asked:
+    """The graph of every relation that the paper asks for.
+
+    strongest: of a pair's two directions only the one whose label is more probable counts, unless both are
+    entailments; NoScore (`unsupported`) where there are no probabilities.
+    """
+    contexts = [node for node in nodes if node.side == CONTEXT]
+    wanted = [(node, [o for o in (contexts if node.side == ANSWER else nodes) if o.id != node.id]) for node in nodes]
+    inquiries = [(node, others) for node, others in wanted if others]
+    replies = await relate([Inquiry(node.text, tuple(o.text for o in others)) for node, others in inquiries])
+    found = {
+        (node.id, other.id): relation
+        for (node, others), relations in zip(inquiries, replies, strict=True)
+        for other, relation in zip(others, relations, strict=True)
+    }
+    kept = {pair for pair in found if not strongest or _is_stronger(found, pair)}
+    graph = StatementGraph(
+        tuple(nodes),
+        frozenset(pair for pair in kept if found[pair].label == ENTAILS),
+        frozenset(pair for pair in kept if found[pair].label == CONTRADICTS),
+    )
+    return Asked(graph, len(inquiries), len(inquiries), len(found), len(found))
+
+
+def _is_stronger(found: Mapping[Pair, Relation], pair: Pair) -> bool:
+    """Whether the label of a direction stays: both directions entail, or the other one is less probable."""
+    one, other = found[pair], found[pair[1], pair[0]]
+    return one.label == other.label == ENTAILS or _probability(one) >= _probability(other)
+
+
+def _probability(relation: Relation) -> float:
+    by_label = {ENTAILS: relation.entails, CONTRADICTS: relation.contradicts, NEUTRAL: relation.neutral}
+    value = by_label[relation.label]
+    if value is None:
+        raise NoScore("unsupported", "relations=strongest needs log-probabilities, which the checker does not give.")
+    return value
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    length = math.hypot(*vector)
+    return [number / length for number in vector] if length else list(vector)
+
+
+# Declaration -------------------------------------------------------------------------------------------------------
+
+
+def _calls(example: Example, params: Params, _judges: int) -> int:
+    if example.graph is not None:
+        return 0
+    _, theirs = _counts(example)
+    calls = 0 if example.claims is not None else 2 * len(pieces(example.answer or "", PIECE))
+    if example.context_claims is None:
+        texts = [context.text for context in example.contexts]
+        calls += sum(2 * len(pieces(text, PIECE)) for text in texts) + (len(texts) if params.summarize else 0)
+    if not params.keeps_all:
+        calls += len(example.contexts) * math.ceil(max(theirs, 1) / len(example.contexts) / BATCH)
+    return calls + _checks(example, params)
+
+
+def _checks(example: Example, params: Params) -> int:
+    if example.graph is not None:
+        return 0
+    mine, theirs = _counts(example)
+    if params.relations == "strongest":
+        return 2 * mine * theirs + theirs * (theirs - 1)
+    return mine * math.ceil(theirs / BATCH) + theirs * math.ceil((mine + theirs) / BATCH)
+
+
+def _counts(example: Example) -> tuple[int, int]:
+    """Statements of the answer and of the passages. They are not known before the first call; there are about as many
+    as sentences."""
+    mine = len(sentences(example.answer or "")) if example.claims is None else len(example.claims)
+    if example.context_claims is not None:
+        return mine, sum(map(len, example.context_claims))
+    return mine, sum(len(sentences(context.text)) for context in example.contexts)
+
+
+METRIC = Metric(
+    score,
+    needs=("question", "answer", "contexts"),
+    bounds=(0, 1),
+    models=("judge", "checker", "embedder"),
+    optional=("judge", "checker", "embedder"),
+    prompts=(*STATEMENT_PROMPTS, RELEVANCE, RELATIONS, RELATION, SUMMARY),
+    params=Params,
+    calls=_calls,
+    checks=_checks,
+    shares=answer_calls,
+)

@@ -1,0 +1,265 @@
+"""Comprehensiveness by questions: which information of the passages does the answer give? (Comprehensiveness, 3.2)
+
+    score = covered components / components
+
+1. The judge lists the questions that the answer and each passage answer and that concern the user's question. It merges
+   them into one list and grades their relevance from 1 to 5. Questions below `relevance` are removed.
+2. It answers each question from the answer and from each passage. A text can give no, one or several answers, each with
+   a confidence from 1 to 5: how strongly the text supports it. "unknown" and answers below `confidence` are removed.
+3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code. For
+   all others the judge decides whether they are equivalent, one implies the other, they contradict each other, or none
+   of these.
+4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count once.
+   A component is covered if a path leads to it from an answer taken from the scored answer.
+
+Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
+shortest list of uncovered answers that implies all others. Unscored (`undefined`): no passage answers a relevant
+question, or the answer only says that it found nothing relevant. An empty answer covers nothing.
+Cost: 1 call for the questions of each 4,000 bytes, 1 for the list of each 40 questions, then for each 20 questions 1
+call for the answer and each passage (8,000 bytes), and at most 1 for each compared answer.
+The comparison of quantities needs the extra `graphs`.
+
+Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). summarize: shorten the passages first to
+what concerns the question (listing 1; on in the paper's experiments). quantities: compared by `code` or by the `judge`.
+relations: `needed`: skip pairs that cannot change the score, the coverage or the basis; `all`: every pair. empty:
+`zero` gives a graph without answers of the passages the score 0, as the authors do.
+Deviations: the prompts are ours, and the judge gives its labels without a reason. The answer is read together with the
+question, so that "in 1968" is understood. Code compares all quantities that it can read; in the paper the judge decides
+when to use code. An answer is compared with several others in one call; in the paper with one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from longmark.concurrency import concurrently
+from longmark.judge import ask
+from longmark.metric import Metric, Score
+from longmark.metrics.comprehensiveness import _asking
+from longmark.metrics.comprehensiveness._asking import Inquiry
+from longmark.metrics.comprehensiveness._questions import (
+    BATCH,
+    PART,
+    PROMPTS,
+    Question,
+    answered,
+    folded,
+    mined,
+    refined,
+)
+from longmark.metrics.comprehensiveness._sources import (
+    SUMMARY,
+    Empty,
+    Source,
+    carried_graph,
+    first_judge,
+    refuse_refusal,
+    result,
+    sources_of,
+    summarized,
+)
+from longmark.models.handles import Models
+from longmark.prompts import Prompt
+from longmark.records import Example
+from longmark.text.claims import PIECE
+from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Relation, labels_reader
+from longmark.text.graph import ANSWER, CONTEXT, Pair, Statement
+from longmark.text.pieces import groups, pieces
+from longmark.text.quantities import compare
+
+_PAIRS = 20  # answers that one is compared with in a call
+_PAIR_BYTES = 4000
+
+COMPARISON = Prompt(
+    "comprehensiveness.comparison",
+    ("question", "first", "others"),
+    """\
+Compare the first answer to the question with each of the numbered answers, one by one:
+equivalent: both say the same, in whatever words, names or units.
+implies: whoever gives the first answer has given the other one with it; the first is the more specific one.
+implied: whoever gives the other answer has given the first one with it; the other is the more specific one.
+contradictory: they cannot both be right.
+neutral: none of these; both can be right, and neither follows from the other.
+Compare what they say as answers to this question. Whether they are right does not matter.
+Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
+$form""",
+)
+_LABELS = {  # label -> what the first says of the other, and the other of the first
+    "equivalent": (ENTAILS, ENTAILS),
+    "implies": (ENTAILS, NEUTRAL),
+    "implied": (NEUTRAL, ENTAILS),
+    "contradictory": (CONTRADICTS, CONTRADICTS),
+    "neutral": (NEUTRAL, NEUTRAL),
+}
+
+
+@dataclass(frozen=True)
+class Params:
+    relevance: float = 3.5  # T_rel, appendix B.1.2
+    confidence: float = 2.0  # T_conf, appendix B.1.2
+    summarize: bool = False
+    quantities: Literal["code", "judge"] = "code"
+    relations: Literal["needed", "all"] = "needed"
+    empty: Empty = "undefined"
+
+    def __post_init__(self) -> None:
+        for name, value in (("relevance", self.relevance), ("confidence", self.confidence)):
+            if not 1 <= value <= 5:
+                raise ValueError(f"{name} must be a threshold from 1 to 5, not {value:g}")
+
+
+async def score(example: Example, models: Models, params: Params) -> Score:
+    """Covered components / components."""
+    carried = carried_graph(example)
+    if carried is not None and any(node.question is not None for node in carried.nodes):
+        return result(carried, params.empty, {"checker": "carried"}, carried=True)
+    refuse_refusal(example)
+    question, sources = example.question or "", sources_of(example)
+    if params.summarize:
+        sources = await summarized(models, question, sources)
+    answer = (example.answer or "").strip()
+    texts = [Source("", f"{question}\n{answer}"), *sources] if answer else sources
+    listed = await concurrently(lambda source: mined(models, question, source.text), texts)
+    every = await refined(models, question, [one for some in listed for one in some])
+    kept = [one for one in every if one.relevance.score >= params.relevance]
+    nodes, doubted = await _nodes(models, kept, texts, params.confidence)
+    comparer = _Comparer(models, params.quantities == "code")
+    plan = _asking.Plan()
+    known = _by_words(nodes)
+    if params.relations == "all":
+        known |= await comparer.every_pair(nodes, known)
+    asked = await _asking.ask(nodes, comparer.relate, plan, known)
+    more: dict[str, Any] = {
+        "checker": first_judge(models).name,
+        "questions": [{"question": one.text, "relevance": one.relevance.score} for one in kept],
+        "irrelevant": [{"text": one.text, "relevance": one.relevance.score} for one in every if one not in kept],
+        "doubted": doubted,
+        "calls": {"comparisons": comparer.calls, "pairs": comparer.pairs, "pairs_of_the_paper": asked.pairs},
+    }
+    return result(asked.graph, params.empty, more)
+
+
+async def _nodes(
+    models: Models, questions: Sequence[Question], texts: Sequence[Source], least: float
+) -> tuple[list[Statement], list[dict[str, Any]]]:
+    """The answers of every text that it stands behind, and those that it does not."""
+    wording = [one.text for one in questions]
+    found = await concurrently(lambda source: answered(models, wording, source.text), texts if wording else [])
+    nodes: list[Statement] = []
+    doubted: list[dict[str, Any]] = []
+    counts = {ANSWER: 0, CONTEXT: 0}
+    for source, answers in zip(texts, found, strict=False):  # no answers without a question
+        side = CONTEXT if source.id else ANSWER
+        for one in answers:
+            if one.confidence.score < least:
+                doubted.append({"text": one.text, "source": source.id, "confidence": one.confidence.score})
+                continue
+            counts[side] += 1
+            name = f"{side[0]}{counts[side]}"
+            nodes.append(Statement(name, side, one.text, (source.id,) if source.id else (), wording[one.question]))
+    return nodes, doubted
+
+
+def _by_words(nodes: Sequence[Statement]) -> dict[Pair, str]:
+    """The pairs of answers to one question that differ only in case, spacing and the final full stop."""
+    groups_of: dict[tuple[str | None, str], list[str]] = {}
+    for node in nodes:
+        groups_of.setdefault((node.question, folded(node.text)), []).append(node.id)
+    return {(a, b): ENTAILS for ids in groups_of.values() for a in ids for b in ids if a != b}
+
+
+class _Comparer:
+    """Compares answers to a question. Each pair is compared once, for both directions. calls: of the judge, pairs: that
+    it decided."""
+
+    def __init__(self, models: Models, by_code: bool) -> None:
+        self.calls = self.pairs = 0
+        self._models = models
+        self._by_code = by_code
+        self._found: dict[tuple[str, str, str], str] = {}  # (question, premise, hypothesis) -> label
+
+    async def relate(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
+        """The relations of each inquiry, as `_asking.ask` wants them."""
+        return [await self._one(inquiry) for inquiry in inquiries]
+
+    async def every_pair(self, nodes: Sequence[Statement], known: dict[Pair, str]) -> dict[Pair, str]:
+        """The labels of all pairs of answers to one question that are not both of the answer and not known."""
+        labels: dict[Pair, str] = {}
+        for i, node in enumerate(nodes):
+            others = [
+                other
+                for other in nodes[i + 1 :]
+                if other.question == node.question
+                and (node.id, other.id) not in known
+                and CONTEXT in (node.side, other.side)
+            ]
+            question = node.question or ""
+            await self._one(Inquiry(node.text, tuple(other.text for other in others), question))
+            for other in others:
+                labels[node.id, other.id] = self._found[question, node.text, other.text]
+                labels[other.id, node.id] = self._found[question, other.text, node.text]
+        return labels
+
+    async def _one(self, inquiry: Inquiry) -> list[Relation]:
+        question, first = inquiry.question or "", inquiry.premise
+        left: list[str] = []
+        for other in dict.fromkeys(inquiry.hypotheses):
+            if (question, first, other) in self._found:
+                continue
+            by_code = compare(first, other) if self._by_code else None
+            if folded(first) == folded(other):
+                by_code = "equivalent"
+            if by_code is None:
+                left.append(other)
+            else:
+                self._keep(question, first, other, by_code)
+
+        async def of_group(group: list[str]) -> None:
+            listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
+            inputs = {
+                "question": question,
+                "first": first,
+                "others": listed,
+                "form": '{"1": "neutral", "2": "implies", …}',
+            }
+            verdict = await ask(
+                self._models, first_judge(self._models), COMPARISON, inputs, labels_reader(len(group), tuple(_LABELS))
+            )
+            self.calls += 1
+            self.pairs += len(group)
+            for other, label in zip(group, verdict.value, strict=True):
+                self._keep(question, first, other, label)
+
+        await concurrently(of_group, groups(left, _PAIR_BYTES, _PAIRS))
+        return [Relation(self._found[question, first, other]) for other in inquiry.hypotheses]
+
+    def _keep(self, question: str, first: str, other: str, label: str) -> None:
+        there, back = _LABELS[label]
+        self._found[question, first, other], self._found[question, other, first] = there, back
+
+
+def _calls(example: Example, params: Params, _judges: int) -> int:
+    """The questions are not known before the first call; there are about as many as sentences of the passages."""
+    if example.graph is not None and any("question" in node for node in example.graph.get("nodes") or ()):
+        return 0
+    texts = [context.text for context in example.contexts]
+    asked = [text for text in (example.answer or "", *texts) if text.strip()]
+    questions = sum(len(pieces(text, PIECE)) for text in asked) * 8
+    calls = sum(len(pieces(text, PIECE)) for text in asked) + math.ceil(questions / (2 * BATCH))
+    calls += math.ceil(questions / BATCH) * sum(len(pieces(text, PART)) for text in asked)
+    return calls + (len(texts) if params.summarize else 0) + questions * len(texts)
+
+
+METRIC = Metric(
+    score,
+    needs=("question", "answer", "contexts"),
+    bounds=(0, 1),
+    models=("judge",),
+    optional=("judge",),
+    prompts=(*PROMPTS, COMPARISON, SUMMARY),
+    params=Params,
+    calls=_calls,
+)

@@ -1,0 +1,237 @@
+"""The graph of statements in the report: the missing statements, then a figure, then the covered statements.
+
+The figure has a shape for each statement of the answer and each component of the context. Answer, covered and missing
+differ by shape, line and label, not by colour alone. networkx lays out connected shapes. Rows keep shapes apart, with
+the answer at the top and the missing statements at the bottom, in a width that a phone shows unscaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import hypot
+from typing import Any
+
+from longmark.report.evidence import Block, Cell, Results, View
+from longmark.report.format import counted, listed
+from longmark.text.graph import ANSWER, EVIDENCE_KEYS, StatementGraph, contradictory, from_evidence
+
+MOST_SHAPES, MOST_LINES = 300, 1500
+"""A larger graph has no figure, because it would be unreadable."""
+WIDTH, CELL, ROW = 360, 34, 50
+_RADIUS, _BEND = 13, 0.12
+_LEVELS = (("answer",), ("covered",), ("basis", "implied"))
+STATES = {
+    "answer": "of the answer",
+    "covered": "covered",
+    "basis": "missing",
+    "implied": "missing, but follows from another missing statement",
+}
+KINDS = {"entails": "entails", "equals": "each entails the other", "contradicts": "contradicts"}
+_INTRO = {True: "The answer covers every statement of the sources.", False: "The sources have no statement to cover."}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A statement of the answer, or a component of the context. state: a key of STATES; count: statements that say the
+    same; x, y: its middle in the figure."""
+
+    label: str
+    state: str
+    text: str
+    sources: tuple[str, ...]
+    question: str | None
+    count: int = 1
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def title(self) -> str:
+        parts = [f"{self.label} ({STATES[self.state]}): {self.text}"]
+        parts += [f"Question: {self.question}"] if self.question else []
+        parts += [f"Occurs {self.count} times"] if self.count > 1 else []
+        return " · ".join([*parts, *([f"Sources: {listed(self.sources)}"] if self.sources else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """kind: `entails`, `equals` (both entail each other) or `contradicts`; ends: labels; path: of SVG."""
+
+    kind: str
+    ends: tuple[str, str]
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    height: float
+    shapes: list[Shape]
+    lines: list[Line]
+
+
+def graph_view(its: Results) -> View:
+    """The view of a row of `comprehensiveness.*`. ValueError or KeyError if its evidence has another form."""
+    evidence = its[""].evidence
+    graph = from_evidence(evidence)
+    shapes, of = _shapes(graph, evidence)
+    lines = _lines(graph, of)
+    missing = [one for one in shapes if one.state in ("basis", "implied")]
+    covered = [one for one in shapes if one.state == "covered"]
+    answers = [one for one in shapes if one.state == "answer"]
+    total = len(missing) + len(covered)
+    heads = ["No.", "Sources", *(["Question"] if any(one.question for one in shapes) else [])]
+    state = ["State"] if any(one.state == "implied" for one in shapes) else []
+    blocks: list[Block] = [("note", _missing(missing, total)), *_table(["Missing statement", *state, *heads], missing)]
+    if against := [line.ends for line in lines if line.kind == "contradicts"]:
+        pairs = listed([f"{one} and {other}" for one, other in against], 20)
+        blocks.append(("note", f"Contradictions: {pairs}. They do not change the score."))
+    blocks.append(_figure_block(shapes, lines))
+    blocks += _table(["Covered statement", "Entailed by", *heads], covered, lines)
+    blocks += _table(["Statement of the answer", "Entailed by", *heads], answers, lines)
+    rest = {key: value for key, value in evidence.items() if key not in EVIDENCE_KEYS}
+    blocks.append(("fold", "More of the evidence" if rest else "", rest))
+    return View("What the answer covers and misses", f"{len(covered)} of {counted(total, 'statement')}", [""], blocks)
+
+
+def _missing(missing: Sequence[Shape], total: int) -> str:
+    if not missing:
+        return _INTRO[total > 0]
+    basis = sum(one.state == "basis" for one in missing)
+    enough = (
+        f" Adding the first {basis:,} would be sufficient: the others follow from them." if basis < len(missing) else ""
+    )
+    return f"The answer misses {len(missing):,} of {counted(total, 'statement')} of the sources.{enough}"
+
+
+def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()) -> list[Block]:
+    """A line for each shape; no table where there is none."""
+    by: dict[str, list[str]] = {}
+    for line in lines:
+        if line.kind != "contradicts":
+            by.setdefault(line.ends[1], []).append(line.ends[0])
+        if line.kind == "equals":
+            by.setdefault(line.ends[0], []).append(line.ends[1])
+    found = []
+    for shape in shapes:
+        cells = {
+            "State": STATES[shape.state],
+            "Entailed by": listed(sorted(by.get(shape.label, ["–"]), key=lambda label: (len(label), label)), 12),
+            "No.": shape.label,
+            "Sources": listed(shape.sources or ["–"]),
+            "Question": shape.question or "–",
+        }
+        times = f"occurs {shape.count} times" if shape.count > 1 else ""
+        found.append([Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])])
+    return [("table", names, found, "statement", "")] if found else []
+
+
+def _shapes(graph: StatementGraph, evidence: Mapping[str, Any]) -> tuple[list[Shape], dict[str, str]]:
+    """The shapes, the missing first; and statement's id -> its shape's label."""
+    nodes = {node.id: node for node in graph.nodes}
+    basis = set(evidence["basis"])
+    missing = sorted(evidence["uncovered"], key=lambda its: next(iter(its)) not in basis)
+    shapes: list[Shape] = []
+    of: dict[str, str] = {}
+    for number, ids in enumerate([*missing, *evidence["covered"]], start=1):
+        first, *_ = members = [nodes[name] for name in ids]
+        state = "covered" if number > len(missing) else "basis" if first.id in basis else "implied"
+        sources = dict.fromkeys(name for node in members for name in node.sources)
+        shapes.append(Shape(str(number), state, first.text, tuple(sources), first.question, len(ids)))
+        of |= dict.fromkeys(ids, str(number))
+    for number, node in enumerate((node for node in graph.nodes if node.side == ANSWER), start=1):
+        shapes.append(Shape(f"A{number}", "answer", node.text, node.sources, node.question))
+        of[node.id] = f"A{number}"
+    return shapes, of
+
+
+def _lines(graph: StatementGraph, of: Mapping[str, str]) -> list[Line]:
+    """The lines between shapes, each pair of shapes once of a kind, in the order of the nodes."""
+    place = {node.id: i for i, node in enumerate(graph.nodes)}
+    edges = sorted(graph.entails, key=lambda pair: (place[pair[0]], place[pair[1]]))
+    entails = dict.fromkeys((of[one], of[other]) for one, other in edges if of[one] != of[other])
+    found: dict[tuple[str, str], str] = {}
+    for one, other in entails:
+        if (other, one) not in found:
+            found[one, other] = "equals" if (other, one) in entails else "entails"
+    against = {(of[one], of[other]): None for one, other in contradictory(graph) if of[one] != of[other]}
+    lines = [Line("contradicts", pair) for pair in against if pair[::-1] not in against or pair < pair[::-1]]
+    return lines + [Line(kind, pair) for pair, kind in found.items()]
+
+
+# The figure ----------------------------------------------------------------------------------------------------------
+
+
+def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
+    if not shapes:
+        return ("note", "")
+    if len(shapes) > MOST_SHAPES or len(lines) > MOST_LINES:
+        size = f"{counted(len(shapes), 'statement')} and {counted(len(lines), 'relation')}"
+        return (
+            "note",
+            f"No figure: {size} are too many for one. Write the graph to a file: longmark export RUN --graphs DIR",
+        )
+    drawn = {one.state for one in shapes} | {line.kind for line in lines}
+    legend = [{name: says for name, says in its.items() if name in drawn} for its in (STATES, KINDS)]
+    try:
+        return ("graph", figure(shapes, lines), legend)
+    except ModuleNotFoundError:
+        return ("note", "No figure: `longmark report` needs the extra `graphs` to draw it.")
+
+
+def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
+    """Shapes and lines with their places. Raises ModuleNotFoundError without networkx and NumPy."""
+    import networkx as nx
+
+    by_label = {one.label: one for one in shapes}
+    links = nx.Graph()
+    links.add_nodes_from(by_label)
+    links.add_edges_from(line.ends for line in lines)
+    order = {label: (one.state != "answer", i) for i, (label, one) in enumerate(by_label.items())}
+    parts = [sorted(part, key=order.__getitem__) for part in nx.connected_components(links)]
+    placed: dict[str, tuple[float, float]] = {}
+    x = y = height = 0.0
+    for part in sorted(parts, key=lambda part: (-len(part), order[part[0]])):
+        rows = _rows([by_label[label] for label in part], links)
+        width = CELL * max(len(row) + 0.5 * (len(rows) > 1) for row in rows)
+        if x and (x + width > WIDTH or (len(part) == 1 and height > CELL)):
+            x, y, height = 0.0, y + height, 0.0
+        for i, row in enumerate(rows):
+            indent = (width - CELL * len(row)) / 2 + (CELL / 4 if i % 2 else -CELL / 4) * (len(rows) > 1)
+            for j, label in enumerate(row):
+                placed[label] = x + indent + CELL * (j + 0.5), y + ROW * i + CELL / 2 + 1
+        x, height = x + width, max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
+    middle = (WIDTH - max(placed[label][0] + CELL / 2 for label in placed)) / 2
+    done = [replace(one, x=round(placed[one.label][0] + middle, 1), y=round(placed[one.label][1], 1)) for one in shapes]
+    at = {one.label: one for one in done}
+    drawn = [replace(line, path=_path(at[line.ends[0]], at[line.ends[1]], line.kind)) for line in lines]
+    return Figure(round(y + height, 1), done, drawn)
+
+
+def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
+    """The labels of what is connected, in rows: the answer, the covered, the missing; sideways by a spring layout."""
+    import networkx as nx
+
+    names = [one.label for one in part]
+    sideways = (
+        nx.spring_layout(links.subgraph(names), seed=0, iterations=20) if len(names) > 2 else dict.fromkeys(names, (0,))
+    )
+    groups = [[one.label for one in part if one.state in states] for states in _LEVELS]
+    ordered = [sorted(group, key=lambda name: float(sideways[name][0])) for group in groups if group]
+    most = WIDTH // CELL - 1
+    return [group[start : start + most] for group in ordered for start in range(0, len(group), most)]
+
+
+def _path(one: Shape, other: Shape, kind: str) -> str:
+    """A slightly bent line from edge to edge of two shapes; contradictions bend the other way."""
+    dx, dy = other.x - one.x, other.y - one.y
+    length = hypot(dx, dy) or 1.0
+    bend = -_BEND if kind == "contradicts" else _BEND
+    middle = (one.x + dx / 2 - bend * dy, one.y + dy / 2 + bend * dx)
+    gap = _RADIUS + 2
+    ends = []
+    for shape in (one, other):
+        vx, vy = middle[0] - shape.x, middle[1] - shape.y
+        reach = gap / (hypot(vx, vy) or length)
+        ends.append((shape.x + vx * reach, shape.y + vy * reach))
+    (x0, y0), (x1, y1) = ends
+    return f"M{x0:.1f} {y0:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x1:.1f} {y1:.1f}"

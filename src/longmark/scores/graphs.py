@@ -1,0 +1,108 @@
+"""Writes the graphs of statements in the rows of a run as files for other programs: node-link JSON and GraphML.
+
+Node: side, text, sources, question, state (`answer`, `covered`, `missing`, or `basis` if the answer has to add it),
+representative (of its component). Edge: entails, contradicts (true or false; a contradiction has no direction and is on
+one edge). The graph has the row's example, question, system, metric and score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.errors import UserError, library
+from longmark.records import Row
+from longmark.records.write import replacing
+from longmark.scores.files import rows_of, source_of, system_of
+from longmark.text.graph import ANSWER, EVIDENCE_KEYS, contradictory, coverage, from_evidence
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+_LONGEST = 60  # characters of an id in a file's name
+
+
+def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
+    """Writes two files for each row with a graph. Returns the number of graphs, and a sentence for each damaged one.
+    Files are numbered in the order of the rows, and named by example and metric.
+
+    path: a run folder or a file of rows. UserError if it has no graph, or if the folder is not empty.
+    """
+    source = source_of(path)
+    networkx = library("networkx", "--graphs", "graphs")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty; name a new folder for the graphs")
+    count, damaged = 0, []
+    for row in rows_of(source):
+        if not {"nodes", "edges"} <= row.evidence.keys():
+            continue
+        try:
+            made = networkx_graph(row.evidence)
+        except ValueError as error:
+            damaged.append(f"{row.example_id}: {row.metric}: no graph ({error})")
+            continue
+        count += 1
+        folder.mkdir(parents=True, exist_ok=True)
+        made.graph |= _about(row, system_of(row, source))
+        example = _NOT_IN_NAMES.sub("_", row.example_id)[:_LONGEST]
+        name = f"{count:04d}-{example}-{_NOT_IN_NAMES.sub('_', row.metric)}"
+        with replacing(folder / f"{name}.json") as file:
+            file.write(orjson.dumps(networkx.node_link_data(made, edges="edges"), option=orjson.OPT_INDENT_2))
+        with replacing(folder / f"{name}.graphml") as file:
+            networkx.write_graphml_xml(_for_xml(made), file)
+    if not count and not damaged:
+        raise UserError(f"{path} has no graph; score it with comprehensiveness.nli, .qa or .end_to_end")
+    return count, damaged
+
+
+def networkx_graph(evidence: Mapping[str, Any]) -> Any:
+    """The networkx.DiGraph of a row's evidence. ValueError if it has no graph; MissingExtra without networkx."""
+    networkx = library("networkx", "a graph of statements", "graphs")
+    graph = from_evidence({key: evidence.get(key, []) for key in EVIDENCE_KEYS})
+    made = networkx.DiGraph()
+    of = {node.id: one for one in coverage(graph).components for node in one.members}
+    for node in graph.nodes:
+        one = of.get(node.id)
+        state = "covered" if one and one.covered else "basis" if one and one.in_basis else "missing"
+        made.add_node(
+            node.id,
+            side=node.side,
+            text=node.text,
+            sources=list(node.sources),
+            state=ANSWER if one is None else state,
+            representative=node.id if one is None else one.representative.id,
+            **({} if node.question is None else {"question": node.question}),
+        )
+    for premise, hypothesis in sorted(graph.entails):
+        made.add_edge(premise, hypothesis, entails=True, contradicts=False)
+    for premise, hypothesis in contradictory(graph):
+        if made.has_edge(premise, hypothesis):
+            made.edges[premise, hypothesis]["contradicts"] = True
+        elif made.has_edge(hypothesis, premise):
+            made.edges[hypothesis, premise]["contradicts"] = True
+        else:
+            made.add_edge(premise, hypothesis, entails=False, contradicts=True)
+    return made
+
+
+def _about(row: Row, system: str) -> dict[str, Any]:
+    about = {"example_id": row.example_id, "question_id": row.question_id, "system": system, "metric": row.metric}
+    return about | ({} if row.score is None else {"score": row.score})
+
+
+def _for_xml(graph: Any) -> Any:
+    """A copy whose values GraphML can hold: lists joined, characters that XML forbids replaced."""
+
+    def clean(value: Any) -> Any:
+        text = ", ".join(value) if isinstance(value, list) else value
+        return _NOT_XML.sub("�", text) if isinstance(text, str) else text
+
+    made = type(graph)(**{name: clean(value) for name, value in graph.graph.items()})
+    for name, values in graph.nodes(data=True):
+        made.add_node(clean(name), **{key: clean(value) for key, value in values.items()})
+    for one, other, values in graph.edges(data=True):
+        made.add_edge(clean(one), clean(other), **values)
+    return made

@@ -1,0 +1,269 @@
+"""Whether a text entails or contradicts a statement, or leaves it open. Several families of metrics use these
+relations.
+
+A premise is a statement or a passage, and a hypothesis is a statement. A relation has a direction: the two directions
+of a pair are independent. A premise that exceeds the input length of a checker is split, and the relations of the
+parts are combined by `any_part`.
+
+`checker_of` gives the checker of a run: the judge (as in the papers), or what `--checker` names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, cast
+
+from pydantic import ConfigDict, RootModel
+
+from longmark.concurrency import concurrently
+from longmark.errors import NoScore, UserError
+from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, choice, expected, object_schema, structure
+from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import Chat, ChatReply, RelationModel
+from longmark.prompts import Prompt
+from longmark.text.pieces import groups, pieces
+
+ENTAILS, CONTRADICTS, NEUTRAL = LABELS = ("entails", "contradicts", "neutral")
+
+PREMISE = 8000  # bytes of a premise in one call of a judge, about 2,000 tokens
+BATCH = 25  # hypotheses in one call of a judge
+_HYPOTHESES = 6000  # bytes of them
+
+RELATIONS = Prompt(
+    "relations",
+    ("premise", "statements"),
+    """\
+Say of each numbered statement what the premise alone shows about it:
+entails: a reader who knows nothing but the premise must take the statement to be true.
+contradicts: the statement cannot be true if the premise is.
+neutral: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
+Take the statements one by one, each without the others. Use nothing that you know beyond the premise.
+Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
+$form""",
+)
+RELATION = Prompt(
+    "relation",
+    ("premise", "statement"),
+    """\
+Say what the premise alone shows about the statement:
+E: a reader who knows nothing but the premise must take the statement to be true.
+C: the statement cannot be true if the premise is.
+N: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
+Use nothing that you know beyond the premise. Reply with one letter, E, C or N, and nothing else.""",
+)
+PROMPTS = (RELATIONS, RELATION)
+
+_LETTERS = dict(zip("ecn", LABELS, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The relation of a premise to a hypothesis. label: one of LABELS. entails, contradicts, neutral: the probability
+    of each label, in [0, 1]; None if the checker gives no probabilities."""
+
+    label: str
+    entails: float | None = None
+    contradicts: float | None = None
+    neutral: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.label not in LABELS:
+            raise ValueError(f"label: expected one of {', '.join(LABELS)}, found {self.label!r}")
+
+    @classmethod
+    def of(cls, entails: float, contradicts: float, neutral: float) -> Relation:
+        """The relation with the greatest probability; of equal ones the weaker claim: neutral, then contradicts."""
+        ranked = ((neutral, NEUTRAL), (contradicts, CONTRADICTS), (entails, ENTAILS))
+        label = max(ranked, key=lambda one: one[0])[1]
+        return cls(label, entails, contradicts, neutral)
+
+
+class Checker(Protocol):
+    """Decides relations. name: as it stands in the evidence.
+
+    A checker that is no judge is a backend too: it has `identity`, `capabilities`, `width` and `close`
+    (`models.protocols.Backend`), so that it can be given to a run.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        """The relation of a premise to each hypothesis, in their order; an empty list without hypotheses.
+
+        Raises NoScore (`unparsable`, `refused`) if a judge's labels cannot be read, and ModelError.
+        """
+        ...
+
+
+def any_part(parts: Sequence[Relation]) -> Relation:
+    """The relation of a premise from those of its parts: entails if any part entails, else contradicts if any part
+    contradicts, else neutral. The probabilities are those of the part that decides: of equal labels, the part with the
+    greatest probability of that label; of neutral ones, the part with the greatest probability of `entails`.
+
+    ValueError without parts.
+    """
+    if not parts:
+        raise ValueError("a premise has at least one part")
+
+    def rank(part: Relation) -> tuple[int, float]:
+        own = part.contradicts if part.label == CONTRADICTS else part.entails
+        return -(ENTAILS, CONTRADICTS, NEUTRAL).index(part.label), own if own is not None else 0.0
+
+    return max(parts, key=rank)
+
+
+def checker_of(models: Models, batch: int = BATCH) -> Checker:
+    """What decides entailment in a run: what `--checker` named, else the first judge.
+
+    batch: hypotheses in one call of a judge; 1: one pair a call, with probabilities where the judge gives
+    log-probabilities. NoScore (`missing_input`) where there is neither a checker nor a judge.
+    """
+    given = models.checker
+    if given is None:
+        if not models.judges:
+            raise NoScore(
+                "missing_input",
+                "The example carries no entailment labels and no model can decide them: add --judge or --checker.",
+            )
+        return JudgeChecker(models, models.judges[0], batch)
+    if isinstance(given, RelationModel):
+        return ModelChecker(models, given)
+    if hasattr(given, "relations"):
+        return cast(Checker, given)
+    return JudgeChecker(models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch)
+
+
+def named_checker(name: Any) -> Any:
+    """The checker for a value of `--checker`: None for the judge, the word-overlap checker, or any other name or
+    backend unchanged. UserError for `embedded`, because there is no such checker."""
+    if name == "embedded":
+        raise UserError(
+            "--checker embedded: longmark has no embedded claim checker. Use --checker judge, overlap or st:MODEL "
+            "(docs/checkers.md)"
+        )
+    if name == "overlap":
+        from longmark.text.overlap import OverlapChecker
+
+        return OverlapChecker()
+    return None if name in (None, "judge") else name
+
+
+# Checkers ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChecker:
+    """A chat model that is asked: one premise and up to `batch` hypotheses in a call, at temperature 0."""
+
+    models: Models
+    judge: ChatHandle
+    batch: int = BATCH
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+    async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        if self.batch == 1:
+            return await _in_parts(premise, hypotheses, PREMISE, self._one_by_one)
+        return await _in_parts(premise, hypotheses, PREMISE, self._together)
+
+    async def _together(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        async def of_group(group: list[str]) -> list[str]:
+            listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
+            texts = {"premise": premise, "statements": listed, "form": '{"1": "neutral", "2": "entails", …}'}
+            return (await ask(self.models, self.judge, RELATIONS, texts, labels_reader(len(group)))).value
+
+        found = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
+        return [Relation(label) for labels in found for label in labels]
+
+    async def _one_by_one(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        async def of_pair(hypothesis: str) -> Relation:
+            texts = {"premise": premise, "statement": hypothesis}
+            return (await ask(self.models, self.judge, RELATION, texts, _PAIR)).value
+
+        return await concurrently(of_pair, hypotheses)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChecker:
+    """A classifier of pairs (`st:MODEL`), with probabilities."""
+
+    models: Models
+    model: RelationModel
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:
+            return [Relation.of(*triple) for triple in await self.models.classify(self.model, part, hypotheses)]
+
+        return await _in_parts(premise, hypotheses, self.model.piece, of_part)
+
+
+async def _in_parts(
+    premise: str,
+    hypotheses: Sequence[str],
+    size: int,
+    ask_part: Callable[[str, Sequence[str]], Awaitable[list[Relation]]],
+) -> list[Relation]:
+    """The relations of a premise that is read in parts of at most so many bytes; a blank premise is neutral."""
+    parts = pieces(premise, size)
+    if not hypotheses or not parts:
+        return [Relation(NEUTRAL)] * len(hypotheses)
+    found = await concurrently(lambda part: ask_part(part, hypotheses), parts)
+    return [any_part(of_parts) for of_parts in zip(*found, strict=True)]
+
+
+def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
+    """The number of calls of a judge for a premise and so many hypotheses, without second attempts; long hypotheses can
+    take more."""
+    return len(pieces(premise, PREMISE)) * math.ceil(hypotheses / batch)
+
+
+# Readers -----------------------------------------------------------------------------------------------------------
+
+
+class _Labels(RootModel[dict[str, str]]):
+    model_config = ConfigDict(strict=True)
+
+
+@lru_cache
+def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[str]]:
+    """Reads one of the labels for each number from 1 to count. Unreadable unless there is exactly one for each."""
+    numbers = [str(n) for n in range(1, count + 1)]
+    schema = object_schema({number: {"type": "string", "enum": list(labels)} for number in numbers})
+
+    def complete(given: _Labels) -> list[str]:
+        found = given.root
+        missing = [number for number in numbers if number not in found]
+        extra = [key for key in found if key not in numbers]
+        if missing or extra:
+            what = f"no label for {', '.join(missing[:5])}" if missing else f"{extra[0]!r} is no number of a statement"
+            raise Unreadable(f"it needs one label for each number from 1 to {count}: {what}")
+        if wrong := [number for number in numbers if found[number] not in labels]:
+            raise Unreadable(f"{wrong[0]}: {found[wrong[0]]!r} is not one of {', '.join(labels)}")
+        return [found[number] for number in numbers]
+
+    return structure(_Labels, 64 + 16 * count, schema).then(complete)
+
+
+_PROBABLE = expected({"e": 1.0, "c": 0.0, "n": 0.0})
+_PRINTED = choice(["E", "C", "N"])
+
+
+def _pair(reply: ChatReply) -> Relation:
+    """The relation with its probabilities; without them where the reply has no log-probabilities."""
+    if not reply.logprobs:
+        return Relation(_LETTERS[_PRINTED.read(reply).casefold()])
+    shares = _PROBABLE.read(reply)[1]["distribution"]
+    return Relation.of(shares["e"], shares["c"], shares["n"])
+
+
+_PAIR = Reader(_pair, max_tokens=8, logprobs=TOP_LOGPROBS, needs_logprobs=False)

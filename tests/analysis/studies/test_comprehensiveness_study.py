@@ -1,0 +1,429 @@
+"""`longmark comprehensiveness-study`: the published rates and intervals, rates worked by hand, the page, blind
+annotation from its export to the figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.studies.comprehensiveness_runs import E2E, NLI, QA, Scores, bank, right, row, wiki, write_run
+from tests.program import run, write_jsonl
+
+import longmark
+from longmark.analysis.studies.comprehensiveness import annotation
+from longmark.analysis.studies.comprehensiveness.answers import system_means
+from longmark.analysis.studies.comprehensiveness.page import Found, document
+from longmark.analysis.studies.comprehensiveness.results import Rate, Results, mean_bca, study
+from longmark.analysis.studies.comprehensiveness.rows import BANK, BOTH, LAX, STRICT, WIKI, Options, read
+from longmark.datasets.published import read as read_published
+from longmark.errors import BadInput, UserError
+from longmark.models.fake import FakeChat
+from longmark.records import Example
+from longmark.records.write import write_examples
+from longmark.report.tables import as_csv
+from longmark.stats.results import Estimate
+from longmark.testing import call
+
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "wikicontradict"
+FAST = Options(resamples=200, draws=200)
+
+
+def only(results: Results, kind: str, method: str = E2E, model: str = "big") -> Rate:
+    (found,) = [one for one in results.of(kind) if (one.method, one.model) == (method, model)]
+    return found
+
+
+def half(one: Example) -> float:
+    return 0.5
+
+
+def second_question_fails(one: Example) -> float | None:
+    return None if one.meta["record"] == "1" else right(one)
+
+
+# Published ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_stored_scores_give_the_published_rates_and_intervals_and_wider_ones_by_question(tmp_path: Path):
+    if not SHARED.exists():
+        pytest.skip("the published data are not here (wikicontradict)")
+    write_examples(
+        read_published("wikicontradict", SHARED / "wiki_contradict_simple_humaneval.jsonl"), tmp_path / "e.jsonl"
+    )
+    with (SHARED / "e2e_scores_2models.csv").open(encoding="utf-8", newline="") as file:
+        stored = list(csv.DictReader(file))
+    models = ("gpt-oss-20b", "gpt-oss-120b")
+    for model in models:
+        rows = [
+            {
+                "example_id": f"wikicontradict-{one['sample']}-{one['answer_field']}",
+                "metric": E2E,
+                "score": float(one[f"score:{model}"]),
+                "signature": {"models": {"judge": [model]}},
+            }
+            for one in stored
+        ]
+        write_jsonl(tmp_path / f"{model}.jsonl", rows)
+    runs = [tmp_path / f"{model}.jsonl" for model in models]
+    published = {
+        one["model"]: [float(one[f"WikiContradict Base ({end})"]) for end in ("Mean", "CI Low", "CI High")]
+        for one in json.loads((SHARED / "published_lmr.json").read_text("utf-8"))
+        if one["variant"] == "e2e"
+    }
+    by_question, by_record = (
+        study(runs, Options(cluster=name), tmp_path / "e.jsonl") for name in ("question_id", "record")
+    )
+    for model in models:
+        mine, records = only(by_question, WIKI, model=model), only(by_record, WIKI, model=model)
+        assert [mine.plain.value, mine.plain.low, mine.plain.high] == pytest.approx(published[model], abs=5.1e-7)
+        assert mine.zeroed == mine.plain  # the stored scores hold the authors' zeros
+        assert (mine.rate.clusters, records.rate.clusters, mine.total) == (48, 240, 1200)
+        assert width(mine.rate) > width(records.rate) > width(mine.plain) > 0
+    # a constant score has a higher rate than one of the two judges, whose mean over labels is the higher one
+    tables = {t.name: t for s in document(Found(FAST, models, by_question)).sections for t in s.tables}
+    assert (
+        "A score of 0.5 for every answer would have 0.770"
+        in document(Found(FAST, models, by_question)).sections[0].says
+    )
+    means = {row[2]: row[4] for row in tables["balanced"].rows}
+    assert means == {"gpt-oss-20b": pytest.approx(0.518, abs=5e-4), "gpt-oss-120b": pytest.approx(0.558, abs=5e-4)}
+
+
+def width(estimate: Estimate) -> float:
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.high - estimate.low
+
+
+# By hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_rates_by_hand_on_both_data_sets(tmp_path: Path):
+    run = write_run(tmp_path / "w", wiki(tmp_path, 4), "big", {E2E: right, NLI: half})
+    conflict = write_run(tmp_path / "b", bank(tmp_path, 3), "big", {E2E: right, NLI: half})
+    found = study([run, conflict], FAST)
+    assert only(found, WIKI).rate.value == only(found, BANK).rate.value == only(found, BOTH).rate.value == 1.0
+    assert only(found, WIKI).rate.reason is not None  # every resample is alike: no interval
+    # of five answers to a question three are partially correct; of five terms only the source's own is missed
+    assert only(found, WIKI, NLI).rate.value == 3 / 5
+    assert (only(found, STRICT, NLI).rate.value, only(found, LAX, NLI).rate.value) == (
+        statistics.fmean((4 / 5, 2 / 5)),
+        1,
+    )
+    assert only(found, BANK, NLI).rate.value == pytest.approx((0.6 + 1) / 2)
+    assert only(found, BOTH, NLI).rate.value == pytest.approx((3 / 5 + 0.8) / 2)
+    assert {(one.source, one.matching): one.mean for one in found.coverage if one.method == NLI}["default", True] == 0.5
+    assert {one.n for one in found.coverage} == {3}
+
+
+def test_an_unparsable_reply_is_left_out_and_as_published_it_counts_as_a_score_of_0(tmp_path: Path):
+    run = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: second_question_fails})
+    one = only(study([run], FAST), WIKI)
+    assert (one.rate.value, one.rate.n, one.rate.missing, one.total) == (1.0, 5, 5, 10)
+    assert (one.zeroed.value, one.zeroed.n) == (6 / 10, 10)  # 0 is right for the one Incorrect answer of five
+    conflict = write_run(tmp_path / "b", bank(tmp_path, 2), "big", {E2E: second_question_fails})
+    one = only(study([conflict], FAST), BANK)
+    # of an empty list the default source alone expects something; it holds for the conflicting claim
+    assert one.zeroed.value == pytest.approx(
+        statistics.fmean([1, 1, statistics.fmean((0, 0)), statistics.fmean((1 / 2, 0))])
+    )
+    assert one.rate.n == 2
+
+
+def test_a_row_that_another_call_could_score_is_never_a_zero(tmp_path: Path):
+    (example, *others) = wiki(tmp_path, 1)
+    folder = write_run(tmp_path / "w", [example, *others], "big", {})
+    failed = {"status": "model_error", "reason": "no reply"}
+    rows = [row(example, E2E, "big", None, **failed), *(row(one, E2E, "big", 0.5) for one in others)]
+    write_jsonl(folder / "rows.jsonl", rows)
+    one = only(study([folder], FAST), WIKI)
+    assert (one.zeroed.n, one.zeroed.missing, one.total) == (4, 1, 5)
+
+
+def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_data_set(tmp_path: Path):
+    chance = random.Random(3)
+    noisy: Scores = lambda one: right(one) if chance.random() < 0.5 else 0.25  # noqa: E731
+    examples = wiki(tmp_path, 40)
+    runs = [
+        write_run(tmp_path / judge, examples, judge, {NLI: noisy, QA: right, E2E: right}) for judge in ("big", "small")
+    ]
+    found = study(runs, Options(resamples=200, draws=2000))
+    assert [(one.model, one.first, one.second) for one in found.differences] == [
+        (model, *pair) for model in ("big", "small") for pair in ((NLI, QA), (NLI, E2E), (QA, E2E))
+    ]
+    same = [one for one in found.differences if (one.first, one.second) == (QA, E2E)]
+    assert [(one.test.difference, one.test.p, one.adjusted) for one in same] == [(0.0, 1.0, 1.0)] * 2
+    worst = [one for one in found.differences if one.first == NLI]
+    for one in worst:
+        assert one.test.p is not None
+        assert one.test.clusters == 40
+        assert one.adjusted == pytest.approx(one.test.p * 6 / 4)  # the largest of four equal ones, of six
+        assert one.plain_adjusted is not None
+    spread = next(one for one in found.spreads if one.method == NLI)
+    rates = [only(found, WIKI, NLI, model).rate.value for model in ("big", "small")]
+    assert spread.sd == pytest.approx(statistics.stdev([one for one in rates if one is not None]))
+
+
+def test_the_mean_of_two_independent_data_sets_has_the_interval_of_independent_samples():
+    random_ = random.Random(1)
+    first, second = ([float(random_.random() < p) for _ in range(n)] for n, p in ((400, 0.8), (300, 0.6)))
+    both = mean_bca([(first, None), (second, None)], Options())
+    halves = [width(mean_bca([(one, None)], Options())) for one in (first, second)]
+    assert both.value == pytest.approx((statistics.fmean(first) + statistics.fmean(second)) / 2)
+    assert width(both) == pytest.approx(math.hypot(*halves) / 2, rel=0.05)
+
+
+def test_rows_that_were_not_made_alike_are_noticed(tmp_path: Path):
+    folder = write_run(tmp_path / "w", wiki(tmp_path, 1), "big", {E2E: half})
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
+    assert study([folder], FAST).notices == ()
+    rows[0]["signature"]["params"] = {"threshold": 2}
+    write_jsonl(folder / "rows.jsonl", rows)
+    (notice,) = study([folder], FAST).notices
+    assert notice == f"{E2E} by big: its scores were made with 2 different parameters or prompts."
+
+
+def test_a_checker_that_is_another_model_makes_another_variant(tmp_path: Path):
+    examples = wiki(tmp_path, 1)
+    runs = [write_run(tmp_path / name, examples, "big", {}) for name in ("judge", "small")]
+    for folder in runs:
+        models = {"judge": ["big"], "checker": [folder.name]}
+        write_jsonl(
+            folder / "rows.jsonl", [row(one, NLI, "big", 0.5, signature={"models": models}) for one in examples]
+        )
+    assert {one.model for one in study(runs, FAST).rates} == {"big", "big, checker small"}
+
+
+def test_means_of_systems_are_by_method_and_model(tmp_path: Path):
+    examples = wiki(tmp_path, 4)
+    for place, one in enumerate(examples):
+        examples[place] = one.model_copy(update={"system": "short" if place % 2 else "long"})
+    folder = write_run(tmp_path / "w", examples, "big", {QA: lambda one: 1.0 if one.system == "long" else 0.25})
+    means = {one.system: one for one in system_means([folder], FAST, None, [])}
+    assert (means["long"].mean.value, means["short"].mean.value) == (1.0, 0.25)
+    assert (means["long"].total, means["long"].method, means["long"].model) == (10, QA, "big")
+
+
+def test_missing_scores_are_counted_in_words_with_their_statuses(tmp_path: Path):
+    folder = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: second_question_fails})
+    (section,) = document(Found(FAST, ["w"], means=system_means([folder], FAST, None, []))).sections
+    assert "5 of 10 scores are missing (unparsable) and left out" in section.says
+    nothing = write_run(tmp_path / "n", wiki(tmp_path, 2), "big", {E2E: lambda one: None})
+    first = document(Found(FAST, ["n"], study([nothing], FAST))).sections[0]
+    assert first.says == "No answer has a score: 0 of 10 scores. `longmark report RUN` shows why."
+
+
+def test_the_metric_itself_gives_rows_that_both_data_sets_can_be_studied_with(tmp_path: Path):
+    """A judge that finds two statements of ConflictBank's first and second context, the first of them covered."""
+    lists = {
+        "reasoning": "It says one.",
+        "covered": [{"statement": "Ada studied in Bern.", "texts": [1]}],
+        "uncovered": [{"statement": "Ada studied in Graz.", "texts": [2]}],
+    }
+    judge = FakeChat(json.dumps(lists), name="fake")
+    for name, examples in (("w", wiki(tmp_path, 1)), ("b", bank(tmp_path, 1))):
+        longmark.run(examples, metrics=E2E, judges=[judge], out=tmp_path / name)
+    found = study([tmp_path / "w", tmp_path / "b"], FAST)
+    model = found.rates[0].model
+    assert only(found, WIKI, model=model).rate.value == 3 / 5
+    # default claim: all three terms hold; conflicting claim: 0 < S < 1 alone, since the default source is covered
+    assert only(found, STRICT, model=model).rate.value == pytest.approx((1 + 1 / 3) / 2)
+    assert only(found, LAX, model=model).rate.value == 1 / 2
+    assert {(one.source, one.mean, one.without) for one in found.coverage} == {
+        *(("default", 1.0, 0), ("misinformation", 0.0, 0), ("temporal", None, 1), ("semantic", None, 1))
+    }
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three methods by two judges on both data sets."""
+    folder, chance, made = tmp_path_factory.mktemp("runs"), random.Random(5), []
+
+    def partly(share: float) -> Scores:
+        return lambda one: right(one) if chance.random() < share else 0.3
+
+    examples, claims = wiki(folder, 12), bank(folder, 6)
+    for judge, better in (("big", 0.2), ("small", 0.0)):
+        shares = {NLI: partly(0.4 + better), QA: partly(0.6 + better), E2E: partly(0.7 + better)}
+        made += [write_run(folder / judge / name, of, judge, shares) for name, of in (("w", examples), ("b", claims))]
+    return made
+
+
+def test_the_command_writes_the_page_and_every_table(runs: list[Path], tmp_path: Path):
+    answers = runs[0]
+    done = run(
+        "comprehensiveness-study",
+        *runs,
+        "--answers",
+        answers,
+        "--resamples",
+        "300",
+        "--out",
+        tmp_path / "page",
+        home=tmp_path,
+    )
+    assert done.code == 0, done.err
+    assert "A score of 0.5 for every answer would have 0.600 on WikiContradict." in done.out
+    names = ("rates", "differences", "rates_by_label", "balanced", "spread", "coverage_by_source", "systems", "answers")
+    for name in names:
+        assert (tmp_path / "page" / "tables" / f"{name}.csv").read_text().count("\n") > 1, name
+    page = (tmp_path / "page" / "report.html").read_text("utf-8")
+    for figure in ("figure 3", "figure 4", "figure 5"):
+        assert figure in page
+    rates = list(csv.DictReader((tmp_path / "page" / "tables" / "rates.csv").open(encoding="utf-8")))
+    assert len(rates) == 5 * 6
+    assert {one["method"] for one in rates} == {"NLI", "Q&A", "E2E"}
+
+
+def test_the_order_of_runs_changes_no_figure(runs: list[Path]):
+    found = [study(order, FAST) for order in (runs, runs[::-1])]
+    tables = [{t.name: t for s in document(Found(FAST, ["runs"], one)).sections for t in s.tables} for one in found]
+    for name in ("rates", "spread", "balanced"):
+        one, other = (sorted(as_csv(every[name]).splitlines()) for every in tables)
+        assert one == other
+
+
+def test_what_cannot_be_studied_says_why_and_what_to_do(runs: list[Path], tmp_path: Path):
+    plain = [{"id": "1", "question": "Q?", "answer": "A."}]
+    unlabelled = tmp_path / "rows.jsonl"
+    write_jsonl(unlabelled, [{"example_id": "1", "metric": E2E, "score": 0.5}])
+    examples = write_jsonl(tmp_path / "plain.jsonl", plain)
+    twice = tmp_path / "twice"
+    bare = write_run(tmp_path / "bare", bank(tmp_path, 1), "big", {})
+    write_jsonl(bare / "rows.jsonl", [row(one, E2E, "big", 0.5) for one in bank(tmp_path, 1)])
+    write_run(twice, wiki(tmp_path, 1), "big", {E2E: half})
+    again = write_run(tmp_path / "again", wiki(tmp_path, 1), "big", {E2E: half})
+    changed = wiki(tmp_path, 1)
+    changed[0] = changed[0].model_copy(update={"meta": {**changed[0].meta, "label": "Fine"}})
+    changed[1] = changed[1].model_copy(update={"meta": {"dataset": "conflictbank", "matches": "default"}})
+    renamed = write_run(tmp_path / "renamed", changed[:1], "big", {E2E: half})
+    no_list = write_run(tmp_path / "no_list", changed[1:2], "big", {QA: half})
+    for words, message in {
+        (renamed,): "the example wikicontradict-0-answer0: meta.label must be one of Correct, Partially correct",
+        (no_list,): "the example wikicontradict-0-answer1: meta.matches is not a list of its contexts",
+        (): "there is nothing to study: name a run, or add --answers RUN",
+        (unlabelled,): "a row has the unknown example 1; name the file of examples with --examples",
+        (unlabelled, "--examples", examples): "no example has a label",
+        (twice, again): f"both have scores of {E2E} by big for wikicontradict-0-answer0; name only one",
+        (twice, "--metrics", "ccrs"): "has no scores of ccrs; name other metrics with --metrics",
+        (twice, "--cluster", "city"): "no example has this field; the fields are question_id, dataset, label, record",
+        (bare,): f"{E2E} of conflictbank-0-default: the evidence has no coverage by source",
+        (twice, "--annotate", "2"): "--annotate needs runs on WikiContradict, and --out",
+        ("--annotated", examples): "--annotated needs the key of the items",
+    }.items():
+        done = run("comprehensiveness-study", *words, home=tmp_path)
+        assert (done.code, message in done.err) == (2, True), done.err
+
+
+# Blind annotation -----------------------------------------------------------------------------------------------------
+
+
+def exported(runs: list[Path], folder: Path, judge: FakeChat | None, n: int = 4) -> list[dict[str, Any]]:
+    results, options = study(runs, FAST), FAST
+    drawn = annotation.draw(read(runs, options), annotation.best_variants(results), n, seed=1)
+    if judge is None:
+        call(lambda _: annotation.export(drawn, folder, None))
+    else:
+        call(lambda models: annotation.export(drawn, folder, models), generator=judge)
+    return [json.loads(line) for line in (folder / annotation.ITEMS).read_text("utf-8").splitlines()]
+
+
+def test_items_do_not_tell_the_method_and_the_key_does(runs: list[Path], tmp_path: Path):
+    judge = FakeChat("The sentence says it.")
+    items = exported(runs, tmp_path / "a", judge)
+    assert len(items) == 12
+    assert len(judge.requests) == 20  # one for each question and answer, however many items share it
+    shown = json.dumps(items)
+    assert not any(word in shown for word in ("comprehensiveness", "big", "small", "What is said?"))
+    statements = {item["item"]: {*item["covered"], *item["uncovered"]} for item in items}
+    key = annotation.read_key(tmp_path / "a" / annotation.KEY)
+    assert {name for name, of in statements.items() if of == {"The sentence says it."}} == {
+        name for name, one in key.items() if one.metric == QA
+    }
+    orders = {tuple(key[f"{item['item'].rpartition('/')[0]}/{i}"].metric for i in (1, 2, 3)) for item in items}
+    assert len(orders) > 1  # methods are shuffled
+    with pytest.raises(UserError, match=r"items\.jsonl already exists; name another --out"):
+        exported(runs, tmp_path / "a", judge)
+    with pytest.raises(UserError, match="which must become statements: add --generator MODEL"):
+        exported(runs, tmp_path / "b", None)
+    with pytest.raises(UserError, match="--annotate 99: only 60 answers of WikiContradict"):
+        exported(runs, tmp_path / "c", judge, n=99)
+
+
+def test_labels_are_unmasked_into_table_1_figure_8_and_the_agreement_rate():
+    key = {
+        f"e{n}/{place}": annotation.Unmasked(
+            example_id=f"e{n}", question_id=f"q{n}", metric=metric, model="big", match=match
+        )
+        for n, matches in enumerate([(True, False), (True, True)])
+        for place, (metric, match) in enumerate(zip((QA, NLI), matches, strict=True), 1)
+    }
+    given = [
+        annotation.Annotation("e0/1", "ann", frozenset()),  # match, no error: agrees
+        annotation.Annotation("e0/2", "ann", frozenset({"CLASS_ERR", "DUP_ATOM"})),  # no match, errors: agrees
+        annotation.Annotation("e1/1", "ann", frozenset({"CLASS_ERR"})),  # match, error: does not
+        annotation.Annotation("e0/1", "bob", frozenset({"MISS_ATOM"})),  # match, error: does not
+        annotation.Annotation("e0/2", "bob", frozenset({"CLASS_ERR"})),  # no match, error: agrees
+        annotation.Annotation("e1/1", "bob", frozenset({"CLASS_ERR"})),  # match, error: does not
+    ]
+    found = annotation.annotated(given, key, 0.05, 0)
+    assert {one.method: (one.annotations, one.correct.value, one.agree.value) for one in found.methods} == {
+        QA: (4, 1 / 4, 1 / 4),
+        NLI: (2, 0.0, 1.0),
+    }
+    assert (found.all.agree.value, found.all.annotations, found.missing) == (0.5, 6, 1)
+    assert found.all.counts == {**dict.fromkeys(annotation.ERRORS, 0), "CLASS_ERR": 4, "DUP_ATOM": 1, "MISS_ATOM": 1}
+    percent = next(one for one in found.raters.coefficients if "ercent" in one.coefficient)
+    assert percent.n == 3
+    assert percent.value == pytest.approx(2 / 3)  # the two raters differ on e0/1
+    tables = {t.name: t for s in document(Found(FAST, ["labels"], annotated=found)).sections for t in s.tables}
+    assert [row[:3] for row in tables["table1"].rows] == [("Q&A", "big", 4), ("NLI", "big", 2), ("all", None, 6)]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"item": "e9/1", "errors": "NONE"}, 'item: "e9/1" is not in the key'),
+        ({"item": "e0/1", "errors": ["BAD"]}, "errors: BAD is unknown; the names are CLASS_ERR"),
+        ({"item": "e0/1", "errors": "NONE;DUP_ATOM"}, "errors: NONE cannot be combined"),
+        ({"item": "e0/1", "errors": []}, "errors: is empty; write NONE"),
+        ({"item": "e0/1"}, "errors: expected a list of names, found null"),
+        ({"item": "e0/2", "errors": "NONE"}, 'rater "people" has already labelled e0/2'),
+        ([1], "expected item, rater and errors: found a list"),
+    ],
+)
+def test_a_label_that_means_nothing_is_named_with_its_line(record: Any, message: str, tmp_path: Path):
+    one = annotation.Unmasked(example_id="e0", question_id="q", metric=QA, model="m", match=True)
+    path = write_jsonl(tmp_path / "labels.jsonl", [{"item": "e0/2", "errors": "IRR_ATOM; HALU_ATOM"}, record])
+    with pytest.raises(BadInput) as error:
+        annotation.read_annotations(path, {"e0/1": one, "e0/2": one})
+    assert f"labels.jsonl:2: {message}" in str(error.value)
+
+
+def test_the_way_from_export_to_the_page_of_the_command(runs: list[Path], tmp_path: Path):
+    without_questions = [write_run(tmp_path / "r", wiki(tmp_path, 3), "big", {NLI: half, E2E: right})]
+    done = run("comprehensiveness-study", *without_questions, "--annotate", "2", "--out", tmp_path / "s", home=tmp_path)
+    assert (done.code, f"4 items of 2 methods: {tmp_path / 's' / 'annotation' / 'items.jsonl'}" in done.out) == (
+        0,
+        True,
+    ), done.err
+    items = [
+        json.loads(line)["item"] for line in (tmp_path / "s" / "annotation" / "items.jsonl").open(encoding="utf-8")
+    ]
+    labels = write_jsonl(tmp_path / "labels.jsonl", [{"item": one, "rater": "ann", "errors": "NONE"} for one in items])
+    done = run("comprehensiveness-study", "--annotated", labels, "--out", tmp_path / "s", home=tmp_path)
+    assert done.code == 0, done.err
+    assert "1.000 of 4 annotated outputs have no error." in done.out
+    assert (tmp_path / "s" / "tables" / "table1.tex").exists()
+    (tmp_path / "s" / "annotation" / "key.json").write_text('{"items": {"a": {"match": 1}}}')
+    done = run("comprehensiveness-study", "--annotated", labels, "--out", tmp_path / "s", home=tmp_path)
+    assert (done.code, "key.json is not a key of items" in done.err) == (2, True), done.err

@@ -1,0 +1,235 @@
+"""comprehensiveness.nli on a judge that knows what every statement means."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from longmark.metrics.comprehensiveness.nli import METRIC
+from longmark.models.protocols import ChatRequest
+from longmark.records import Context, Example
+from longmark.scores.graphs import networkx_graph
+from longmark.testing import FakeChat, Scored, score_sync
+
+NAME = "comprehensiveness.nli"
+EXAMPLE = Example(
+    id="1",
+    question="Does the pump work in winter?",
+    answer="The pump works down to -20 degrees.",
+    contexts=(Context(text="A", id="manual"), Context(text="B", id="forum")),
+)
+LISTS = {
+    EXAMPLE.answer: ["The pump works down to -20 degrees."],
+    "A": ["The pump works in winter.", "The pump runs in winter.", "The pump is green."],
+    "B": ["The pump stops below -10 degrees and rusts.", "Oil it yearly!"],
+}
+REVISED = {"The pump stops below -10 degrees and rusts.": ["The pump stops below -10 degrees.", "The pump rusts."]}
+ENTAILED = {
+    ("The pump works down to -20 degrees.", "The pump works in winter."),
+    ("The pump works in winter.", "The pump runs in winter."),
+    ("The pump runs in winter.", "The pump works in winter."),
+}
+CONTRADICTED = {("The pump works down to -20 degrees.", "The pump stops below -10 degrees.")}
+
+
+def inside(asked: str, name: str) -> str:
+    found = re.search(rf"<{name} \w+>\n(.*?)\n</{name}", asked, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def numbered(asked: str, name: str) -> dict[str, str]:
+    return dict(re.findall(r"^(\d+)\. (.*)$", inside(asked, name), re.MULTILINE))
+
+
+def relation(premise: str, statement: str) -> str:
+    if (premise, statement) in ENTAILED:
+        return "entails"
+    return "contradicts" if (premise, statement) in CONTRADICTED else "neutral"
+
+
+def reply(request: ChatRequest) -> str:
+    asked = request.messages[1].content
+    if "<premise " in asked:
+        premise = inside(asked, "premise")
+        return json.dumps({n: relation(premise, one) for n, one in numbered(asked, "statements").items()})
+    if "<statements " in asked and "<text " in asked:
+        revised: list[dict[str, Any]] = []
+        for n, one in numbered(asked, "statements").items():
+            kind = "instruction" if one.endswith("!") else "fact"
+            revised += [{"from": int(n), "text": text, "type": kind} for text in REVISED.get(one, [one])]
+        return json.dumps({"revised": revised})
+    if "<statements " in asked:
+        return json.dumps({n: 2 if "green" in one else 4 for n, one in numbered(asked, "statements").items()})
+    if "<answer " in asked:
+        return json.dumps({"claims": LISTS[inside(asked, "answer")]})
+    if "<question " in asked:
+        return "None" if inside(asked, "context") == "B" else inside(asked, "context")
+    return json.dumps({"facts": LISTS[inside(asked, "context")]})
+
+
+def scored(example: Example = EXAMPLE, judge: Any = reply, **params: Any) -> tuple[Scored, FakeChat]:
+    chat = FakeChat(judge, name="judge")
+    return score_sync(NAME, example, params, judge=chat)[NAME], chat
+
+
+def test_a_hand_worked_answer_covers_one_of_three_components() -> None:
+    """Of the passages stay: works = runs (one component, covered), stops, rusts. Green is irrelevant, an instruction is
+    no atom."""
+    found, _ = scored()
+    assert found.value == pytest.approx(1 / 3)
+    evidence = found.evidence
+    texts = {node["id"]: node["text"] for node in evidence["nodes"]}
+    assert [[texts[name] for name in one] for one in evidence["covered"]] == [
+        ["The pump runs in winter.", "The pump works in winter."]
+    ]
+    assert [texts[name] for name in evidence["basis"]] == ["The pump stops below -10 degrees.", "The pump rusts."]
+    assert [one["text"] for one in evidence["irrelevant"]] == ["The pump is green."]
+    assert {node["id"]: node["sources"] for node in evidence["nodes"]}["c1"] == ["manual"]
+
+
+def test_every_way_to_ask_gives_the_same_score() -> None:
+    needed, fewer = scored()
+    every, more = scored(relations="all")
+    assert needed.value == every.value
+    assert needed.evidence["basis"] == every.evidence["basis"]
+    assert needed.evidence["calls"]["pairs"] < every.evidence["calls"]["pairs"]
+    assert every.evidence["calls"]["pairs"] == every.evidence["calls"]["pairs_of_the_paper"] == 2 * 1 * 4 + 4 * 3
+    assert every.evidence["contradictions"] == [["a1", "c3"]]
+    assert len(fewer.requests) <= len(more.requests)
+
+
+def test_a_lower_threshold_lets_more_statements_in() -> None:
+    assert scored(relevance=2)[0].value == pytest.approx(1 / 4)
+
+
+def test_a_summary_without_content_leaves_the_passage_out() -> None:
+    found, _ = scored(summarize=True)
+    assert found.value == 1.0
+    assert all(node["sources"] != ["forum"] for node in found.evidence["nodes"])
+
+
+def test_an_empty_answer_covers_nothing() -> None:
+    found, chat = scored(EXAMPLE.model_copy(update={"answer": " "}))
+    assert found.value == 0.0
+    assert not any("<answer " in request.messages[1].content for request in chat.requests)
+
+
+def test_an_answer_that_knows_nothing_is_unscored_without_a_call() -> None:
+    for answer in (
+        "Sorry, I don’t have any information relevant to the given query.",
+        "The passages say nothing that is relevant to this question.",
+    ):
+        found, chat = scored(EXAMPLE.model_copy(update={"answer": answer}))
+        assert (found.status, chat.requests) == ("undefined", [])
+
+
+def test_without_a_relevant_statement_there_is_no_score_unless_the_option_says_zero() -> None:
+    only = EXAMPLE.model_copy(update={"contexts": (Context(text="A"),)})
+    found, _ = scored(only, relevance=5)
+    assert found.status == "undefined"
+    assert "No statement of the passages" in str(found.reason)
+    assert scored(only, relevance=5, empty="zero")[0].value == 0.0
+
+
+def test_carried_claims_are_not_listed_again() -> None:
+    carried = EXAMPLE.model_copy(
+        update={"claims": (EXAMPLE.answer,), "context_claims": (("The pump works in winter.",), ("The pump rusts.",))}
+    )
+    found, chat = scored(carried)
+    assert found.value == 0.5
+    assert all("<premise " in r.messages[1].content or "<question " in r.messages[1].content for r in chat.requests)
+
+
+def test_a_threshold_of_1_keeps_every_statement_and_asks_for_no_relevance() -> None:
+    claims = {"claims": (EXAMPLE.answer,), "context_claims": (("The pump works in winter.",), ("The pump is green.",))}
+    example = EXAMPLE.model_copy(update=claims)
+    found, chat = scored(example, relevance=1)
+    assert found.value == 0.5
+    assert all("<premise " in request.messages[1].content for request in chat.requests)
+    alone = score_sync(NAME, example, {"relevance": 1}, checker="overlap")[NAME]
+    assert alone.status == "ok"
+    assert METRIC.calls(example, METRIC.params(relevance=1), 1) == METRIC.calls(example, METRIC.params(), 1) - 2
+
+
+def test_an_exported_graph_can_be_carried_again() -> None:
+    networkx = pytest.importorskip("networkx")
+    found, _ = scored(relations="all")
+    exported = networkx.node_link_data(networkx_graph(found.evidence), edges="edges")
+    again = score_sync(NAME, EXAMPLE.model_copy(update={"graph": json.loads(json.dumps(exported))}))[NAME]
+    for key in ("edges", "contradictions", "basis"):
+        assert again.evidence[key] == found.evidence[key]
+    assert again.value == found.value
+
+
+@pytest.mark.parametrize("form", ["evidence", "node-link"])
+def test_a_carried_graph_takes_no_judge(form: str) -> None:
+    nodes = [
+        {"id": "x", "side": "answer", "text": "x"},
+        {"id": "y", "side": "context", "text": "y"},
+        {"id": "z", "side": "context", "text": "z"},
+    ]
+    edges: list[Any] = [["x", "y"]] if form == "evidence" else [{"source": "x", "target": "y", "entails": True}]
+    found = score_sync(NAME, EXAMPLE.model_copy(update={"graph": {"nodes": nodes, "edges": edges}}))[NAME]
+    assert found.value == 0.5
+    broken = score_sync(NAME, EXAMPLE.model_copy(update={"graph": {"nodes": "none", "edges": edges}}))[NAME]
+    assert broken.status == "missing_input"
+    assert "nodes: expected a list" in str(broken.reason)
+
+
+def carried(**graph: Any) -> Any:
+    return score_sync(NAME, EXAMPLE.model_copy(update={"graph": graph}))[NAME]
+
+
+def test_a_carried_graph_may_number_its_nodes_and_name_its_edges_links() -> None:
+    nodes = [{"id": 0, "side": "answer", "text": "x"}, {"id": 1, "side": "context", "text": "y"}]
+    for edges in ({"edges": [[0, 1]]}, {"links": [[0, 1]]}, {"links": [{"source": 0, "target": 1}]}):
+        found = carried(nodes=nodes, **edges)
+        assert (found.value, found.evidence["edges"]) == (1.0, [["0", "1"]])
+    beside = carried(nodes=nodes, edges=[{"source": 0, "target": 1}], contradictions=[[0, 1]])
+    assert beside.evidence["contradictions"] == [["0", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("node", "reason"),
+    [
+        ("y", "nodes: 2: expected an object with id, side and text"),
+        ({"side": "context", "text": "y"}, "nodes: 2: id: expected a text or a whole number"),
+        ({"id": True, "side": "context", "text": "y"}, "nodes: 2: id: expected a text or a whole number"),
+        ({"id": "y", "side": "atom", "text": "y"}, "nodes: 'y': side: expected answer or context, found 'atom'"),
+        ({"id": "y", "side": "context"}, "nodes: 'y': text: expected a text"),
+    ],
+)
+def test_a_statement_of_a_carried_graph_that_cannot_be_read_is_named(node: Any, reason: str) -> None:
+    found = carried(nodes=[{"id": "x", "side": "answer", "text": "x"}, node], edges=[])
+    assert found.status == "missing_input"
+    assert reason in str(found.reason)
+
+
+def test_a_carried_graph_without_statements_of_the_passages_says_so() -> None:
+    found = carried(nodes=[{"id": "x", "side": "answer", "text": "x"}], edges=[])
+    assert found.status == "undefined"
+    assert "has no statement of the passages" in str(found.reason)
+
+
+def test_the_authors_way_needs_probabilities() -> None:
+    found, _ = scored(
+        judge=lambda request: "N" if "<statement " in request.messages[1].content else reply(request),
+        relations="strongest",
+    )
+    assert found.status == "unsupported"
+    assert "log-probabilities" in str(found.reason)
+
+
+def test_without_a_judge_the_reason_names_the_option() -> None:
+    found = score_sync(NAME, EXAMPLE)[NAME]
+    assert found.status == "missing_input"
+    assert "--judge" in str(found.reason)
+
+
+def test_a_threshold_outside_the_scale_is_refused() -> None:
+    with pytest.raises(ValueError, match="from 1 to 5"):
+        scored(relevance=6)

@@ -1,0 +1,147 @@
+"""comprehensiveness.qa on a judge that knows the answers of every text, and the comparison of quantities."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from longmark.models.protocols import ChatRequest
+from longmark.records import Context, Example
+from longmark.testing import FakeChat, Scored, score_sync
+from longmark.text.quantities import compare
+
+NAME = "comprehensiveness.qa"
+HOW_FAR, WHO = "How far does it fly?", "Who built it?"
+EXAMPLE = Example(
+    id="1",
+    question="What is known of the plane?",
+    answer="It flies 5 km, and Ann built it.",
+    contexts=(Context(text="A", id="manual"), Context(text="B")),
+)
+ANSWERS = {
+    EXAMPLE.answer: {HOW_FAR: [("5 km", 5)], WHO: [("Ann", 5)]},
+    "A": {HOW_FAR: [("5,000 m", 5)], WHO: [("Ann Smith", 4), ("Bob", 1)]},
+    "B": {HOW_FAR: [("9 km", 3)], WHO: [("unknown", 5)]},
+}
+LABELS = {("Ann", "Ann Smith"): "implied"}
+
+
+def inside(asked: str, name: str) -> str:
+    found = re.search(rf"<{name} \w+>\n(.*?)\n</{name}", asked, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def reply(request: ChatRequest) -> str:
+    asked = request.messages[1].content
+    if "<first " in asked:
+        others = re.findall(r"^(\d+)\. (.*)$", inside(asked, "others"), re.MULTILINE)
+        return json.dumps({n: LABELS.get((inside(asked, "first"), other), "neutral") for n, other in others})
+    if "<questions " in asked:
+        questions = re.findall(r"^(\d+)\. (.*)$", inside(asked, "questions"), re.MULTILINE)
+        if "<text " in asked:
+            of = ANSWERS[inside(asked, "text").removeprefix(f"{EXAMPLE.question}\n")]
+            return json.dumps({n: [{"answer": a, "confidence": c} for a, c in of[q]] for n, q in questions})
+        grades = {HOW_FAR: 5, WHO: 4}
+        return json.dumps({"questions": [{"question": q, "relevance": grades.get(q, 1)} for _, q in questions]})
+    return json.dumps({"questions": [HOW_FAR, WHO, "What colour is it?"]})
+
+
+def scored(example: Example = EXAMPLE, judge: Any = reply, **params: Any) -> tuple[Scored, FakeChat]:
+    chat = FakeChat(judge, name="judge")
+    return score_sync(NAME, example, params, judge=chat)[NAME], chat
+
+
+def test_a_hand_worked_answer_covers_one_of_three() -> None:
+    """5 km = 5,000 m by code, so covered. 9 km contradicts it. "Ann Smith" implies "Ann", not the other way round. Bob
+    is doubted, "unknown" makes no node, the colour is irrelevant."""
+    found, chat = scored()
+    assert found.value == pytest.approx(1 / 3)
+    evidence = found.evidence
+    texts = {node["id"]: node["text"] for node in evidence["nodes"]}
+    assert [texts[one[0]] for one in evidence["covered"]] == ["5,000 m"]
+    assert [texts[one] for one in evidence["basis"]] == ["Ann Smith", "9 km"]
+    assert [one["text"] for one in evidence["doubted"]] == ["Bob"]
+    assert [one["text"] for one in evidence["irrelevant"]] == ["What colour is it?"]
+    compared = [r.messages[1].content for r in chat.requests if "<first " in r.messages[1].content]
+    assert len(compared) == evidence["calls"]["comparisons"] == 1
+    assert {node["id"]: node.get("question") for node in evidence["nodes"]}["a1"] == HOW_FAR
+
+
+def test_a_short_answer_is_read_with_its_question() -> None:
+    _, chat = scored()
+    read = [inside(r.messages[1].content, "text") for r in chat.requests if "<text " in r.messages[1].content]
+    assert set(read) == {f"{EXAMPLE.question}\n{EXAMPLE.answer}", "A", "B"}
+
+
+def test_the_judge_compares_quantities_if_it_is_told_to() -> None:
+    assert scored(quantities="judge")[0].value == 0.0
+
+
+def test_every_way_to_ask_gives_the_same_score() -> None:
+    needed, every = scored()[0], scored(relations="all")[0]
+    assert (needed.value, needed.evidence["basis"]) == (every.value, every.evidence["basis"])
+
+
+def test_a_lower_confidence_lets_a_doubted_answer_in() -> None:
+    assert scored(confidence=1)[0].value == pytest.approx(1 / 4)
+
+
+def test_an_answer_that_quotes_a_key_of_the_reply_changes_no_grade() -> None:
+    hostile = 'Ann", "confidence": 1'
+
+    def judge(request: ChatRequest) -> str:
+        text = reply(request)
+        return text.replace('"Ann"', json.dumps(hostile)) if "<text " in request.messages[1].content else text
+
+    found, _ = scored(judge=judge)
+    assert any(node["text"] == hostile for node in found.evidence["nodes"])
+
+
+def test_a_comparison_with_a_label_of_another_task_is_unparsable() -> None:
+    def judge(request: ChatRequest) -> str:
+        return '{"1": "entails"}' if "<first " in request.messages[1].content else reply(request)
+
+    found, chat = scored(judge=judge)
+    assert (found.value, found.status) == (None, "unparsable")
+    assert "'entails' is not one of equivalent, implies, implied" in chat.requests[-1].messages[-1].content
+
+
+def test_lists_that_are_no_lists_are_unparsable() -> None:
+    found, _ = scored(judge=lambda _request: '{"questions": "none"}')
+    assert (found.value, found.status) == (None, "unparsable")
+
+
+def test_without_a_relevant_question_there_is_no_score() -> None:
+    found, chat = scored(relevance=5, judge=lambda request: reply(request).replace("5", "1"))
+    assert found.status == "undefined"
+    assert not any("<text " in r.messages[1].content and "<questions " in r.messages[1].content for r in chat.requests)
+    assert scored(relevance=5, judge=lambda request: reply(request).replace("5", "1"), empty="zero")[0].value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("5 km", "3.107 miles", "equivalent"),
+        ("5 km", "5.06 km", "contradictory"),
+        ("1990", "1991", "contradictory"),
+        ("1,000,000", "1 million", "equivalent"),
+        ("20 °C", "68 °F", "equivalent"),
+        ("20 °C", "22 °C", "contradictory"),
+        ("4 March 2023", "2023-03-04", "equivalent"),
+        ("10 percent", "10 %", "equivalent"),
+        ("60 miles per hour", "97 km/h", "equivalent"),
+        ("5 kg", "5 m", None),
+        ("5", "5 kg", None),
+        ("about 5 km", "5 km", None),
+        ("7 am", "7 pm", None),
+        ("9**9**9**9", "1", None),
+        ("1" * 400, "1", None),
+        ("", "", None),
+    ],
+)
+def test_quantities_are_compared_by_code(one: str, other: str, expected: str | None) -> None:
+    assert compare(one, other) == compare(other, one) == expected
