@@ -75,7 +75,7 @@ def test_without_the_extra_it_says_which_to_install(tmp_path, monkeypatch, capsy
 
 
 def _all_of(terminal: int) -> str:
-    """All that was written: the system hands it over in pieces, and ends with an error once the other side is closed."""
+    """All that was written: it comes in pieces, and ends with an error once the other side is closed."""
     pieces = []
     try:
         while piece := os.read(terminal, 10_000):
