@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine",),
     ("testing",),
     ("analysis.studies",),
+    ("annotate",),
     ("demo", "api"),
     ("cli", "__main__"),
 )
@@ -45,6 +46,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis.metaeval", "analysis.power"),
     ("analysis.metrics_study",),
     ("analysis.studies",),
+    ("annotate",),
     ("demo", "api"),
     ("cli", "__main__"),
 )

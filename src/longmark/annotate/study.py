@@ -1,0 +1,468 @@
+"""A study: one YAML file that says which items are labelled, what is shown, what is asked, and who labels how much.
+
+`load` reads a file and checks it: `BadInput` with a line `file:line: where: what` for each mistake. Any language; the
+words of options, anchors and help are the study's own. YAML reads `yes` and `no` without quotes as true and false;
+here they are the texts yes and no again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, ValidationError
+
+from longmark.domain import Filled, Name, Text
+from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records import yaml_file
+from longmark.records.files import at, text
+from longmark.records.values import found, problems
+from longmark.records.yaml_file import Where, repeats
+
+TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")
+"""The studies that `longmark annotate init` writes."""
+
+SIDES = ("a", "b")
+TIE = "tie"
+JUSTIFICATION = "justification"
+"""The name under which an adjudication's justification is asked for and stored."""
+
+_FOLDER = Path(__file__).parent / "studies"
+_LARGEST_GUIDELINES = 1 << 20  # bytes
+_WIDEST_SCALE = 101
+
+
+def _as_text(value: Any) -> Any:
+    """yes and no as they were written; a whole number as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int) else value
+
+
+def _key(value: str) -> str:
+    if len(value) != 1 or not value.isprintable() or value.isspace():
+        raise ValueError("is one character, such as y or 1")
+    return value.lower()
+
+
+def _as_option(value: Any) -> Any:
+    return value if isinstance(value, (dict, Option)) else {"value": value}
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+Value = Annotated[Text, BeforeValidator(_as_text)]
+Key = Annotated[str, BeforeValidator(_as_text), AfterValidator(_key)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Option(_Part):
+    """An answer to choose. label: as shown (default: the value); guidance: when to choose it; key: on the keyboard."""
+
+    value: Value
+    label: str = ""
+    guidance: str = ""
+    key: Key | None = None
+
+    @property
+    def shown(self) -> str:
+        return self.label or self.value
+
+
+Options = Annotated[tuple[Annotated[Option, BeforeValidator(_as_option)], ...], Filled]
+
+
+class Dimension(_Part):
+    """A name that a field is asked for, of several. label: as shown; help: what it means."""
+
+    name: Name
+    label: str = ""
+    help: str = ""
+
+
+class When(_Part):
+    """Ask only if an earlier field, or a column of the item, has one of these values."""
+
+    field: str | None = None
+    item: str | None = None
+    is_: Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list), Field(alias="is")]
+
+
+class _Asked(_Part):
+    """What every field has. group: the label of the field with `dimensions` that this one comes from."""
+
+    name: Name
+    label: str = ""
+    help: str = ""
+    required: bool = True
+    when: When | None = None
+    dimensions: tuple[
+        Annotated[Dimension, BeforeValidator(lambda one: {"name": one} if isinstance(one, str) else one)], ...
+    ] = ()
+    group: Annotated[str | None, Field(exclude=True)] = None
+
+    @property
+    def shown(self) -> str:
+        """The label, or the name in words."""
+        return self.label or self.name.replace("_", " ").capitalize()
+
+
+class Choice(_Asked):
+    type: Literal["choice"] = "choice"
+    options: Options
+
+
+class Scale(_Asked):
+    """Whole numbers from min to max. anchors: what some of them mean."""
+
+    type: Literal["scale"] = "scale"
+    min: int = 1
+    max: int
+    anchors: Mapping[int, str] = {}
+
+
+class FreeText(_Asked):
+    """max: characters."""
+
+    type: Literal["text"] = "text"
+    required: bool = False
+    multiline: bool = True
+    max: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+
+
+class Spans(_Asked):
+    """Parts of a shown text with a tag each. over: that text."""
+
+    type: Literal["spans"] = "spans"
+    required: bool = False
+    tags: Options
+    over: str = "answer"
+
+
+class Cloze(_Asked):
+    """One word of a shown text, or that no word is possible."""
+
+    type: Literal["cloze"] = "cloze"
+    over: str = "statement"
+
+
+class Matrix(_Asked):
+    """Points in rows, answers in columns, a value in each cell. rows: a shown list, these points, or points that the
+    rater types; columns: `answers` (both of a pair, or the one answer), or names."""
+
+    type: Literal["matrix"] = "matrix"
+    rows: str | Annotated[tuple[Text, ...], Filled] = "key_points"
+    columns: Literal["answers"] | Annotated[tuple[Name, ...], Filled] = "answers"
+    values: Options = tuple(Option(value=one) for one in ("absent", "totally", "partially", "wrong"))
+
+    @property
+    def typed(self) -> bool:
+        return self.rows == "typed"
+
+
+class Compare(_Asked):
+    """Which of the two answers is better. tie: whether they may be equal."""
+
+    type: Literal["compare"] = "compare"
+    tie: bool = True
+    keys: Annotated[tuple[Key, ...], Field(max_length=3)] = ()
+
+
+class Errors(_Asked):
+    """Any number of options, or `none` alone."""
+
+    type: Literal["errors"] = "errors"
+    options: Options
+    none: Value = "NONE"
+
+
+class Edit(_Asked):
+    """A shown text that the rater accepts, edits or rejects. reasons: to reject it; none: any text."""
+
+    type: Literal["edit"] = "edit"
+    over: str
+    reasons: tuple[Annotated[Option, BeforeValidator(_as_option)], ...] = ()
+
+
+AskedField = Annotated[
+    Choice | Scale | FreeText | Spans | Cloze | Matrix | Compare | Errors | Edit, Discriminator("type")
+]
+_TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "errors", "edit")
+
+
+class Source(_Part):
+    """Where the items come from.
+
+    from    file: examples; run: run folders; pairs: pairs of answers; jsonl: any records, one an item
+    path    the file, or run folders; relative to the study's file
+    sample  that many items, drawn with the seed
+    map     our name -> column
+    """
+
+    from_: Annotated[Literal["file", "run", "pairs", "jsonl"], Field(alias="from")]
+    path: Annotated[tuple[Text, ...], Filled, BeforeValidator(_as_list)]
+    sample: Annotated[int, Field(ge=1)] | None = None
+    seed: int = 0
+    map: Mapping[str, Text] = {}
+
+
+class Qualification(_Part):
+    """Items with known answers (column `gold`) that a person does first.
+
+    items: of each attempt (default: all of the file); needed: share of known answers given; attempts: each has new
+    items.
+    """
+
+    path: Text
+    items: Annotated[int, Field(ge=1)] | None = None
+    needed: Annotated[float, Field(gt=0, le=1, alias="pass")] = 0.8
+    attempts: Annotated[int, Field(ge=1, le=10)] = 1
+
+
+class Attention(_Part):
+    """Items with known answers, one after every so many others."""
+
+    path: Text
+    every: Annotated[int, Field(ge=2)] = 10
+
+
+class Adjudication(_Part):
+    """A third person decides on items on which people differ. fields: that are compared (default: choice, compare and
+    errors); justification: is asked for."""
+
+    when: Literal["disagreement"] = "disagreement"
+    by: Literal["third"] = "third"
+    justification: bool = True
+    fields: tuple[Name, ...] = ()
+
+
+class Assignment(_Part):
+    """Who labels what.
+
+    overlap     people an item
+    quota       items a person, at most
+    blocks      a column: a person finishes the items with one value before the next
+    order       random: another one for each person; file: as in the file; priority: by the file `priorities`
+    priorities  JSON Lines with `item` and `priority` (highest first), read again while the study runs
+    """
+
+    overlap: Annotated[int, Field(ge=1, le=1000)] = 1
+    quota: Annotated[int, Field(ge=1)] | None = None
+    blocks: str | None = None
+    order: Literal["random", "file", "priority"] = "random"
+    priorities: Text | None = None
+    seed: int = 0
+    qualification: Qualification | None = None
+    attention: Attention | None = None
+    adjudication: Adjudication | None = None
+
+
+class Blind(_Part):
+    """systems: whether raters see their names; sides: which answer of a pair comes first."""
+
+    systems: Literal["hidden", "shown"] = "hidden"
+    sides: Literal["balanced", "as_given"] = "balanced"
+
+
+class Study(_Part):
+    """A study, as `load` checked it. guidelines: Markdown; suggestions: field -> column with what is filled in before
+    the rater sees the item (recorded as shown); time: whether visible seconds are kept."""
+
+    title: Text
+    language: Text | None = None
+    guidelines: str = ""
+    items: Source
+    show: Annotated[tuple[Text, ...], Filled]
+    fields: Annotated[tuple[AskedField, ...], Filled]
+    assignment: Assignment = Assignment()
+    blind: Blind = Blind()
+    suggestions: Annotated[
+        Mapping[str, Text], BeforeValidator(lambda given: {} if given in (None, "none") else given)
+    ] = {}
+    time: Literal["visible", "none"] = "visible"
+
+    @cached_property
+    def asked(self) -> tuple[AskedField, ...]:
+        """The fields, one with dimensions as one for each of them."""
+        return tuple(one for field in self.fields for one in _spread(field))
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (16 hex digits) of the content."""
+        return hashlib.sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
+
+    def field(self, name: str) -> AskedField:
+        """The field that is asked under a name. UnknownName if there is none."""
+        for one in self.asked:
+            if one.name == name:
+                return one
+        names = [one.name for one in self.asked]
+        raise UnknownName("field", name, names, f"The fields are {', '.join(names)}.")
+
+    @property
+    def pairs(self) -> bool:
+        """Whether an item has two answers."""
+        return self.items.from_ == "pairs"
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """The fields whose labels must agree, or the item is adjudicated."""
+        named = self.assignment.adjudication.fields if self.assignment.adjudication else ()
+        return named or tuple(one.name for one in self.asked if one.type in ("choice", "compare", "errors"))
+
+    def applies(self, field: AskedField, values: Mapping[str, Any], columns: Mapping[str, Any]) -> bool:
+        """Whether a field is asked, given the values so far and the columns of the item."""
+        if field.when is None:
+            return True
+        when = field.when
+        if when.item is not None:
+            return _as_text(columns.get(when.item)) in when.is_
+        return bool(set(_words(values.get(when.field or ""))) & set(when.is_))
+
+
+def _spread(field: AskedField) -> Iterator[AskedField]:
+    if not field.dimensions:
+        yield field
+    for one in field.dimensions:
+        own = {"name": one.name, "label": one.label, "help": one.help, "dimensions": (), "group": field.shown}
+        yield field.model_copy(update=own)
+
+
+def _words(value: Any) -> list[str]:
+    """What a condition compares: the value, those of a list, or the verdict of an edit."""
+    if isinstance(value, Mapping):
+        return [str(value.get("verdict"))]
+    return [str(one) for one in value] if isinstance(value, (list, tuple)) else [] if value is None else [str(value)]
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def template(name: str) -> str:
+    """The YAML of a study of TEMPLATES. UnknownName for another name."""
+    if name not in TEMPLATES:
+        raise UnknownName("template", name, TEMPLATES, f"The templates are {', '.join(TEMPLATES)}.")
+    return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def load(path: Path) -> Study:
+    """The study of a file, with its guidelines read if they are in a file of their own."""
+    source = yaml_file.load(path, "STUDY")
+    if source.root is None or not isinstance(source.content, dict):
+        message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"
+        raise BadInput([at(path, 1, message)], skippable=False)
+    try:
+        study = Study.model_validate(source.content)
+    except ValidationError as error:
+        source.check(_placed(where, what) for where, what in problems(error))
+        raise  # never: an error has problems
+    source.check(_contradictions(study))
+    return study.model_copy(update={"guidelines": _guidelines(study.guidelines, path)})
+
+
+def _guidelines(given: str, path: Path) -> str:
+    if "\n" in given.strip() or not given.strip().lower().endswith((".md", ".markdown", ".txt")):
+        return given
+    own = path.parent / given.strip()
+    if not own.exists():
+        raise UserError(f"{path}: guidelines: there is no file {own}; write the guidelines here, or name their file")
+    return text(own, _LARGEST_GUIDELINES, f"guidelines {own}")
+
+
+def _placed(where: Where, what: str) -> tuple[Where, str]:
+    """A mistake with its place in the file: pydantic adds the type of a field and the branches of a union."""
+    parts = list(where)
+    if len(parts) > 2 and parts[0] == "fields" and parts[2] in _TYPES:
+        del parts[2]
+    if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
+        return (*parts[:2], "type"), f"must be one of {', '.join(_TYPES)}"
+    return tuple(part for part in parts if part != "str" and not str(part).startswith("tuple")), what
+
+
+def _contradictions(study: Study) -> Iterator[tuple[Where, str]]:
+    """Where the parts of a study do not fit each other."""
+    before: dict[str, AskedField] = {}
+    keys: dict[str, str] = {}
+    for i, field in enumerate(study.fields):
+        yield from ((("fields", i, *where), what) for where, what in _of_field(field, study, before, keys))
+        for one in _spread(field):
+            if one.name in before or one.name == JUSTIFICATION:
+                taken = "is taken by adjudication" if one.name == JUSTIFICATION else "appears twice"
+                yield ("fields", i, "name"), f"{one.name} {taken}"
+            before[one.name] = one
+    for i in repeats(study.show):
+        yield ("show", i), f"{study.show[i]} appears twice"
+    for name in study.suggestions:
+        if name not in before:
+            yield ("suggestions", name), _unknown(name, before)
+    rules = study.assignment
+    for i, name in enumerate(rules.adjudication.fields if rules.adjudication else ()):
+        if name not in before:
+            yield ("assignment", "adjudication", "fields", i), _unknown(name, before)
+    if rules.adjudication and rules.overlap < 2:
+        yield ("assignment", "overlap"), "must be 2 or more: one person an item cannot disagree"
+    if (rules.order == "priority") != (rules.priorities is not None):
+        what = "names no file" if rules.priorities is None else "is read only with order: priority"
+        yield ("assignment", "priorities"), what
+
+
+def _of_field(
+    field: AskedField, study: Study, before: Mapping[str, AskedField], keys: dict[str, str]
+) -> Iterator[tuple[Where, str]]:
+    options = {name: getattr(field, name) for name in ("options", "tags", "values", "reasons") if hasattr(field, name)}
+    for part, given in options.items():
+        yield from (((part, i), f"{given[i].value} appears twice") for i in repeats([one.value for one in given]))
+        for i, one in enumerate(given):
+            if one.key and keys.setdefault(one.key, field.name) != field.name:
+                yield (part, i, "key"), f"{one.key} is already a key of {keys[one.key]}"
+        own = [one.key for one in given if one.key]
+        yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
+    if field.when is not None:
+        if (field.when.field is None) == (field.when.item is None):
+            yield ("when",), "names either a field or a column of the item, as `field: NAME` or `item: COLUMN`"
+        elif field.when.field is not None and field.when.field not in before:
+            yield ("when", "field"), f"{field.when.field} is not a field before this one"
+        elif field.when.field is not None:
+            known = _possible(before[field.when.field])
+            for one in field.when.is_:
+                if known and one not in known:
+                    yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
+    if isinstance(field, Scale):
+        if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
+            yield ("max",), f"must be above min ({field.min}), by {_WIDEST_SCALE - 1} at most"
+        for number in field.anchors:
+            if not field.min <= number <= field.max:
+                yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
+    if isinstance(field, Errors) and field.none in [one.value for one in field.options]:
+        yield ("none",), f"{field.none} is also an option; `none` is offered by itself"
+    over = getattr(field, "over", None)
+    sides = {*SIDES, "answers"} if study.pairs else set()
+    if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
+        yield ("over",), f"{over} is not in `show`"
+    if isinstance(field, Matrix) and isinstance(field.rows, str) and field.rows not in ("typed", *study.show):
+        yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
+    if isinstance(field, Compare) and not study.pairs:
+        yield ("type",), "compares two answers, so that the items must come from pairs"
+
+
+def _possible(field: AskedField) -> list[str]:
+    """The values that a condition can name; [] for any."""
+    if isinstance(field, Choice):
+        return [one.value for one in field.options]
+    if isinstance(field, Errors):
+        return [*(one.value for one in field.options), field.none]
+    if isinstance(field, Compare):
+        return [*SIDES, *([TIE] if field.tie else [])]
+    return ["accept", "edit", "reject"] if isinstance(field, Edit) else []
+
+
+def _unknown(name: str, known: Mapping[str, Any]) -> str:
+    return str(UnknownName("field", name, known, f"The fields are {', '.join(known)}."))
