@@ -22,11 +22,11 @@ import numpy as np
 
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.analysis.metaeval.results import (
     Comparison,
-    Difference,
     GroupResult,
     clusters_of,
     compared,
@@ -38,44 +38,15 @@ from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.stats.bradley_terry import Strength, bradley_terry
-from longmark.stats.means import mean_estimate
-from longmark.stats.permutation import paired_permutation
-from longmark.stats.proportion import clustered_share, share
+from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
 LONGER = "always the longer answer"
 ALWAYS = "always the most frequent choice"
 BASELINE = "baseline"
-TIE = "tie"
 RATERS = "raters"
 _FEWEST_SYSTEMS = 3
-
-Made = Sequence[str | None]
-"""The choice on each pair: a, b, tie or None."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceMetric:
-    """A metric, or a baseline (`direction`), on one label.
-
-    scored: pairs of which both answers have a score; unscored: status -> number of the others. accuracy: a tie is right
-    where raters tied; without_ties: on pairs on which raters decided, a tie is wrong; decided: where both decided.
-    ties: pairs that the metric ties; first: the share of a among its decisions. missing: pairs with a human choice and
-    none of the metric. choices: on each pair that has rows.
-    """
-
-    metric: str
-    direction: str
-    scored: int
-    unscored: Mapping[str, int]
-    accuracy: Estimate
-    without_ties: Estimate
-    decided: Estimate
-    ties: Estimate
-    first: Estimate
-    missing: int
-    choices: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +99,7 @@ def choice_label(
     if counts:
         usual = min(counts, key=lambda choice: (-counts[choice], choice))
         every[f"{ALWAYS} ({usual})"] = [usual] * len(pairs)
-    sample = _Sample(gold, [pair.question for pair in pairs], options)
+    sample = ChoiceSample(gold, [pair.question for pair in pairs], options)
     metrics = []
     for name, choices in every.items():
         facts = scores.metrics.get(name)
@@ -145,7 +116,7 @@ def choice_label(
         undecided=gold.count(None),
         agreement=_agreement(items, pairs, chosen, options),
         metrics=tuple(metrics),
-        groups=tuple(sample.groups(pairs, human.by, chosen)),
+        groups=tuple(_groups(sample, pairs, human.by, chosen)),
         differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
         same=tuple(Comparison(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
         positions=tuple(_positions(pairs, options.level)),
@@ -211,81 +182,14 @@ def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Fl
     return np.asarray(column[places[:, 1]] - column[places[:, 0]])
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """The pairs: their human choices and questions."""
-
-    gold: Made
-    questions: Sequence[str]
-    options: Options
-
-    def rate(self, right: Sequence[float | None]) -> Estimate:
-        """The mean of 1, 0 and None (left out), by question if a question has several pairs."""
-        kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
-        values, questions = [value for value, _ in kept], [question for _, question in kept]
-        level = self.options.level
-        if len(set(questions)) == len(kept):
-            return share(int(sum(values)), len(kept), level)
-        return mean_estimate(values, questions, (0, 1), level)
-
-    def share(self, counted: Sequence[bool | None]) -> Estimate:
-        """Wilson's interval, on fewer pairs if those of a question are dependent."""
-        return clustered_share(counted, self.questions, self.options.level)
-
-    def right(self, choices: Made) -> list[float | None]:
-        return [None if g is None or c is None else float(g == c) for g, c in zip(self.gold, choices, strict=True)]
-
-    def without_ties(self, right: Sequence[float | None]) -> list[float | None]:
-        return [r if g != TIE else None for r, g in zip(right, self.gold, strict=True)]
-
-    def metric(self, name: str, how: str, missing: Mapping[str, int], choices: Made) -> ChoiceMetric:
-        right = self.right(choices)
-        without = self.without_ties(right)
-        usable = [None if r is None else choice for choice, r in zip(choices, right, strict=True)]
-        return ChoiceMetric(
-            metric=name,
-            direction=how,
-            scored=len(choices) - sum(missing.values()),
-            unscored=missing,
-            accuracy=self.rate(right),
-            without_ties=self.rate(without),
-            decided=self.rate([None if c == TIE else r for c, r in zip(choices, without, strict=True)]),
-            ties=self.share([None if choice is None else choice == TIE for choice in usable]),
-            first=self.share([None if choice in (None, TIE) else choice == "a" for choice in usable]),
-            missing=sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True)),
-            choices=tuple(choices),
-        )
-
-    def groups(self, pairs: Sequence[Item], by: Sequence[str], chosen: Mapping[str, Made]) -> Iterator[GroupResult]:
-        for column, group, rows in groups_of(pairs, by):
-            its = _Sample([self.gold[row] for row in rows], [self.questions[row] for row in rows], self.options)
-            for name, choices in chosen.items():
-                right = its.right([choices[row] for row in rows])
-                yield GroupResult(column, group, name, its.rate(right), its.rate(its.without_ties(right)))
-
-    def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> Difference:
-        """Of two accuracies: paired permutation of right and wrong (one pair per question: McNemar's exact test)."""
-        rows = zip(first, second, self.questions, strict=True)
-        both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
-        x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
-        test = paired_permutation(x, y, clusters=clusters_of(questions), seed=self.options.seed)
-        made = mean_estimate([a - b for a, b, _ in both], questions, (-1, 1), self.options.level)
-        return Difference(
-            test.difference,
-            made.low,
-            made.high,
-            len(both),
-            made.level,
-            made.method,
-            test.reason or made.reason,
-            clusters=made.clusters,
-            p=test.p,
-            only_first=sum(a > b for a, b, _ in both),
-            only_second=sum(b > a for a, b, _ in both),
-        )
-
-    def same(self, one: Made, other: Made) -> Estimate:
-        return self.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])
+def _groups(
+    sample: ChoiceSample, pairs: Sequence[Item], by: Sequence[str], chosen: Mapping[str, Made]
+) -> Iterator[GroupResult]:
+    for column, group, rows in groups_of(pairs, by):
+        its = sample.of(rows)
+        for name, choices in chosen.items():
+            right = its.right([choices[row] for row in rows])
+            yield GroupResult(column, group, name, its.rate(right), its.rate(its.without_ties(right)))
 
 
 def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
