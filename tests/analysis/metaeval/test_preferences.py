@@ -15,7 +15,8 @@ from tests.there import counted
 
 from longmark.analysis.metaeval import Options, metaeval
 from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement
-from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel, ChoiceMetric
+from longmark.analysis.metaeval.choice_sample import ChoiceMetric
+from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
 from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
 
