@@ -204,7 +204,9 @@ def test_one_value_shows_next_to_nothing(longmark: Command):
     assert "1 score cannot show 0.1 even if all are 1.00: at least 2 are needed" in done.out
 
 
-@pytest.mark.parametrize("condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", ""])
+@pytest.mark.parametrize(
+    "condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", "", f"{QR}[b]>=0"]
+)
 def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(longmark: Command, condition: str):
     with serve() as server:
         refused(longmark(*judged(server, "--fail-under", condition)), "--fail-under")

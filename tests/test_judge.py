@@ -183,7 +183,14 @@ def test_json_is_read_against_its_type():
     reader = judge.structure(Claims)
     assert read(reader, '{"claims": ["a", "b"]}') == Claims(claims=["a", "b"])
     assert read(reader, '```json\n{"claims": []}\n```') == Claims(claims=[])
-    for text in ("[]", '{"claims": "a"}', '{"claims": ["a"', 'Here it is: {"claims": []}', "{}"):
+    for text in (
+        "[]",
+        '{"claims": "a"}',
+        '{"claims": ["a"',
+        'Here it is: {"claims": []}',
+        "{}",
+        '{"claims": [], "claims": ["a"]}',
+    ):
         with pytest.raises(judge.Unreadable):
             reader.read(ChatReply(text))
 

@@ -24,6 +24,7 @@ from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.models.thinking import split
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.files import parse_json
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -239,12 +240,18 @@ def structure(
     def read(reply: ChatReply) -> Structure:
         text = _text(reply)
         fenced = re.fullmatch(r"```(?:json)?\s*\n(.*)\n```", text, re.DOTALL)
+        source = fenced[1] if fenced else text
         try:
-            return model.model_validate_json(_without_keys(fenced[1] if fenced else text))
+            found = model.model_validate_json(_without_keys(source))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
             raise Unreadable(f"it is not the JSON that was asked for ({where}: {first['msg']})") from None
+        try:
+            parse_json(source)
+        except ValueError as error:  # a key that an object has twice: pydantic takes the last one
+            raise Unreadable(f"it is not the JSON that was asked for ({error})") from None
+        return found
 
     return Reader(read, max_tokens, schema=schema or model.model_json_schema())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
-from longmark.models.sending import Stopped
+from longmark.models.sending import FIRST_REFUSED, Stopped
 from longmark.records import Usage
 
 
@@ -173,6 +174,23 @@ def test_a_wrong_key_is_asked_with_once(cache: CallCache):
 
     asyncio.run(call())
     assert len(model.requests) == 1
+
+
+def test_a_key_that_loses_its_permission_is_not_asked_with_for_ever(cache: CallCache):
+    """403 in a row closes an endpoint that has replied before; one reply between two of them starts the count anew."""
+    refused = [False, *[True] * (FIRST_REFUSED - 1), False, *[True] * 100]
+    model = FakeChat(lambda _request: RequestRefused("forbidden", 403) if refused[len(model.requests) - 1] else "85")
+
+    async def call() -> None:
+        client = Client(cache)
+        for i in range(100):
+            with suppress(RequestRefused):
+                await client.chat(model, asking(str(i)), UsageLog())
+        assert client.closed() == ["forbidden"]
+        assert not client.refused  # it did not refuse every call of the run
+
+    asyncio.run(call())
+    assert len(model.requests) == 2 * FIRST_REFUSED + 1
 
 
 def test_a_spent_quota_is_asked_once(cache: CallCache):

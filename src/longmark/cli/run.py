@@ -26,10 +26,12 @@ from longmark.cli.arguments import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from longmark.engine.estimate import Estimate
     from longmark.engine.session import RunResult
     from longmark.engine.settings import Settings
-    from longmark.report.summary import Summary
+    from longmark.report.summary import Condition, Summary
 
 
 def add_to(verbs: Any) -> None:
@@ -98,6 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = make_settings(arguments.metrics, registry, options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
+        _refuse_unknown_systems(conditions, arguments, options.mapping)
         if arguments.fail_under:
             tell_own_words(conditions, settings.fixed()["params"].get("ccrs.answer_correctness", {}))
         if arguments.dry_run:
@@ -107,6 +110,28 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
     return _conclude(result, settings, conditions, arguments)
+
+
+def _refuse_unknown_systems(
+    conditions: list[Condition], arguments: argparse.Namespace, mapping: Mapping[str, str]
+) -> None:
+    """UnknownName, before anything is paid for, where a condition names a system that no example will have."""
+    from longmark.errors import UnknownName
+    from longmark.records.files import read_object
+    from longmark.records.read import Reading
+
+    named = [condition.system for condition in conditions if condition.system is not None]
+    if not named or arguments.out is None:
+        return
+    own = arguments.out.resolve().name
+    if (arguments.out / "manifest.json").exists():
+        own = read_object(arguments.out / "manifest.json", "use another folder").get("system", own)
+    records = Reading(arguments.examples, mapping=mapping, skip_bad=True)
+    systems = list(dict.fromkeys(example.system or str(own) for example in records))
+    for name in named:
+        if name not in systems:
+            hint = f"The systems are {', '.join(systems[:10])}{', …' if len(systems) > 10 else ''}."
+            raise UnknownName("system in --fail-under", name, systems, hint)
 
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:

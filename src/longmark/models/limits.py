@@ -65,7 +65,7 @@ class Limiter:
         self.lost_in_row = 0
         self.closed: tuple[str, int | None] | None = None  # why the endpoint is not called any more
         self.ever_replied = False
-        self.refused = self.cut_in_row = 0  # calls refused for good; replies without an answer, in a row
+        self.refused = self.cut_in_row = 0  # in a row: calls refused for good; replies without an answer
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -102,7 +102,7 @@ class Limiter:
 
     def replied(self) -> None:
         """A call got its reply."""
-        self._refused_in_row = self.lost_in_row = 0
+        self._refused_in_row = self.lost_in_row = self.refused = 0
         self.ever_replied = True
         self.limit = min(float(self.ceiling), self.limit + max(_GROW * self.limit, _LEAST_GROWTH))
 

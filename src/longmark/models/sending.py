@@ -44,7 +44,7 @@ Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, RelationReply, Like
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
 _REFUSED = frozenset(range(400, 500)) - {408, 425, 429}  # statuses of a request that is wrong as it is
-FIRST_REFUSED = 20  # calls to a model, before any reply, after which all are taken to be wrong
+FIRST_REFUSED = 20  # calls in a row, before any reply or by status 403, after which all are taken to be wrong
 MOST_CUT = 5  # replies in a row that ended while the model was thinking, before it is not called any more
 _FORMS = 10  # of one request, at most
 
@@ -253,11 +253,13 @@ class Sender:
         # the others are about one text, one batch or one feature
         elif failure.http_status in _REFUSED and not isinstance(failure, TooLong | TooManyInputs | Unsupported):
             limiter.refused += 1
-            if limiter.refused >= FIRST_REFUSED and not limiter.ever_replied and limiter.closed is None:
+            forbidden = failure.http_status == 403  # of one text, or of a key that has just lost its permission
+            if limiter.refused >= FIRST_REFUSED and limiter.closed is None and (forbidden or not limiter.ever_replied):
                 limiter.closed = (str(failure), failure.http_status)
-                self.refused = str(failure)
-                if self.stops_when_refused:
-                    self.stop()
+                if not limiter.ever_replied:
+                    self.refused = str(failure)
+                    if self.stops_when_refused:
+                        self.stop()
 
     @staticmethod
     def _count_cut(replies: Sequence[Any], model: Backend, limiter: Limiter) -> None:
