@@ -178,8 +178,8 @@ def test_a_wrong_key_is_asked_with_once(cache: CallCache):
 
 def test_a_key_that_loses_its_permission_is_not_asked_with_for_ever(cache: CallCache):
     """403 in a row closes an endpoint that has replied before; one reply between two of them starts the count anew."""
-    refused = [False, *[True] * (FIRST_REFUSED - 1), False, *[True] * 100]
-    model = FakeChat(lambda _request: RequestRefused("forbidden", 403) if refused[len(model.requests) - 1] else "85")
+    refused = iter([False, *[True] * (FIRST_REFUSED - 1), False, *[True] * 100])
+    model = FakeChat(lambda _request: RequestRefused("forbidden", 403) if next(refused) else "85")
 
     async def call() -> None:
         client = Client(cache)
