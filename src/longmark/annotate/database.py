@@ -1,0 +1,238 @@
+"""The file that holds a study's people and labels: one SQLite database, changed in whole units, committed in groups.
+
+A unit is what one request does: all of its writes, or none. Units that come together share one transaction, and each
+is answered after its commit, which is on the disk (WAL with `synchronous=FULL`): nothing that was acknowledged is lost,
+neither by `kill -9` nor by a power cut. The SQL is portable; what belongs to SQLite alone is in this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import UserError
+
+_PATIENCE = 10.0  # seconds to wait for another process that writes
+
+# Numbered from 1; a number that was released never changes.
+MIGRATIONS = (
+    """
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE people (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, active INTEGER NOT NULL,
+        password TEXT, created_at TEXT NOT NULL
+    );
+    CREATE TABLE invitations (
+        id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, person_id TEXT NOT NULL REFERENCES people (id),
+        created_at TEXT NOT NULL, expires_at TEXT, opened_at TEXT, revoked_at TEXT
+    );
+    CREATE TABLE sessions (
+        hash TEXT PRIMARY KEY, person_id TEXT NOT NULL REFERENCES people (id),
+        invitation_id TEXT REFERENCES invitations (id), created_at TEXT NOT NULL, expires_at TEXT NOT NULL
+    );
+    CREATE TABLE items (id TEXT PRIMARY KEY, place INTEGER NOT NULL, content TEXT NOT NULL, imported_at TEXT NOT NULL);
+    CREATE TABLE assignments (
+        item_id TEXT NOT NULL REFERENCES items (id), person_id TEXT NOT NULL REFERENCES people (id),
+        swapped INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT, given_at TEXT NOT NULL, done_at TEXT,
+        position INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (item_id, person_id)
+    );
+    CREATE INDEX assignments_of_person ON assignments (person_id, position);
+    CREATE TABLE answers (
+        item_id TEXT NOT NULL REFERENCES items (id), person_id TEXT NOT NULL REFERENCES people (id),
+        content TEXT NOT NULL, version INTEGER NOT NULL, saved_at TEXT NOT NULL, complete INTEGER NOT NULL,
+        suggestions_shown INTEGER NOT NULL, page TEXT NOT NULL, page_count INTEGER NOT NULL,
+        PRIMARY KEY (item_id, person_id)
+    );
+    CREATE TABLE adjudications (
+        item_id TEXT PRIMARY KEY REFERENCES items (id), person_id TEXT NOT NULL REFERENCES people (id),
+        content TEXT NOT NULL, justification TEXT NOT NULL, decided_at TEXT NOT NULL
+    );
+    CREATE TABLE visits (
+        id TEXT NOT NULL, item_id TEXT NOT NULL REFERENCES items (id), person_id TEXT NOT NULL REFERENCES people (id),
+        seconds REAL NOT NULL, started_at TEXT NOT NULL, PRIMARY KEY (person_id, id)
+    );
+    CREATE INDEX visits_of_item ON visits (item_id, person_id);
+    CREATE TABLE posts (
+        person_id TEXT NOT NULL REFERENCES people (id), once TEXT NOT NULL, location TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (person_id, once)
+    );
+    CREATE TABLE events (
+        number INTEGER PRIMARY KEY, at TEXT NOT NULL, person_id TEXT, kind TEXT NOT NULL, item_id TEXT,
+        content TEXT NOT NULL
+    );
+    """,
+)
+
+
+def utc_now() -> str:
+    """The time as it is stored: ISO 8601 in UTC, with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class StoreFailed(Exception):
+    """The database did not take what it was given (a full disk, say): nothing of the group is saved."""
+
+
+class Database:
+    """path: of the SQLite file. create: make it; otherwise UserError where there is none."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        if not create and not path.is_file():
+            raise UserError(f"{path}: there is no such study yet; start it with `longmark annotate import STUDY.yaml`")
+        self._group: asyncio.Future[None] | None = None
+        self._inside = False
+        try:
+            self._db = _connect(path)
+            self._migrate()
+        except sqlite3.Error as error:
+            raise UserError(f"{path} cannot be opened as the database of a study ({error})") from None
+        self._foreign = self._version()
+
+    def close(self) -> None:
+        """Commits and closes."""
+        self.commit()
+        with suppress(sqlite3.Error):
+            self._db.close()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._db.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """The number of changed rows. Only inside a unit."""
+        assert self._inside, "a write outside of a unit"
+        return self._db.execute(sql, values).rowcount
+
+    def write_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        assert self._inside, "a write outside of a unit"
+        self._db.executemany(sql, values)
+
+    @contextmanager
+    def unit(self) -> Iterator[None]:
+        """All writes inside take effect, or none. Units may be nested; the outermost counts. No `await` inside."""
+        if self._inside:
+            yield
+            return
+        try:
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("SAVEPOINT unit")
+        except sqlite3.Error as error:
+            raise StoreFailed(str(error)) from error
+        self._inside = True
+        try:
+            yield
+            self._db.execute("RELEASE unit")
+        except BaseException as error:
+            self.forget()
+            with suppress(sqlite3.Error):  # a full disk ends the whole transaction by itself
+                self._db.execute("ROLLBACK TO unit")
+                self._db.execute("RELEASE unit")
+            if isinstance(error, sqlite3.Error):
+                raise StoreFailed(str(error)) from error
+            raise
+        finally:
+            self._inside = False
+
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """A unit, committed at its end: for commands."""
+        with self.unit():
+            yield
+        self.commit()
+
+    def commit(self) -> None:
+        """Ends the open group. StoreFailed where it could not be written; then nothing of it is saved."""
+        if not self._db.in_transaction:
+            return
+        try:
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            self.forget()
+            raise StoreFailed(str(error)) from error
+
+    async def committed(self) -> None:
+        """Returns when all units so far are on the disk. Those that wait in the same turn share one commit."""
+        if not self._db.in_transaction:
+            return
+        if self._group is None:
+            loop = asyncio.get_running_loop()
+            self._group = loop.create_future()
+            loop.call_soon(self._end_group, self._group)
+        await asyncio.shield(self._group)
+
+    def _end_group(self, group: asyncio.Future[None]) -> None:
+        self._group = None
+        try:
+            self.commit()
+        except StoreFailed as error:
+            group.set_exception(error)
+            group.exception()  # noted as read: those who wait may have gone
+        else:
+            group.set_result(None)
+
+    def forget(self) -> None:
+        """What is held in memory is read again: a group was lost, or another process wrote."""
+
+    def refresh(self) -> None:
+        """Notices what another process has written."""
+        if (version := self._version()) != self._foreign:
+            self._foreign = version
+            self.forget()
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    def _migrate(self) -> None:
+        db = self._db
+        db.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)")
+        done = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
+        if done > len(MIGRATIONS):
+            raise UserError(f"{self.path} was written by a newer version of longmark; update longmark")
+        for number, script in enumerate(MIGRATIONS[done:], done + 1):
+            db.execute("BEGIN IMMEDIATE")
+            for statement in filter(str.strip, script.split(";")):
+                db.execute(statement)
+            db.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", (number, utc_now()))
+            db.execute("COMMIT")
+
+    def backup(self, to: Path) -> None:
+        """Writes a consistent copy, also while a server writes. UserError where the file exists."""
+        if to.exists():
+            raise UserError(f"{to} exists already; give another name with --out FILE")
+        part = to.with_name(to.name + ".part")
+        with closing(sqlite3.connect(part)) as copy:
+            self._db.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")
+        part.replace(to)
+
+
+def checked(path: Path) -> None:
+    """UserError unless the file is an undamaged database of a study."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            sound = db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+            db.execute("SELECT MAX(number) FROM migrations").fetchone()
+    except sqlite3.Error as error:
+        raise UserError(f"{path} is not the database of a study ({error})") from None
+    if not sound:
+        raise UserError(f"{path} is damaged; use another backup")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, cached_statements=256)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("PRAGMA foreign_keys=ON")
+    return db
