@@ -353,7 +353,7 @@ def _shaded(hue: str, paper: str, shade: float):
 
 @pytest.mark.parametrize("scheme", ["file", "light", "dark"])
 def test_text_and_lines_stand_out_from_what_is_behind_them(scheme):
-    light, _, rest = asset("page.css").partition("prefers-color-scheme: dark")
+    light, _, rest = asset("tokens.css").partition("prefers-color-scheme: dark")
     found = _colours(light.split("}")[0]) | (_colours(rest.split("}")[0]) if scheme == "dark" else {})
     on_page = dict(re.findall(r'\[fill="(#\w+)"\] \{ fill: var\(--([\w-]+)\)', asset("page.css")))
     shown = {colour: colour if scheme == "file" else found[name] for colour, name in on_page.items()}

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_STYLE = "page.css"
+_TOKENS, _STYLE = "tokens.css", "page.css"
+"""Colours and fonts, which every page of longmark has; and what stands on the pages of this package."""
 _SUFFIXES = (".html", ".htm")
 _SIGN = b'<meta name="generator" content="longmark'
 """Stands in the first _HEAD bytes of every page of ours."""
@@ -47,23 +48,24 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
     """
     from markupsafe import Markup
 
-    style = asset(_STYLE)
+    style = asset(_TOKENS) + asset(_STYLE)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
         f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     fixed = {"policy": policy, "style": Markup(style), "script": Markup(script)}  # ours, no foreign text
-    for piece in _environment().get_template(template).generate(fixed | values):
+    for piece in environment().get_template(template).generate(fixed | values):
         yield piece.encode("utf-8", "replace")
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str = "longmark.report") -> Environment:
+    """What renders the templates of a package, with the filters of all pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import escape
 
     made = Environment(
-        loader=PackageLoader("longmark.report"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_one_line,

@@ -1,0 +1,354 @@
+"""What a labelling page asks and shows: the fields of a study as controls, the columns of an item as parts.
+
+The names of form fields are those that `values.parse` reads. Sides are the shown ones: where `swapped`, the answer
+shown as A is b of the item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from longmark.annotate.study import TIE, AskedField, Study
+
+Form = Mapping[str, Sequence[str]]
+
+RESERVED_KEYS = frozenset("jk?")
+"""Keys of the page itself: the next field, the field before, and help."""
+_DIGITS = "1234567890"
+_MOST_BUTTONS = 11
+"""Most points of a scale that are shown as buttons; above them a number is typed."""
+_WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
+NOT_POSSIBLE = '{"possible":false}'
+_BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile", "graph"})
+"""Parts that are read beside the answer, and one tap away on a phone."""
+_TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B"}
+_PLACES = ("title", "source", "document", "page", "section", "url", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Choosable:
+    """One thing to choose. key: on the keyboard; everywhere: it is the study's own and acts whatever has the focus."""
+
+    value: str
+    label: str
+    id: str
+    guidance: str = ""
+    key: str = ""
+    everywhere: bool = False
+    checked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A key point: its text, and a control for each answer. posted: the name of its text where it is typed."""
+
+    text: str
+    cells: tuple[Control, ...]
+    posted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A field on the page. kind: the field's type; posted: its name in the form; over: the text it marks; when: the
+    form field that it depends on, and the values with which it is asked."""
+
+    kind: str
+    id: str
+    posted: str
+    legend: str
+    help: str = ""
+    group: str = ""
+    required: bool = False
+    error: str = ""
+    value: str = ""
+    plain: str = ""
+    options: tuple[Choosable, ...] = ()
+    rows: tuple[Row, ...] = ()
+    over: str = ""
+    text: str = ""
+    words: tuple[tuple[str, Choosable | None], ...] = ()
+    least: int = 0
+    most: int = 0
+    multiline: bool = True
+    when: str = ""
+    when_is: tuple[str, ...] = ()
+    when_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A column of the item on the page. kind: text, list, passages, facts or answers (parts of its own)."""
+
+    name: str
+    title: str
+    kind: str
+    value: Any
+    beside: bool = False
+    parts: tuple[Part, ...] = field(default=())
+
+
+def controls(study: Study, columns: Mapping[str, Any], form: Form, errors: Mapping[str, str], swapped: bool) -> list[Control]:
+    """The fields that are asked of an item whose `shown` columns these are, filled with a form."""
+    digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
+    made = _Maker(columns, form, errors, swapped, digits, study.pairs)
+    asked = {one.name: one for one in study.asked}
+    out = []
+    for place, one in enumerate(study.asked):
+        if one.when is not None and one.when.item is not None and not study.applies(one, {}, columns):
+            continue
+        before = asked.get(one.when.field) if one.when is not None and one.when.field else None
+        out.append(made.control(one, f"q{place}", before))
+    return out
+
+
+def parts(study: Study, columns: Mapping[str, Any], swapped: bool) -> list[Part]:
+    """What is shown of an item, in the study's order; a column that the item does not have is left out."""
+    out = []
+    for name in study.show:
+        if name == "answers" and study.pairs:
+            sides = [_part(side, shown_text(columns, side, swapped), beside=False) for side in ("a", "b")]
+            out.append(Part(name, _TITLES[name], "answers", None, parts=tuple(sides)))
+        elif columns.get(name) not in (None, "", [], {}):
+            out.append(_part(name, columns[name], beside=name in _BESIDE))
+    return out
+
+
+def shown_text(columns: Mapping[str, Any], name: str, swapped: bool) -> str:
+    """A text of an item; `a` and `b` are the sides as shown."""
+    if swapped and name in ("a", "b"):
+        name = "b" if name == "a" else "a"
+    value = columns.get(name, "")
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _part(name: str, value: Any, *, beside: bool) -> Part:
+    title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    if isinstance(value, Mapping):
+        return Part(name, title, "facts", [(str(key), _in_words(one)) for key, one in value.items()], beside)
+    if isinstance(value, list | tuple):
+        if all(isinstance(one, str | int | float) for one in value):
+            kind = "passages" if name in ("passages", "contexts") else "list"
+            return Part(name, title, kind, [("", str(one)) for one in value], beside)
+        return Part(name, title, "passages", [_passage(one) for one in value], beside)
+    return Part(name, title, "text", _in_words(value), beside)
+
+
+def _passage(one: Any) -> tuple[str, str]:
+    """(where it is from, its text)"""
+    if not isinstance(one, Mapping):
+        return "", _in_words(one)
+    text = next((str(one[key]) for key in ("text", "content", "statement") if one.get(key)), "")
+    if not text:
+        return "", "\n".join(f"{key}: {_in_words(value)}" for key, value in one.items())
+    where = [f"page {one[key]}" if key == "page" else str(one[key]) for key in _PLACES if one.get(key) not in (None, "")]
+    return ", ".join(where), text
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, list | tuple):
+        return "\n".join(_in_words(one) for one in value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_in_words(one)}" for key, one in value.items())
+    return str(value)
+
+
+def _own_keys(study: Study) -> set[str]:
+    options = [
+        one
+        for asked in study.asked
+        for name in ("options", "tags", "values", "reasons")
+        for one in getattr(asked, name, ())
+    ]
+    return {one.key for one in options if one.key} | {key for asked in study.asked for key in getattr(asked, "keys", ())}
+
+
+@dataclass(frozen=True)
+class _Maker:
+    columns: Mapping[str, Any]
+    form: Form
+    errors: Mapping[str, str]
+    swapped: bool
+    digits: str
+    pairs: bool
+
+    def control(self, asked: AskedField, id: str, before: AskedField | None) -> Control:
+        posted = f"f.{asked.name}"
+        depends: dict[str, Any] = {}
+        if before is not None and asked.when is not None:
+            name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
+            words = " or ".join(_label(before, one) for one in asked.when.is_)
+            depends = {"when": name, "when_is": asked.when.is_, "when_words": f"{before.shown}: {words}"}
+        specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
+        return Control(
+            kind=asked.type,
+            id=id,
+            posted=posted,
+            legend=asked.shown,
+            help=asked.help,
+            group=asked.group or "",
+            required=asked.required,
+            error=self.errors.get(asked.name) or self.errors.get(posted) or "",
+            **depends,
+            **specific,
+        )
+
+    def _given(self, posted: str) -> Sequence[str]:
+        return self.form.get(posted, ())
+
+    def _first(self, posted: str) -> str:
+        return next(iter(self._given(posted)), "")
+
+    def _choosables(self, options: Sequence[tuple[str, str, str, str | None]], id: str, posted: str) -> tuple[Choosable, ...]:
+        """From (value, label, guidance, key of the study's own)."""
+        given = self._given(posted)
+        free = iter(self.digits if sum(1 for one in options if not one[3]) <= len(self.digits) else "")
+        return tuple(
+            Choosable(value, label, f"{id}-{place}", guidance, key or next(free, ""), bool(key), value in given)
+            for place, (value, label, guidance, key) in enumerate(options)
+        )
+
+    def _of(self, options: Sequence[Any], id: str, posted: str) -> tuple[Choosable, ...]:
+        return self._choosables([(one.value, one.shown, one.guidance, one.key) for one in options], id, posted)
+
+    def _choice(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        return {"options": self._of(asked.options, id, posted)}
+
+    def _scale(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        points = range(asked.min, asked.max + 1)
+        made = []
+        if len(points) <= _MOST_BUTTONS:
+            for point in points:
+                digit = str(point % 10) if 0 <= point <= 9 or (point == 10 and asked.min > 0) else ""
+                key = digit if digit in self.digits else ""
+                anchor = asked.anchors.get(point, "")
+                checked = str(point) in self._given(posted)
+                made.append(Choosable(str(point), str(point), f"{id}-{point}", anchor, key, False, checked))
+        anchors = "; ".join(f"{point}: {words}" for point, words in asked.anchors.items())
+        return {
+            "options": tuple(made),
+            "least": asked.min,
+            "most": asked.max,
+            "value": self._first(posted),
+            "plain": anchors,
+        }
+
+    def _text(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        return {"value": self._first(posted), "multiline": asked.multiline, "most": asked.max}
+
+    def _compare(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        keys: Sequence[str | None] = [*asked.keys, None, None, None]
+        options = [("a", "A is better", "", keys[0]), ("b", "B is better", "", keys[1])]
+        if asked.tie:
+            options.append((TIE, "Tie", "", keys[2]))
+        return {"options": self._choosables(options, id, posted)}
+
+    def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        options = [(one.value, one.shown, one.guidance, one.key) for one in asked.options]
+        return {"options": self._choosables([*options, (asked.none, asked.none, "", None)], id, posted), "plain": asked.none}
+
+    def _edit(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        verdicts = [(one, one.capitalize(), "", None) for one in ("accept", "edit", "reject")]
+        text = shown_text(self.columns, asked.over, self.swapped)
+        reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
+        why = Control("errors" if reasons else "text", f"{id}-why", f"{posted}.reason", "Reason", options=reasons)
+        if not reasons:
+            why = Control("text", f"{id}-why", f"{posted}.reason", "Reason", value=self._first(f"{posted}.reason"))
+        return {
+            "options": self._choosables(verdicts, id, f"{posted}.verdict"),
+            "value": self._first(f"{posted}.text") or text,
+            "rows": (Row("", (why,)),),
+        }
+
+    def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        return {
+            "options": self._of(asked.tags, id, ""),
+            "over": asked.over,
+            "value": self._first(posted),
+            "plain": self._first(f"{posted}.text"),
+        }
+
+    def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        text = shown_text(self.columns, asked.over, self.swapped)
+        given = _loaded(self._first(posted))
+        pieces: list[tuple[str, Choosable | None]] = []
+        end = 0
+        for match in _WORD.finditer(text):
+            where = {"start": match.start(), "end": match.end(), "term": match.group()}
+            checked = isinstance(given, dict) and given.get("start") == match.start()
+            word = Choosable(orjson.dumps(where).decode(), match.group(), f"{id}-{match.start()}", checked=checked)
+            pieces += [(text[end : match.start()], None), (match.group(), word)]
+            end = match.end()
+        none = isinstance(given, dict) and given.get("possible") is False
+        key = self.digits[-1:]
+        refusal = Choosable(NOT_POSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
+        return {"words": tuple(pieces) + ((text[end:], None),), "options": (refusal,)}
+
+    def _matrix(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        columns = asked.columns
+        if columns == "answers":
+            columns = ("a", "b") if self.pairs else ("answer",)
+        if asked.typed:
+            texts = self._typed(posted)
+        else:
+            given = self.columns.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
+            texts = [_in_words(one) for one in given]
+        rows = []
+        for place, text in enumerate(texts):
+            cells = tuple(
+                Control(
+                    "choice",
+                    f"{id}-{place}-{i}",
+                    f"{posted}.{place}.{column}",
+                    _TITLES.get(column) or column.replace("_", " ").capitalize(),
+                    required=asked.required,
+                    error=self.errors.get(f"{posted}.{place}.{column}", ""),
+                    options=self._of(asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"),
+                )
+                for i, column in enumerate(columns)
+            )
+            rows.append(Row(text, cells, f"{posted}.{place}.text" if asked.typed else ""))
+        return {"rows": tuple(rows)}
+
+    def _typed(self, posted: str) -> list[str]:
+        """The texts of typed rows, and an empty one for the next; three at first."""
+        pattern = re.compile(re.escape(posted) + r"\.(\d+)\.text")
+        places = {int(match[1]): self._first(name) for name in self.form if (match := pattern.fullmatch(name))}
+        last = max((place for place, text in places.items() if text.strip()), default=-1)
+        return [places.get(place, "") for place in range(max(last + 2, 3))]
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _label(asked: AskedField, value: str) -> str:
+    """How a value of a field is shown."""
+    options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
+    return next((one.shown for one in options if one.value == value), value)
+
+
+def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(label, value) of stored labels, for those who compare them; a field without a label is left out."""
+    for asked in study.asked:
+        if asked.name in values and values[asked.name] not in (None, "", [], {}):
+            yield asked.shown, _value_in_words(asked, values[asked.name])
+
+
+def _value_in_words(asked: AskedField, value: Any) -> str:
+    if asked.type == "spans" and isinstance(value, list):
+        return "\n".join(f"{_label(asked, str(one.get('tag')))}: “{one.get('quote')}”" for one in value)
+    if isinstance(value, list):
+        return ", ".join(_label(asked, str(one)) if isinstance(one, str) else _in_words(one) for one in value)
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_in_words(one)}" for key, one in value.items() if one not in (None, "", [], {}))
+    return _label(asked, str(value))
