@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from longmark.annotate.items import Item
 from longmark.annotate.study import TIE, AskedField, Study
 
 Form = Mapping[str, Sequence[str]]
@@ -23,11 +24,11 @@ _DIGITS = "1234567890"
 _MOST_BUTTONS = 11
 """Most points of a scale that are shown as buttons; above them a number is typed."""
 _WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
-NOT_POSSIBLE = '{"possible":false}'
+IMPOSSIBLE = '{"impossible":true}'
 _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile", "graph"})
 """Parts that are read beside the answer, and one tap away on a phone."""
 _TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B"}
-_PLACES = ("title", "source", "document", "page", "section", "url", "id")
+_PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,37 +93,37 @@ class Part:
     parts: tuple[Part, ...] = field(default=())
 
 
-def controls(study: Study, columns: Mapping[str, Any], form: Form, errors: Mapping[str, str], swapped: bool) -> list[Control]:
-    """The fields that are asked of an item whose `shown` columns these are, filled with a form."""
+def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], swapped: bool) -> list[Control]:
+    """The fields that are asked of an item, filled with a form."""
     digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
-    made = _Maker(columns, form, errors, swapped, digits, study.pairs)
+    made = _Maker(item, form, errors, swapped, digits)
     asked = {one.name: one for one in study.asked}
     out = []
     for place, one in enumerate(study.asked):
-        if one.when is not None and one.when.item is not None and not study.applies(one, {}, columns):
+        if one.when is not None and one.when.item is not None and not study.applies(one, {}, item.columns):
             continue
         before = asked.get(one.when.field) if one.when is not None and one.when.field else None
         out.append(made.control(one, f"q{place}", before))
     return out
 
 
-def parts(study: Study, columns: Mapping[str, Any], swapped: bool) -> list[Part]:
+def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
     """What is shown of an item, in the study's order; a column that the item does not have is left out."""
     out = []
     for name in study.show:
-        if name == "answers" and study.pairs:
-            sides = [_part(side, shown_text(columns, side, swapped), beside=False) for side in ("a", "b")]
-            out.append(Part(name, _TITLES[name], "answers", None, parts=tuple(sides)))
-        elif columns.get(name) not in (None, "", [], {}):
-            out.append(_part(name, columns[name], beside=name in _BESIDE))
+        if name == "answers":
+            sides = [_part(side, shown_text(item, side, swapped), beside=False) for side in item.sides]
+            out.append(Part(name, _TITLES[name], "answers", None, parts=tuple(sides)) if len(sides) > 1 else sides[0])
+        elif item.shown.get(name) not in (None, "", [], {}):
+            out.append(_part(name, item.shown[name], beside=name in _BESIDE))
     return out
 
 
-def shown_text(columns: Mapping[str, Any], name: str, swapped: bool) -> str:
+def shown_text(item: Item, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
     if swapped and name in ("a", "b"):
         name = "b" if name == "a" else "a"
-    value = columns.get(name, "")
+    value = item.shown.get(name, "")
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
@@ -134,7 +135,8 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
         if all(isinstance(one, str | int | float) for one in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
             return Part(name, title, kind, [("", str(one)) for one in value], beside)
-        return Part(name, title, "passages", [_passage(one) for one in value], beside)
+        kind = "list" if name == "options" else "passages"
+        return Part(name, title, kind, [_passage(one) for one in value], beside)
     return Part(name, title, "text", _in_words(value), beside)
 
 
@@ -145,7 +147,9 @@ def _passage(one: Any) -> tuple[str, str]:
     text = next((str(one[key]) for key in ("text", "content", "statement") if one.get(key)), "")
     if not text:
         return "", "\n".join(f"{key}: {_in_words(value)}" for key, value in one.items())
-    where = [f"page {one[key]}" if key == "page" else str(one[key]) for key in _PLACES if one.get(key) not in (None, "")]
+    where = [
+        f"page {one[key]}" if key == "page" else str(one[key]) for key in _PLACES if one.get(key) not in (None, "")
+    ]
     return ", ".join(where), text
 
 
@@ -166,17 +170,18 @@ def _own_keys(study: Study) -> set[str]:
         for name in ("options", "tags", "values", "reasons")
         for one in getattr(asked, name, ())
     ]
-    return {one.key for one in options if one.key} | {key for asked in study.asked for key in getattr(asked, "keys", ())}
+    return {one.key for one in options if one.key} | {
+        key for asked in study.asked for key in getattr(asked, "keys", ())
+    }
 
 
 @dataclass(frozen=True)
 class _Maker:
-    columns: Mapping[str, Any]
+    item: Item
     form: Form
     errors: Mapping[str, str]
     swapped: bool
     digits: str
-    pairs: bool
 
     def control(self, asked: AskedField, id: str, before: AskedField | None) -> Control:
         posted = f"f.{asked.name}"
@@ -205,7 +210,9 @@ class _Maker:
     def _first(self, posted: str) -> str:
         return next(iter(self._given(posted)), "")
 
-    def _choosables(self, options: Sequence[tuple[str, str, str, str | None]], id: str, posted: str) -> tuple[Choosable, ...]:
+    def _choosables(
+        self, options: Sequence[tuple[str, str, str, str | None]], id: str, posted: str
+    ) -> tuple[Choosable, ...]:
         """From (value, label, guidance, key of the study's own)."""
         given = self._given(posted)
         free = iter(self.digits if sum(1 for one in options if not one[3]) <= len(self.digits) else "")
@@ -251,11 +258,14 @@ class _Maker:
 
     def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         options = [(one.value, one.shown, one.guidance, one.key) for one in asked.options]
-        return {"options": self._choosables([*options, (asked.none, asked.none, "", None)], id, posted), "plain": asked.none}
+        return {
+            "options": self._choosables([*options, (asked.none, asked.none, "", None)], id, posted),
+            "plain": asked.none,
+        }
 
     def _edit(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         verdicts = [(one, one.capitalize(), "", None) for one in ("accept", "edit", "reject")]
-        text = shown_text(self.columns, asked.over, self.swapped)
+        text = shown_text(self.item, asked.over, self.swapped)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
         why = Control("errors" if reasons else "text", f"{id}-why", f"{posted}.reason", "Reason", options=reasons)
         if not reasons:
@@ -275,29 +285,29 @@ class _Maker:
         }
 
     def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        text = shown_text(self.columns, asked.over, self.swapped)
+        text = shown_text(self.item, asked.over, self.swapped)
         given = _loaded(self._first(posted))
         pieces: list[tuple[str, Choosable | None]] = []
         end = 0
         for match in _WORD.finditer(text):
-            where = {"start": match.start(), "end": match.end(), "term": match.group()}
+            where = {"start": match.start(), "end": match.end(), "quote": match.group()}
             checked = isinstance(given, dict) and given.get("start") == match.start()
             word = Choosable(orjson.dumps(where).decode(), match.group(), f"{id}-{match.start()}", checked=checked)
             pieces += [(text[end : match.start()], None), (match.group(), word)]
             end = match.end()
-        none = isinstance(given, dict) and given.get("possible") is False
+        none = isinstance(given, dict) and bool(given.get("impossible"))
         key = self.digits[-1:]
-        refusal = Choosable(NOT_POSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
-        return {"words": tuple(pieces) + ((text[end:], None),), "options": (refusal,)}
+        refusal = Choosable(IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
+        return {"words": (*pieces, (text[end:], None)), "options": (refusal,)}
 
     def _matrix(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         columns = asked.columns
         if columns == "answers":
-            columns = ("a", "b") if self.pairs else ("answer",)
+            columns = self.item.sides
         if asked.typed:
             texts = self._typed(posted)
         else:
-            given = self.columns.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
+            given = self.item.shown.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
             texts = [_in_words(one) for one in given]
         rows = []
         for place, text in enumerate(texts):
@@ -313,12 +323,12 @@ class _Maker:
                 )
                 for i, column in enumerate(columns)
             )
-            rows.append(Row(text, cells, f"{posted}.{place}.text" if asked.typed else ""))
+            rows.append(Row(text, cells, f"{posted}.{place}.point" if asked.typed else ""))
         return {"rows": tuple(rows)}
 
     def _typed(self, posted: str) -> list[str]:
         """The texts of typed rows, and an empty one for the next; three at first."""
-        pattern = re.compile(re.escape(posted) + r"\.(\d+)\.text")
+        pattern = re.compile(re.escape(posted) + r"\.(\d+)\.point")
         places = {int(match[1]): self._first(name) for name in self.form if (match := pattern.fullmatch(name))}
         last = max((place for place, text in places.items() if text.strip()), default=-1)
         return [places.get(place, "") for place in range(max(last + 2, 3))]
@@ -338,10 +348,27 @@ def _label(asked: AskedField, value: str) -> str:
 
 
 def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(label, value) of stored labels, for those who compare them; a field without a label is left out."""
+    """(field name, value) of stored labels, for those who compare them; a field without a label is left out."""
     for asked in study.asked:
         if asked.name in values and values[asked.name] not in (None, "", [], {}):
-            yield asked.shown, _value_in_words(asked, values[asked.name])
+            yield asked.name, _value_in_words(asked, values[asked.name])
+
+
+def said(control: Control) -> str:
+    """What a control holds, in words; empty for nothing."""
+    if control.kind == "spans":
+        spans = _loaded(control.value)
+        quotes = [f"“{one.get('quote')}”" for one in spans if isinstance(one, dict)] if isinstance(spans, list) else []
+        return "; ".join(quotes) or control.plain
+    if control.kind == "matrix":
+        cells = [f"{row.text}: {cell.legend} {said(cell)}" for row in control.rows for cell in row.cells if said(cell)]
+        return "; ".join(cells or [row.text for row in control.rows if row.posted and row.text])
+    chosen = [one.label for one in control.options if one.checked]
+    chosen += [one.label for _, one in control.words if one is not None and one.checked]
+    if control.kind == "edit":
+        why = said(control.rows[0].cells[0])
+        return "; ".join([*chosen, *([control.value] if chosen == ["Edit"] else []), *([why] if why else [])])
+    return ", ".join(chosen) or control.value
 
 
 def _value_in_words(asked: AskedField, value: Any) -> str:

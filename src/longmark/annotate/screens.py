@@ -1,0 +1,386 @@
+"""The pages of the application: a dataclass in, HTML out. A page asks nothing of the store and knows no request.
+
+Forms work without scripts. The four modules in static/ add spans, keys, autosave and the timer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import quote
+
+from longmark.annotate import controls
+from longmark.annotate.controls import Form
+from longmark.annotate.items import Item
+from longmark.annotate.study import Study
+from longmark.report.page import asset, environment
+from longmark.report.tables import Table, texts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+Role = Literal["owner", "adjudicator", "annotator"]
+LinkState = Literal["none", "ready", "password", "wrong", "invalid", "limited"]
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
+
+
+class SignedIn(Protocol):
+    """Who is signed in: a `store.Person`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def role(self) -> Role: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What every page has. person: who is signed in; csrf: the form token; lang: of the study's texts; notice: a
+    line at the top, such as `Saved. This is the next item.`"""
+
+    study_title: str
+    person: SignedIn | None = None
+    csrf: str = ""
+    lang: str = ""
+    paused: bool = False
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The version that is stored, where the page shows another: its form and when it was saved (ISO, UTC)."""
+
+    values: Form
+    saved_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The labelling page.
+
+    values    the form: `values.form_of` of the stored answer, or what was posted
+    errors    by field name, or by form name where a field has several
+    position  the number of the item in the person's order; done, total: how far the person is
+    version   of the stored answer, 0 for none; once: the key of this page view
+    suggestions  fields that a model filled in
+    preview   the owner looks at the page: nothing can be posted
+    """
+
+    frame: Frame
+    study: Study
+    item: Item
+    values: Form = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    swapped: bool = False
+    position: int = 1
+    total: int = 1
+    done: int = 0
+    can_undo: bool = False
+    version: int = 0
+    once: str = ""
+    suggestions: Sequence[str] = ()
+    preview: bool = False
+    stale: Stale | None = None
+    saved_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """link_state: none (no link), ready (a button signs in), password, wrong (password), invalid (unknown or revoked)
+    or limited (too many attempts). action: where the button posts to; name: who the link is for."""
+
+    frame: Frame
+    link_state: LinkState
+    action: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """An item in a person's own list. state: open, draft, done or skipped."""
+
+    item_id: str
+    title: str
+    state: str
+    at: str = ""
+    reason: str = ""
+    editable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """A person's own items. more: there is a next item; message: why there is none."""
+
+    frame: Frame
+    rows: Sequence[Mine] = ()
+    done: int = 0
+    total: int = 0
+    more: bool = True
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidelines:
+    frame: Frame
+    html: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Progress and agreement. figures: (label, value); warnings: such as texts that betray a system; exports: (file,
+    what it holds)."""
+
+    frame: Frame
+    figures: Sequence[tuple[str, str]] = ()
+    progress: Sequence[Table] = ()
+    agreement: Sequence[Table] = ()
+    warnings: Sequence[str] = ()
+    exports: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """active: may sign in; links: invitations that work; outlier: what is odd about the times."""
+
+    id: str
+    name: str
+    role: Role
+    active: bool = True
+    links: int = 0
+    done: int = 0
+    skipped: int = 0
+    median_seconds: float | None = None
+    last_at: str = ""
+    outlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """link: an invitation that was just made, shown this once; link_for: whose."""
+
+    frame: Frame
+    rows: Sequence[PersonRow] = ()
+    link: str | None = None
+    link_for: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    item_id: str
+    title: str
+    done: int = 0
+    wanted: int = 1
+    skipped: int = 0
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A page of the items; page and pages from 1."""
+
+    frame: Frame
+    rows: Sequence[ItemRow] = ()
+    page: int = 1
+    pages: int = 1
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """One rater's labels, in terms of the item. name: as it is shown, such as `Rater 1` to an adjudicator."""
+
+    name: str
+    values: Mapping[str, Any]
+    at: str = ""
+    seconds: float | None = None
+    state: str = ""
+    person_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """An item with all its labels, for the owner."""
+
+    frame: Frame
+    study: Study
+    item: Item
+    labels: Sequence[Labels] = ()
+    decision: Labels | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    item_id: str
+    title: str
+    fields: Sequence[str] = ()
+    decided: bool = False
+    mine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreements:
+    frame: Frame
+    rows: Sequence[Disagreement] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudicate:
+    """Labels side by side, and the decision. values: the form, as in Work; differing: the names of the fields that
+    differ; justification: ask for one (posted as `justification`)."""
+
+    frame: Frame
+    study: Study
+    item: Item
+    labels: Sequence[Labels]
+    values: Form = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    differing: Sequence[str] = ()
+    once: str = ""
+    version: int = 0
+    justification: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """kept: what was posted and not saved, as (field, text), so that nobody has to type it again."""
+
+    frame: Frame
+    status: int
+    title: str
+    text: str
+    remedy: str = ""
+    kept: Sequence[tuple[str, str]] = ()
+    back: str = "/"
+
+
+Screen = (
+    Work | SignIn | Dashboard | Guidelines | Owner | People | Items | ItemPage | Disagreements | Adjudicate | Problem
+)
+
+
+def render(screen: Screen) -> str:
+    """The page, whole."""
+    return (
+        _environment()
+        .get_template(f"{type(screen).__name__.lower()}.html.j2")
+        .render(it=screen, frame=screen.frame, **_more(screen))
+    )
+
+
+def _more(screen: Screen) -> dict[str, Any]:
+    if isinstance(screen, Work | Adjudicate):
+        swapped = screen.swapped if isinstance(screen, Work) else False
+        study, item = screen.study, screen.item
+        more: dict[str, Any] = {
+            "parts": controls.parts(study, item, swapped),
+            "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
+        }
+        if isinstance(screen, Adjudicate):
+            return more | {"compared": _compared(study, screen.labels), "differing": frozenset(screen.differing)}
+        if screen.stale is not None:
+            stored = controls.controls(study, item, screen.stale.values, {}, swapped)
+            both = [(a, controls.said(a), controls.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
+            more["stored"] = [(a.posted, a.legend, [here, there]) for a, here, there in both if here != there]
+        return more
+    if isinstance(screen, ItemPage):
+        labels = [*screen.labels, *([screen.decision] if screen.decision else [])]
+        return {
+            "parts": controls.parts(screen.study, screen.item, False),
+            "compared": _compared(screen.study, labels),
+            "labels": labels,
+            "differing": frozenset(),
+        }
+    return {}
+
+
+def _compared(study: Study, labels: Sequence[Labels]) -> list[tuple[str, str, list[str]]]:
+    """(field name, its label, what each rater gave)"""
+    given = [dict(controls.in_words(study, one.values)) for one in labels]
+    return [
+        (asked.name, asked.shown, [one.get(asked.name, "") for one in given])
+        for asked in study.asked
+        if any(asked.name in one for one in given)
+    ]
+
+
+def markdown(text: str) -> Markup:
+    """Guidelines and help as HTML: no HTML of their own, no images."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return Markup(made.render(text))  # the text's own HTML is escaped, links have a scheme that runs nothing
+
+
+@cache
+def static() -> Mapping[str, tuple[str, bytes]]:
+    """name with a hash of the content -> (content type, content), to be served under /static/."""
+    return {_hashed(name, content): (_TYPES[_suffix(name)], content) for name, content in _sources().items()}
+
+
+@cache
+def _sources() -> dict[str, bytes]:
+    folder = resources.files("longmark.annotate").joinpath("static")
+    found = {name: folder.joinpath(name).read_text("utf-8") for name in ("app.css", *_MODULES)}
+    found["app.css"] = asset("tokens.css") + found["app.css"]
+    return {name: text.encode() for name, text in found.items()}
+
+
+def _suffix(name: str) -> str:
+    return name[name.rindex(".") :]
+
+
+def _hashed(name: str, content: bytes) -> str:
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    return f"{name.removesuffix(_suffix(name))}.{digest}{_suffix(name)}"
+
+
+@cache
+def _environment() -> Environment:
+    made = environment("longmark.annotate")
+    made.filters.update(exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id)
+    made.globals.update(texts=texts, links=_links)
+    made.globals["static"] = {name: "/static/" + _hashed(name, content) for name, content in _sources().items()}
+    return made
+
+
+def _exact(text: str) -> Markup:
+    """A text whose characters a browser counts as we do: a carriage return stays one."""
+    from markupsafe import Markup, escape
+
+    return Markup(str(escape(text)).replace("\r", "&#13;"))
+
+
+def _minutes(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+def _day(at: str) -> str:
+    """2026-11-23T04:05:06.7Z as 2026-11-23 04:05 UTC."""
+    return f"{at[:10]} {at[11:16]} UTC" if len(at) >= 16 else at
+
+
+def _id(name: str) -> str:
+    """A column's name as an id of the page."""
+    return "part-" + "".join(c if c.isascii() and c.isalnum() else f"-{ord(c):x}-" for c in name)
+
+
+def _links(frame: Frame) -> list[tuple[str, str]]:
+    """(path, words) of the pages that a person may open."""
+    if frame.person is None:
+        return []
+    links = [("/work", "Label"), ("/mine", "My items"), ("/guidelines", "Guidelines")]
+    if frame.person.role in ("owner", "adjudicator"):
+        links.append(("/owner/disagreements", "Disagreements"))
+    if frame.person.role == "owner":
+        links += [("/owner", "Progress"), ("/owner/items", "Items"), ("/owner/people", "People")]
+    return links
