@@ -120,6 +120,18 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),
     "ccrs.information_recall": ([""], {}, ("answer", "contexts", "references")),
     "ccrs.question_relevance": ([""], {}, ("question", "answer")),
+    "classic.bleu": (
+        [""],
+        {"form": "sentence", "tokenizer": "13a", "lowercase": False, "smoothing": "exp", "smoothing_value": None},
+        ("answer", "references"),
+    ),
+    "classic.chrf": (
+        [""],
+        {"char_order": 6, "word_order": 0, "beta": 2, "lowercase": False, "whitespace": False},
+        ("answer", "references"),
+    ),
+    "classic.length": (["words", "characters"], {"tokenizer": "space"}, ("answer",)),
+    **{f"classic.rouge_{n}": ([""], {"tokenizer": "rouge", "measure": "f1"}, ("answer", "references")) for n in "12l"},
     "comprehensiveness.end_to_end": (
         [""],
         {"summarize": False, "empty": "undefined", "unparsable": "unparsable"},

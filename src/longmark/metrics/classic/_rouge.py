@@ -1,0 +1,80 @@
+"""The arithmetic of ROUGE (Lin 2004), as the package rouge-score has it, on tokens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from longmark.errors import library
+from longmark.metric import Metric, Score
+from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
+from longmark.records import Example
+
+Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
+
+
+@dataclass(frozen=True)
+class Params:
+    tokenizer: Tokenizer = "rouge"
+    measure: Literal["f1", "precision", "recall"] = "f1"
+
+
+@dataclass(frozen=True, slots=True)
+class Rouge:
+    """precision: the shared part of the answer; recall: of the reference."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+def ngrams_in_common(n: int, answer: Sequence[str], reference: Sequence[str]) -> tuple[int, int, int]:
+    """n-grams that both have (as often as the one that has fewer), that the answer has, that the reference has."""
+    ours, theirs = (Counter(zip(*(one[i:] for i in range(n)), strict=False)) for one in (answer, reference))
+    return sum((ours & theirs).values()), max(0, len(answer) - n + 1), max(0, len(reference) - n + 1)
+
+
+def longest_in_common(answer: Sequence[str], reference: Sequence[str]) -> tuple[int, int, int]:
+    """The length of the longest common subsequence of tokens, of the answer, of the reference."""
+    lcs = library("rapidfuzz.distance", "classic.rouge_l", EXTRA).LCSseq
+    number: dict[str, int] = {}
+    first, second = ([number.setdefault(token, len(number)) for token in one] for one in (answer, reference))
+    return lcs.similarity(first, second), len(answer), len(reference)
+
+
+def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> Rouge:
+    """Both shares; 0 for a text with nothing to share."""
+    shared, ours, theirs = overlap(answer, reference)
+    return Rouge(shared / max(1, ours), shared / max(1, theirs))
+
+
+def best(overlap: Overlap, answer: str, references: Sequence[str], params: Params) -> Score:
+    """The score of an answer against the reference that it shares most with, by F1."""
+    ours, theirs = divided(answer, references, params.tokenizer)
+    found = {place: rouge(overlap, ours, some) for place, some in theirs.items()}
+    place = max(found, key=lambda one: found[one].f1)
+    one = found[place]
+    shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+    counts = {"answer_tokens": len(ours), "reference_tokens": len(theirs[place])}
+    return Score(shown[params.measure], {**shown, **counts, **({"reference": place} if len(references) > 1 else {})})
+
+
+def metric(overlap: Overlap) -> Metric:
+    """The declaration of a ROUGE."""
+    return Metric(_scored_by(overlap), needs=("answer", "references"), bounds=(0, 1), params=Params)
+
+
+def _scored_by(overlap: Overlap) -> Callable[[Example, object, Params], Awaitable[Score]]:
+    async def score(example: Example, _models: object, params: Params) -> Score:
+        answer = example.answer or ""
+        size = len(answer) + sum(map(len, example.references))
+        return await aside(size, partial(best, overlap, answer, example.references, params))
+
+    return score

@@ -1,0 +1,118 @@
+"""BLEU of one answer: n-grams of up to four tokens that it shares with the references (Papineni et al. 2002).
+
+    BLEU = BP exp( mean over n of log p_n )    BP = 1, or exp(1 - r/c) if the answer (c tokens) is shorter than r
+
+p_n is the share of the answer's n-grams that a reference has, each counted at most as often as there; r is the length
+of the reference nearest in length. In [0, 1] (sacrebleu's value divided by 100), higher is better. An answer without a
+shared token has 0. The evidence has the four precisions, BP and the lengths. Cost: no calls; needs the extra `classic`
+(sacrebleu).
+Unscored (`undefined`): the reference has no token, or the tokenizer cannot divide most of a text (Chinese under `13a`).
+Parameters: form: `sentence` is sacrebleu's sentence BLEU (orders without n-grams are left out); `climaqa` is the BLEU
+of ClimaQA's tables, of characters as they stand, white space included, with a numerator of 0.1 where no n-gram is
+shared (the other parameters do not apply). tokenizer (`zh`, `ja-mecab`, `char`, …); lowercase; smoothing and
+smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from longmark.errors import NoScore, library
+from longmark.metric import Metric, Score
+from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
+from longmark.records import Example
+
+ORDER = 4
+_FLOOR = 0.1  # ClimaQA: NLTK's smoothing method 1 (Chen and Cherry 2014) with its default
+
+
+@dataclass(frozen=True)
+class Params:
+    form: Literal["sentence", "climaqa"] = "sentence"
+    tokenizer: Tokenizer = "13a"
+    lowercase: bool = False
+    smoothing: Literal["exp", "floor", "add-k", "none"] = "exp"
+    smoothing_value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.smoothing_value is not None and not 0 < self.smoothing_value < math.inf:
+            raise ValueError(f"smoothing_value is a number above 0, not {self.smoothing_value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What BLEU is computed from: shared n-grams and n-grams of the answer for each order, and the two lengths."""
+
+    shared: tuple[int, ...]
+    total: tuple[int, ...]
+    answer: int
+    reference: int
+
+
+def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts:
+    """The counts of one answer. reference: the length nearest to the answer's, of two equally near ones the shorter."""
+    shared = []
+    for n in range(1, ORDER + 1):
+        theirs: Counter[tuple[str, ...]] = Counter()
+        for reference in references:
+            theirs |= _ngrams(reference, n)
+        shared.append(sum((_ngrams(answer, n) & theirs).values()))
+    length = len(answer)
+    total = tuple(max(0, length - n) for n in range(ORDER))
+    return Counts(tuple(shared), total, length, min(map(len, references), key=lambda r: (abs(r - length), r)))
+
+
+def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
+    """The score of one answer, with its evidence."""
+    if params.form == "climaqa":
+        return characters(answer, references)
+    if params.lowercase:
+        answer, references = answer.lower(), [one.lower() for one in references]
+    ours, theirs = divided(answer, references, params.tokenizer)
+    found = counts(ours, list(theirs.values()))
+    compute = library("sacrebleu", "classic.bleu", EXTRA).BLEU.compute_bleu
+    made = compute(
+        list(found.shared),
+        list(found.total),
+        found.answer,
+        found.reference,
+        smooth_method=params.smoothing,
+        smooth_value=params.smoothing_value,
+        effective_order=True,
+    )
+    return _score(made.score / 100, [one / 100 for one in made.precisions], made.bp, found)
+
+
+def characters(answer: str, references: Sequence[str]) -> Score:
+    """ClimaQA's BLEU: tokens are characters as they stand; where an order shares nothing, its numerator is 0.1."""
+    theirs = [one for one in references if one.strip()]
+    if not theirs:
+        raise NoScore("undefined", "The reference is empty.")
+    found = counts(answer, theirs)
+    precisions = [(s or _FLOOR) / max(1, t) for s, t in zip(found.shared, found.total, strict=True)]
+    brevity = 1.0 if found.answer >= found.reference else math.exp(1 - found.reference / max(1, found.answer))
+    value = brevity * math.exp(math.fsum(map(math.log, precisions)) / ORDER) if found.shared[0] else 0.0
+    return _score(value, precisions, brevity, found)
+
+
+def _score(value: float, precisions: list[float], brevity: float, found: Counts) -> Score:
+    lengths = {"answer_tokens": found.answer, "reference_tokens": found.reference}
+    return Score(min(1.0, value), {"precisions": precisions, "brevity_penalty": brevity, **lengths})
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+
+
+async def score(example: Example, _models: object, params: Params) -> Score:
+    answer = example.answer or ""
+    size = len(answer) + sum(map(len, example.references))
+    return await aside(size, partial(bleu, answer, example.references, params))
+
+
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params)

@@ -1,0 +1,60 @@
+"""chrF: n-grams of characters that an answer shares with a reference (Popović 2015), by sacrebleu.
+
+    chrF = (1 + beta²) P R / (beta² P + R)    P, R: precision and recall of n-grams, each averaged over the orders
+
+In [0, 1] (sacrebleu's value divided by 100), higher is better. White space is left out by default, so it suits
+languages without spaces. With several references the greatest value counts. An empty answer has 0. The evidence has the
+lengths.
+Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty.
+Parameters, all sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
+whitespace: whether white space counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from typing import Any
+
+from longmark.errors import NoScore, library
+from longmark.metric import Metric, Score
+from longmark.metrics.classic._tokens import EXTRA, aside
+from longmark.records import Example
+
+
+@dataclass(frozen=True)
+class Params:
+    char_order: int = 6
+    word_order: int = 0
+    beta: int = 2
+    lowercase: bool = False
+    whitespace: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("char_order", 1), ("word_order", 0), ("beta", 1)):
+            if not least <= getattr(self, name) <= 20:
+                raise ValueError(f"{name} is a number from {least} to 20, not {getattr(self, name)}")
+
+
+@cache
+def _chrf(params: Params) -> Any:
+    return library("sacrebleu", "classic.chrf", EXTRA).CHRF(**asdict(params))
+
+
+def chrf(answer: str, references: Sequence[str], params: Params) -> Score:
+    """The score of one answer."""
+    theirs = [one for one in references if one.strip()]
+    if not theirs:
+        raise NoScore("undefined", "The reference is empty.")
+    value = _chrf(params).sentence_score(answer, theirs).score / 100
+    return Score(min(1.0, value), {"answer_characters": len(answer), "reference_characters": [len(r) for r in theirs]})
+
+
+async def score(example: Example, _models: object, params: Params) -> Score:
+    answer = example.answer or ""
+    size = len(answer) + sum(map(len, example.references))
+    return await aside(size, partial(chrf, answer, example.references, params))
+
+
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params)

@@ -1,0 +1,47 @@
+"""The length of an answer, in words and in characters: as judges of pairs, the baseline `the longer answer is better`.
+
+    words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
+
+Two scores, `words` and `characters`, in [0, inf). Higher counts as better, which is what the baseline says, and not
+that long answers are good: a metric that does not beat it tells no more than the length does. An empty answer has 0.
+Cost: no calls, no extra.
+Unscored (`undefined`): `words` where the tokenizer cannot divide most of the answer (Chinese under `space`).
+Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need
+the extra `classic`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metrics.classic._tokens import Tokenizer, aside, tokens
+from longmark.records import Example
+
+
+@dataclass(frozen=True)
+class Params:
+    tokenizer: Tokenizer = "space"
+
+
+async def score(example: Example, _models: object, params: Params) -> dict[str, Score | NoScore]:
+    """Both scores. Characters need no tokenizer, so they are there where words are not."""
+    answer = example.answer or ""
+    words: Score | NoScore
+    try:
+        words = Score(await aside(len(answer), lambda: len(tokens(answer, params.tokenizer, "answer"))))
+    except NoScore as unscored:
+        words = unscored
+    return {"words": words, "characters": Score(len(answer))}
+
+
+METRIC = Metric(
+    score,
+    needs=("answer",),
+    params=Params,
+    scores={
+        "words": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."),
+        "characters": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."),
+    },
+)
