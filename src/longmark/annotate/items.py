@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
+
+import orjson
+
+from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
+from longmark.errors import UnknownName, UserError
+from longmark.records import Example, sources
+from longmark.records.example import question_hash
+from longmark.records.files import BadLines, parse_json
+from longmark.records.read import Reading
+from longmark.records.values import Problem, found, missing, name, text
+from longmark.scores.files import examples_of, name_of, source_of
 
 Kind = Literal["normal", "qualification", "attention", "adjudication"]
 
@@ -48,3 +63,325 @@ class Item:
     def sides(self) -> tuple[str, ...]:
         """a and b of a pair; else answer."""
         return ("a", "b") if "a" in self.shown and "b" in self.shown else ("answer",)
+
+    def to_json(self) -> bytes:
+        return orjson.dumps(asdict(self), option=orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    def from_json(cls, data: bytes | str) -> Item:
+        """The item that `to_json` wrote."""
+        return cls(**orjson.loads(data))
+
+
+_TEXTS = frozenset(("question", "answer", "a", "b", "reference", "expanded_reference", "statement"))
+_IDS = frozenset(("id", "item", "question_id", "system", "a_system", "b_system", "gold"))
+_MOST_WARNINGS = 20
+
+
+def read_items(study: Study, base: Path) -> list[Item]:
+    """The items of a study, with those that have known answers. base: the folder of the study's file.
+
+    BadInput, a line for each record that is wrong (something is missing that a field needs; an id twice; a known answer
+    that no field has); UserError if a file cannot be used as a whole, or if no item has something that is shown.
+    """
+    drawn = _Reader(study, base).normal()
+    rules = study.assignment
+    if rules.qualification:
+        drawn += _Reader(study, base).gold(rules.qualification.path, "qualification")
+    if rules.attention:
+        drawn += _Reader(study, base).gold(rules.attention.path, "attention")
+    twice = next((one for one, count in Counter(item.id for item in drawn).items() if count > 1), None)
+    if twice is not None:
+        raise UserError(f'the id "{twice}" is used in two of the study\'s files; give each item an id of its own')
+    for shown in study.show:
+        names = SIDES if shown == "answers" and study.pairs else (_shown_as(shown),)
+        if not any(one in item.shown for item in drawn for one in names):
+            known = dict.fromkeys(column for item in drawn for column in item.columns)
+            raise UnknownName("column in `show`", shown, known, f"No item has it. The columns are {', '.join(known)}.")
+    return drawn
+
+
+def warnings(study: Study, items: Sequence[Item]) -> list[str]:
+    """What the owner should know before the study starts: texts that name a system, and more."""
+    result = []
+    if study.blind.systems == "hidden":
+        for item in items:
+            for system in set(item.systems.values()):
+                if len(system) > 2 and any(system.casefold() in one.casefold() for one in _words(item.shown)):
+                    result.append(f'item {item.id}: its text contains "{system}", the name of a hidden system')
+    rest = len(result) - _MOST_WARNINGS
+    return result[:_MOST_WARNINGS] + ([f"… and {rest:,} more texts that name a system"] if rest > 0 else [])
+
+
+def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
+    """Item -> priority (the highest comes first), from JSON Lines with `item` and `priority`. Unknown items are left
+    out: the file may be of a larger pool. UserError with the line for anything else."""
+    known = {item.id for item in items}
+    priorities: dict[str, float] = {}
+    wrong = BadLines()
+    for line, record in sources.records(path, sources.kind_of(path)):
+        given = record if isinstance(record, Mapping) else {}
+        try:
+            own, value = name("item", given.get("item", "")), given.get("priority")
+            if isinstance(value, str):  # a cell of a CSV file
+                value = float(value)
+            if own is None or isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                raise Problem(f"expected an item and its priority, a number; found {found(record)}")
+            if own in known:
+                priorities[own] = float(value)
+        except (Problem, ValueError) as problem:
+            wrong.add(f"{path}:{line}: {problem}")
+    wrong.check()
+    return priorities
+
+
+def _shown_as(shown: str) -> str:
+    return "passages" if shown == "contexts" else shown
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(one)
+
+
+class _Reader:
+    """Reads the items of one study out of its files."""
+
+    def __init__(self, study: Study, base: Path) -> None:
+        self.study, self.base, self.source = study, base, study.items
+        self.wrong = BadLines()
+
+    def normal(self) -> list[Item]:
+        items: list[Item] = []
+        for given in self.source.path:
+            path = self.base / given
+            if self.source.from_ == "run":
+                items += self._of_run(path)
+            else:
+                items += self._of_file(path, "normal")
+        if not items and not self.wrong.total:
+            raise UserError(f"items: {', '.join(self.source.path)} has no items")
+        self.wrong.check()
+        items = self._named(items)
+        n = self.source.sample
+        if n is not None and n > len(items):
+            raise UserError(f"items: sample: {n:,} of {len(items):,} items cannot be drawn; lower the number")
+        if n is None:
+            return items
+        drawn = set(random.Random(self.source.seed).sample(range(len(items)), n))
+        return [item for place, item in enumerate(items) if place in drawn]
+
+    def gold(self, given: str, kind: Kind) -> list[Item]:
+        items = list(self._of_file(self.base / given, kind))
+        self.wrong.check()
+        if not items:
+            raise UserError(f"{kind}: {given} has no items")
+        return items
+
+    def _of_run(self, path: Path) -> Iterator[Item]:
+        source = source_of(path)
+        number = 0
+        for number, example in enumerate(examples_of(source), 1):
+            columns = self._renamed(_of_example(example, name_of(source)))
+            yield from self._checked(f"{path}:{number}", columns)
+        if not number:
+            raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
+
+    def _of_file(self, path: Path, kind: Kind) -> Iterator[Item]:
+        records: Iterable[tuple[int, Any]]
+        if self.source.from_ == "jsonl":
+            records = sources.records(path, sources.kind_of(path))
+        else:
+            records = Reading(path, mapping=_known(self.source.map)).records()
+        for line, record in records:
+            where = f"{path}:{line}"
+            if isinstance(record, sources.Unreadable | str):
+                self.wrong.add(f"{where}: {record if isinstance(record, str) else record.message}")
+                continue
+            try:
+                columns = self._renamed(_of_example(record, None) if isinstance(record, Example) else record)
+                gold = _gold(columns.pop("gold", None), self.study, needed=kind != "normal")
+            except Problem as problem:
+                self.wrong.add(f"{where}: {problem}")
+                continue
+            for item in self._checked(where, columns):
+                yield replace(item, kind=kind, gold=gold)
+
+    def _renamed(self, record: Any) -> dict[str, Any]:
+        """The columns of a record, under our names."""
+        if not isinstance(record, Mapping):
+            raise Problem(f"expected an object with named fields, found {found(record)}")
+        ours = {column: one for one, column in self.source.map.items()}
+        columns = {ours.get(column, str(column)): value for column, value in record.items() if not missing(value)}
+        if "graph" in self.study.show and {"covered", "uncovered"} & columns.keys():
+            columns["graph"] = {side: columns.pop(side, []) for side in ("covered", "uncovered")}
+        return columns
+
+    def _checked(self, where: str, columns: dict[str, Any]) -> Iterator[Item]:
+        """The item of a record; none if it is wrong, which is noted."""
+        try:
+            item = _item(self.study, columns)
+            self._complete(item)
+            yield item
+        except Problem as problem:
+            self.wrong.add(f"{where}: {problem}")
+
+    def _complete(self, item: Item) -> None:
+        if not item.shown:
+            raise Problem(f"has nothing of what is shown: {', '.join(self.study.show)}")
+        if self.study.pairs and not {*SIDES} <= item.shown.keys():
+            raise Problem("is no pair: it needs the answers a and b")
+        for one in self.study.asked:
+            if one.when is not None and (one.when.item is None or not self.study.applies(one, {}, item.columns)):
+                continue
+            needed: Any = one.over if isinstance(one, Spans | Cloze | Edit) else None
+            if isinstance(one, Matrix) and isinstance(one.rows, str) and not one.typed:
+                needed = one.rows
+            if needed is not None and needed not in item.shown:
+                raise Problem(f"{needed}: is missing; {one.name} is asked of it")
+
+    def _named(self, items: list[Item]) -> list[Item]:
+        """The items with ids that occur once and, where systems are hidden, do not name one."""
+        hidden = self.study.blind.systems == "hidden"
+        counts = Counter(item.id for item in items)
+        systems = {name.casefold() for item in items for name in item.systems.values() if len(name) > 1}
+        named: dict[str, Item] = {}
+        for item in items:
+            betrays = hidden and any(system in item.id.casefold() for system in systems)
+            if betrays or (counts[item.id] > 1 and item.systems):
+                key = orjson.dumps([self.source.seed, item.id, sorted(item.systems.items())])
+                item = replace(item, id="i" + hashlib.sha256(key).hexdigest()[:12])
+            if item.id in named:
+                where = ", ".join(self.source.path)
+                raise UserError(f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own')
+            named[item.id] = item
+        return list(named.values())
+
+
+def _known(mapping: Mapping[str, str]) -> dict[str, str]:
+    """The part of a mapping that the reader of examples knows."""
+    names = {*Example.model_fields, "reference", "context"}
+    return {ours: column for ours, column in mapping.items() if ours in names}
+
+
+def _of_example(example: Example, run: str | None) -> dict[str, Any]:
+    """The columns of an example. run: the name of its run, the system of examples that name none."""
+    columns = {**example.meta, **example.model_dump(exclude_defaults=True, exclude={"meta", "graph"})}
+    columns |= {"id": example.id, "question_id": example.question_id}
+    if run is not None:
+        columns.setdefault("system", run)
+    if example.references:
+        columns["reference"] = "\n\n".join(columns.pop("references"))
+    return columns
+
+
+def _item(study: Study, columns: dict[str, Any]) -> Item:
+    """The item of a record. Raises Problem."""
+    question = columns.get("question")
+    own = _id(columns)
+    systems: dict[str, str] = {}
+    examples: dict[str, str] = {}
+    for side, column in (("answer", "system"), *((side, f"{side}_system") for side in SIDES)):
+        if side not in columns:
+            continue
+        if (system := name(column, columns.get(column, ""))) is not None:
+            systems[side] = system
+        examples[side] = own if side == "answer" else f"{own}#{side}"
+    names = [_shown_as(one) for one in study.show if one != "answers"] + [*(SIDES if "answers" in study.show else ())]
+    if "answers" in study.show and not study.pairs:
+        names.append("answer")
+    shown = {}
+    for one in names:
+        raw = columns.get("contexts") if one == "passages" and "passages" not in columns else columns.get(one)
+        if not missing(raw):
+            shown[one] = _value(one, raw)
+    hidden = {*names, *_IDS, "contexts", "answer", *SIDES}
+    meta = {column: value for column, value in columns.items() if column not in hidden}
+    given = name("question_id", columns.get("question_id", "")) or (
+        question_hash(question) if isinstance(question, str) else own
+    )
+    return Item(own, given, systems, shown, examples, meta=meta)
+
+
+def _id(columns: Mapping[str, Any]) -> str:
+    own = name("id", columns.get("id", columns.get("item", "")))
+    if own is None:
+        return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:16]
+    if len(own) > 200 or not own.isprintable():
+        raise Problem("id: has more than 200 characters, or control characters")
+    return own
+
+
+def _value(shown: str, raw: Any) -> Any:
+    """A column as it is shown. Raises Problem for one of another form."""
+    if shown in _TEXTS:
+        return text(shown, raw)
+    if shown == "passages":
+        return [_passage(f"{shown}[{i}]", one) for i, one in enumerate(_list(shown, raw))]
+    if shown == "options":
+        pairs = list(raw.items()) if isinstance(raw, Mapping) else []
+        lettered = pairs or [(chr(65 + i), one) for i, one in enumerate(_list(shown, raw))]
+        return [
+            {"key": str(one["key"]), "text": text(shown, one.get("text"))}
+            if isinstance(one, Mapping) and "key" in one
+            else {"key": str(key), "text": text(shown, one)}
+            for key, one in lettered
+        ]
+    if shown == "key_points":
+        listed = raw.splitlines() if isinstance(raw, str) else _list(shown, raw)
+        return [text(f"{shown}[{i}]", one) for i, one in enumerate(listed) if one]
+    if shown == "graph":
+        if not isinstance(raw, Mapping) or not {"covered", "uncovered"} <= raw.keys():
+            raise Problem("graph: expected an object with the lists covered and uncovered")
+        return {side: [text(side, one) for one in _list(side, raw[side])] for side in ("covered", "uncovered")}
+    if shown == "profile":
+        if isinstance(raw, str):
+            return {"": text(shown, raw)}
+        if not isinstance(raw, Mapping):
+            raise Problem(f"profile: expected an object or a text, found {found(raw)}")
+        return {str(key): value for key, value in raw.items()}
+    return raw
+
+
+def _passage(where: str, raw: Any) -> dict[str, Any]:
+    if isinstance(raw, str):
+        return {"text": text(where, raw)}
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str):
+        raise Problem(f"{where}: expected a text, or an object with text, and id and page where known")
+    kept = {key: raw[key] for key in ("id", "page") if not missing(raw.get(key))}
+    return {"text": text(where, raw["text"]), **kept}
+
+
+def _list(where: str, raw: Any) -> Sequence[Any]:
+    if isinstance(raw, str) and raw.lstrip().startswith("["):  # a cell of a CSV file
+        try:
+            raw = parse_json(raw)
+        except ValueError as error:
+            raise Problem(f"{where}: {error}") from None
+    if isinstance(raw, str):
+        return [raw]
+    if not isinstance(raw, list | tuple):
+        raise Problem(f"{where}: expected a list, found {found(raw)}")
+    return raw
+
+
+def _gold(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
+    """The known answers of an item. Raises Problem."""
+    if isinstance(raw, str):
+        try:
+            raw = parse_json(raw)
+        except ValueError as error:
+            raise Problem(f"gold: {error}") from None
+    if missing(raw) and not needed:
+        return None
+    if not isinstance(raw, Mapping) or not raw:
+        raise Problem("gold: expected the known answers, an object of field and value")
+    known = [one.name for one in study.asked]
+    for field_name in raw:
+        if field_name not in known:
+            raise Problem(f"gold: {UnknownName('field', str(field_name), known)}")
+    return dict(raw)

@@ -2,7 +2,7 @@
 
 `load` reads a file and checks it: `BadInput` with a line `file:line: where: what` for each mistake. Any language; the
 words of options, anchors and help are the study's own. YAML reads `yes` and `no` without quotes as true and false;
-here they are the texts yes and no again.
+here they are the words again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, ValidationError
 
 from longmark.domain import Filled, Name, Text
@@ -20,7 +21,7 @@ from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import yaml_file
 from longmark.records.files import at, text
 from longmark.records.values import found, problems
-from longmark.records.yaml_file import Where, repeats
+from longmark.records.yaml_file import Where
 
 TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")
 """The studies that `longmark annotate init` writes."""
@@ -30,16 +31,16 @@ TIE = "tie"
 JUSTIFICATION = "justification"
 """The name under which an adjudication's justification is asked for and stored."""
 
+RESERVED_KEYS = frozenset("jk?")
+"""Keys that every page has: the next field, the one before, help."""
+
 _FOLDER = Path(__file__).parent / "studies"
 _LARGEST_GUIDELINES = 1 << 20  # bytes
-_WIDEST_SCALE = 101
 
 
 def _as_text(value: Any) -> Any:
-    """yes and no as they were written; a whole number as text."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value) if isinstance(value, int) else value
+    """A whole number as text."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _key(value: str) -> str:
@@ -65,7 +66,7 @@ class _Part(BaseModel):
 
 
 class Option(_Part):
-    """An answer to choose. label: as shown (default: the value); guidance: when to choose it; key: on the keyboard."""
+    """A value to choose. label: as shown (default: the value); guidance: when to choose it; key: on the keyboard."""
 
     value: Value
     label: str = ""
@@ -177,11 +178,11 @@ class Compare(_Asked):
 
 
 class Errors(_Asked):
-    """Any number of options, or `none` alone."""
+    """Any number of options, or `none` alone; no such option if it is null."""
 
     type: Literal["errors"] = "errors"
     options: Options
-    none: Value = "NONE"
+    none: Value | None = "NONE"
 
 
 class Edit(_Asked):
@@ -252,6 +253,7 @@ class Assignment(_Part):
     blocks      a column: a person finishes the items with one value before the next
     order       random: another one for each person; file: as in the file; priority: by the file `priorities`
     priorities  JSON Lines with `item` and `priority` (highest first), read again while the study runs
+    release     hours after which an item that was given and not finished is given to another person too
     """
 
     overlap: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -259,6 +261,7 @@ class Assignment(_Part):
     blocks: str | None = None
     order: Literal["random", "file", "priority"] = "random"
     priorities: Text | None = None
+    release: Annotated[float, Field(gt=0)] | None = None
     seed: int = 0
     qualification: Qualification | None = None
     attention: Attention | None = None
@@ -292,7 +295,7 @@ class Study(_Part):
     @cached_property
     def asked(self) -> tuple[AskedField, ...]:
         """The fields, one with dimensions as one for each of them."""
-        return tuple(one for field in self.fields for one in _spread(field))
+        return tuple(one for field in self.fields for one in spread(field))
 
     @cached_property
     def hash(self) -> str:
@@ -324,11 +327,12 @@ class Study(_Part):
             return True
         when = field.when
         if when.item is not None:
-            return _as_text(columns.get(when.item)) in when.is_
+            return str(columns.get(when.item)) in when.is_
         return bool(set(_words(values.get(when.field or ""))) & set(when.is_))
 
 
-def _spread(field: AskedField) -> Iterator[AskedField]:
+def spread(field: AskedField) -> Iterator[AskedField]:
+    """The field, or one for each of its dimensions."""
     if not field.dimensions:
         yield field
     for one in field.dimensions:
@@ -360,12 +364,26 @@ def load(path: Path) -> Study:
         message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"
         raise BadInput([at(path, 1, message)], skippable=False)
     try:
-        study = Study.model_validate(source.content)
+        study = Study.model_validate(_with_words(source.content, source.root))
     except ValidationError as error:
         source.check(_placed(where, what) for where, what in problems(error))
         raise  # never: an error has problems
-    source.check(_contradictions(study))
+    from longmark.annotate.checks import contradictions  # it needs the classes of this module
+
+    source.check(contradictions(study))
     return study.model_copy(update={"guidelines": _guidelines(study.guidelines, path)})
+
+
+def _with_words(value: Any, node: yaml.Node) -> Any:
+    """The value of a node, with yes, no, on and off as they are written."""
+    if isinstance(value, bool) and isinstance(node, yaml.ScalarNode):
+        return value if node.value.lower() in ("true", "false") else node.value
+    if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+        return [_with_words(one, its) for one, its in zip(value, node.value, strict=True)]
+    if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
+        nodes = {key.value: its for key, its in node.value}
+        return {key: _with_words(one, nodes[str(key)]) if str(key) in nodes else one for key, one in value.items()}
+    return value
 
 
 def _guidelines(given: str, path: Path) -> str:
@@ -384,85 +402,4 @@ def _placed(where: Where, what: str) -> tuple[Where, str]:
         del parts[2]
     if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
         return (*parts[:2], "type"), f"must be one of {', '.join(_TYPES)}"
-    return tuple(part for part in parts if part != "str" and not str(part).startswith("tuple")), what
-
-
-def _contradictions(study: Study) -> Iterator[tuple[Where, str]]:
-    """Where the parts of a study do not fit each other."""
-    before: dict[str, AskedField] = {}
-    keys: dict[str, str] = {}
-    for i, field in enumerate(study.fields):
-        yield from ((("fields", i, *where), what) for where, what in _of_field(field, study, before, keys))
-        for one in _spread(field):
-            if one.name in before or one.name == JUSTIFICATION:
-                taken = "is taken by adjudication" if one.name == JUSTIFICATION else "appears twice"
-                yield ("fields", i, "name"), f"{one.name} {taken}"
-            before[one.name] = one
-    for i in repeats(study.show):
-        yield ("show", i), f"{study.show[i]} appears twice"
-    for name in study.suggestions:
-        if name not in before:
-            yield ("suggestions", name), _unknown(name, before)
-    rules = study.assignment
-    for i, name in enumerate(rules.adjudication.fields if rules.adjudication else ()):
-        if name not in before:
-            yield ("assignment", "adjudication", "fields", i), _unknown(name, before)
-    if rules.adjudication and rules.overlap < 2:
-        yield ("assignment", "overlap"), "must be 2 or more: one person an item cannot disagree"
-    if (rules.order == "priority") != (rules.priorities is not None):
-        what = "names no file" if rules.priorities is None else "is read only with order: priority"
-        yield ("assignment", "priorities"), what
-
-
-def _of_field(
-    field: AskedField, study: Study, before: Mapping[str, AskedField], keys: dict[str, str]
-) -> Iterator[tuple[Where, str]]:
-    options = {name: getattr(field, name) for name in ("options", "tags", "values", "reasons") if hasattr(field, name)}
-    for part, given in options.items():
-        yield from (((part, i), f"{given[i].value} appears twice") for i in repeats([one.value for one in given]))
-        for i, one in enumerate(given):
-            if one.key and keys.setdefault(one.key, field.name) != field.name:
-                yield (part, i, "key"), f"{one.key} is already a key of {keys[one.key]}"
-        own = [one.key for one in given if one.key]
-        yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
-    if field.when is not None:
-        if (field.when.field is None) == (field.when.item is None):
-            yield ("when",), "names either a field or a column of the item, as `field: NAME` or `item: COLUMN`"
-        elif field.when.field is not None and field.when.field not in before:
-            yield ("when", "field"), f"{field.when.field} is not a field before this one"
-        elif field.when.field is not None:
-            known = _possible(before[field.when.field])
-            for one in field.when.is_:
-                if known and one not in known:
-                    yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
-    if isinstance(field, Scale):
-        if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
-            yield ("max",), f"must be above min ({field.min}), by {_WIDEST_SCALE - 1} at most"
-        for number in field.anchors:
-            if not field.min <= number <= field.max:
-                yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
-    if isinstance(field, Errors) and field.none in [one.value for one in field.options]:
-        yield ("none",), f"{field.none} is also an option; `none` is offered by itself"
-    over = getattr(field, "over", None)
-    sides = {*SIDES, "answers"} if study.pairs else set()
-    if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
-        yield ("over",), f"{over} is not in `show`"
-    if isinstance(field, Matrix) and isinstance(field.rows, str) and field.rows not in ("typed", *study.show):
-        yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
-    if isinstance(field, Compare) and not study.pairs:
-        yield ("type",), "compares two answers, so that the items must come from pairs"
-
-
-def _possible(field: AskedField) -> list[str]:
-    """The values that a condition can name; [] for any."""
-    if isinstance(field, Choice):
-        return [one.value for one in field.options]
-    if isinstance(field, Errors):
-        return [*(one.value for one in field.options), field.none]
-    if isinstance(field, Compare):
-        return [*SIDES, *([TIE] if field.tie else [])]
-    return ["accept", "edit", "reject"] if isinstance(field, Edit) else []
-
-
-def _unknown(name: str, known: Mapping[str, Any]) -> str:
-    return str(UnknownName("field", name, known, f"The fields are {', '.join(known)}."))
+    return tuple(part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))), what

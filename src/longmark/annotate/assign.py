@@ -1,0 +1,265 @@
+"""Who gets which item next, which side of a pair first, and which items need a third person. Pure: no store, no clock.
+
+An item is given to `overlap` people. One that others have begun comes before a new one, so that items are complete
+early. With a quota the one that the fewest people have comes first: otherwise the last people find only items that they
+have done. Qualification items come first, attention items in between. A person gets no item twice, also not one that
+was skipped or withdrawn.
+
+The sides of a pair are balanced over the people of an item first, then over the items of a person; what is left is
+drawn from the study's seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from longmark.annotate.items import Item, Kind
+from longmark.annotate.study import Study
+from longmark.annotate.values import known_answers
+
+if TYPE_CHECKING:
+    from longmark.annotate.store import Answer, Assignment
+
+_COUNTED = ("open", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An item for a person. swapped: its sides are shown the other way round; new: it was not given before."""
+
+    item_id: str
+    kind: Kind
+    swapped: bool
+    position: int
+    new: bool = True
+
+
+@dataclass(slots=True)
+class AssignmentState:
+    """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
+    file of priorities."""
+
+    by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
+    by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
+    right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    priorities: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, items: Mapping[str, Item], assignments: Iterable[Assignment], answers: Iterable[Answer] = ()
+    ) -> AssignmentState:
+        """The state that a store holds."""
+        state = cls()
+        for one in assignments:
+            state.put(one)
+        for answer in answers:
+            if (item := items.get(answer.item_id)) is not None:
+                state.mark(item, answer.person_id, answer.values)
+        return state
+
+    def put(self, one: Assignment) -> None:
+        """Adds an assignment, or replaces the one of the same item and person. Those to adjudicate do not count."""
+        if one.kind != "adjudication":
+            self.by_item.setdefault(one.item_id, {})[one.person_id] = one
+            self.by_person.setdefault(one.person_id, {})[one.item_id] = one
+
+    def mark(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
+        """Notes how many known answers a person gave."""
+        if item.gold:
+            self.right[item.id, person] = known_answers(item, values)
+
+
+class Queue:
+    """The order of a study's items for each person. Kept while the study runs: an order is made once."""
+
+    def __init__(self, study: Study, items: Sequence[Item]) -> None:
+        self.study = study
+        self.items = {item.id: item for item in items}
+        self._of_kind = {kind: [item for item in items if item.kind == kind] for kind in ("normal", "attention")}
+        self._qualifying = [item for item in items if item.kind == "qualification"]
+        self._orders: dict[str, list[Item]] = {}
+
+    def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
+        """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
+        own = state.by_person.get(person, {})
+        begun = sorted((one for one in own.values() if one.status == "open"), key=lambda one: one.position)
+        if begun:
+            first = begun[0]
+            return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
+        if (item := self._new(state, person, now)) is None:
+            return None
+        position = max((one.position for one in own.values()), default=0) + 1
+        return Assigned(item.id, item.kind, self._swapped(state, person, item), position)
+
+    def why_none(self, state: AssignmentState, person: str) -> str:
+        """Why a person gets no item: `not qualified`, `quota` or `done`."""
+        if self._qualified(state, person) is False:
+            return "not qualified"
+        quota = self.study.assignment.quota
+        return "quota" if quota is not None and self._counted(state, person) >= quota else "done"
+
+    def total(self, state: AssignmentState, person: str) -> int:
+        """How many items this person will have in all, as far as is known: the quota, or what is still there."""
+        own = state.by_person.get(person, {})
+        others = sum(one.kind != "normal" for one in own.values())
+        quota = self.study.assignment.quota
+        left = len(self._of_kind["normal"])
+        return others + (left if quota is None else min(quota, left))
+
+    def _counted(self, state: AssignmentState, person: str) -> int:
+        own = state.by_person.get(person, {}).values()
+        return sum(one.kind == "normal" and one.status in _COUNTED for one in own)
+
+    def _new(self, state: AssignmentState, person: str, now: datetime) -> Item | None:
+        qualified = self._qualified(state, person)
+        if qualified is not True:
+            return qualified or None
+        own = state.by_person.get(person, {})
+        rules = self.study.assignment
+        counted = self._counted(state, person)
+        if rules.attention is not None:
+            left = [item for item in self._of_kind["attention"] if item.id not in own]
+            if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(left):
+                return left[0]
+        if rules.quota is not None and counted >= rules.quota:
+            return None
+        free = []
+        for item in self._order(person, state.priorities):
+            if item.id not in own and (people := self._people(state, item, now)) < rules.overlap:
+                free.append((item, people))
+        return self._best(free, own, state.priorities) if free else None
+
+    def _best(
+        self, free: list[tuple[Item, int]], own: Mapping[str, Assignment], priorities: Mapping[str, float]
+    ) -> Item:
+        """One of the block that the person is in: the first of the file, of the highest priority, or begun by most."""
+        if column := self.study.assignment.blocks:
+            last = max(
+                (one for one in own.values() if one.kind == "normal"), key=lambda one: one.position, default=None
+            )
+            block = None if last is None else _block(self.items.get(last.item_id), column)
+            block = block if any(_block(item, column) == block for item, _ in free) else _block(free[0][0], column)
+            free = [one for one in free if _block(one[0], column) == block]
+        if self.study.assignment.order == "file":
+            return free[0][0]
+        if self.study.assignment.order == "priority":
+            return max(free, key=lambda one: (_priority(one[0], priorities), one[1]))[0]
+        return max(free, key=lambda one: one[1] if self.study.assignment.quota is None else -one[1])[0]
+
+    def _people(self, state: AssignmentState, item: Item, now: datetime) -> int:
+        """How many have the item, or had it. One who left it open for too long does not count."""
+        given = state.by_item.get(item.id)
+        if not given:
+            return 0
+        hours = self.study.assignment.release
+        since = None if hours is None else now - timedelta(hours=hours)
+        return sum(
+            one.status == "done"
+            or (one.status == "open" and (since is None or datetime.fromisoformat(one.given_at) > since))
+            for one in given.values()
+        )
+
+    def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
+        """True; False if every attempt failed; or the next item to qualify."""
+        rules = self.study.assignment.qualification
+        if rules is None:
+            return True
+        own = state.by_person.get(person, {})
+        size = rules.items or len(self._qualifying)
+        for attempt in range(rules.attempts):
+            its = self._qualifying[attempt * size : (attempt + 1) * size]
+            if left := next((item for item in its if item.id not in own), None):
+                return left
+            marks = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
+            if its and sum(right for right, _ in marks) >= rules.needed * sum(of for _, of in marks):
+                return True
+        return False
+
+    def _order(self, person: str, priorities: Mapping[str, float]) -> list[Item]:
+        """The normal items in the order for a person."""
+        if person not in self._orders:
+            items, rules = self._of_kind["normal"], self.study.assignment
+            if rules.order != "file":
+                items = sorted(items, key=lambda item: _draw(rules.seed, person, item.id))
+            if rules.blocks:
+                places: dict[Any, int] = {}
+                for place, item in enumerate(items):
+                    places.setdefault(_block(item, rules.blocks), place)
+                items = sorted(items, key=lambda item: places[_block(item, rules.blocks)])
+            self._orders[person] = items
+        return self._orders[person]
+
+    def _swapped(self, state: AssignmentState, person: str, item: Item) -> bool:
+        if item.sides == ("answer",) or self.study.blind.sides == "as_given":
+            return False
+        others = [one.swapped for one in state.by_item.get(item.id, {}).values() if one.status in _COUNTED]
+        own = [
+            one.swapped
+            for one in state.by_person.get(person, {}).values()
+            if one.item_id in self.items and self.items[one.item_id].sides != ("answer",)
+        ]
+        for seen in (others, own):
+            if (more := 2 * sum(seen) - len(seen)) != 0:
+                return more < 0
+        return _draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
+
+
+def next_item(
+    study: Study, items: Sequence[Item], state: AssignmentState, person: str, now: datetime
+) -> Assigned | None:
+    """The next item of a person, for a single call; a server keeps a `Queue`."""
+    return Queue(study, items).next(state, person, now)
+
+
+def _draw(*parts: Any) -> int:
+    return int.from_bytes(hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+def _block(item: Item | None, column: str | None) -> str | None:
+    if item is None or column is None:
+        return None
+    return item.question_id if column == "question_id" else str(item.columns.get(column))
+
+
+def _priority(item: Item, priorities: Mapping[str, float]) -> float:
+    own = priorities.get(item.id, item.priority)
+    return float("-inf") if own is None else own
+
+
+# Adjudication ---------------------------------------------------------------------------------------------------------
+
+
+def differing(study: Study, labels: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The fields on which the labels of an item differ, of those that are compared."""
+    return tuple(name for name in study.compared if len({_comparable(values.get(name)) for values in labels}) > 1)
+
+
+def _comparable(value: Any) -> Any:
+    return tuple(sorted(map(str, value))) if isinstance(value, list) else str(value)
+
+
+def to_adjudicate(
+    study: Study, answers: Iterable[Answer], done: Iterable[tuple[str, str]], decided: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Item -> the fields on which people differ, of items that `overlap` people finished and nobody decided.
+
+    done: (item, person) of finished assignments; decided: items with a decision.
+    """
+    if study.assignment.adjudication is None:
+        return {}
+    finished, closed = set(done), set(decided)
+    labels: dict[str, list[Mapping[str, Any]]] = {}
+    for one in answers:
+        if (one.item_id, one.person_id) in finished and one.item_id not in closed:
+            labels.setdefault(one.item_id, []).append(one.values)
+    found = {item: differing(study, its) for item, its in labels.items() if len(its) >= study.assignment.overlap}
+    return {item: fields for item, fields in found.items() if fields}
+
+
+def may_adjudicate(state: AssignmentState, item: str, person: str) -> bool:
+    """Whether a person is a third one: the item was not given to them."""
+    return person not in state.by_item.get(item, {})

@@ -1,0 +1,109 @@
+"""What pydantic cannot see in a study: names that do not exist, keys that collide, parts that do not fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longmark.annotate.study import (
+    JUSTIFICATION,
+    RESERVED_KEYS,
+    SIDES,
+    TIE,
+    AskedField,
+    Choice,
+    Compare,
+    Edit,
+    Errors,
+    Matrix,
+    Scale,
+    Study,
+    spread,
+)
+from longmark.errors import UnknownName
+from longmark.records.yaml_file import Where, repeats
+
+_WIDEST_SCALE = 101
+
+
+def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
+    """Where the parts of a study do not fit each other."""
+    before: dict[str, AskedField] = {}
+    for i, field in enumerate(study.fields):
+        yield from ((("fields", i, *where), what) for where, what in _of_field(field, study, before))
+        for one in spread(field):
+            if one.name in before or one.name == JUSTIFICATION:
+                taken = "is taken by adjudication" if one.name == JUSTIFICATION else "appears twice"
+                yield ("fields", i, "name"), f"{one.name} {taken}"
+            before[one.name] = one
+    for i in repeats(study.show):
+        yield ("show", i), f"{study.show[i]} appears twice"
+    for i, name in enumerate(study.show):
+        if study.blind.systems == "hidden" and name in ("system", "a_system", "b_system"):
+            yield ("show", i), f"{name} is hidden from raters; set blind.systems to shown, or remove it"
+    for name in study.suggestions:
+        if name not in before:
+            yield ("suggestions", name), _unknown(name, before)
+    rules = study.assignment
+    for i, name in enumerate(rules.adjudication.fields if rules.adjudication else ()):
+        if name not in before:
+            yield ("assignment", "adjudication", "fields", i), _unknown(name, before)
+    if rules.adjudication and rules.overlap < 2:
+        yield ("assignment", "overlap"), "must be 2 or more: one person an item cannot disagree"
+    if rules.qualification and rules.qualification.attempts > 1 and rules.qualification.items is None:
+        yield ("assignment", "qualification", "attempts"), "needs `items`: each attempt has that many of the file"
+    if (rules.order == "priority") != (rules.priorities is not None):
+        what = "names no file" if rules.priorities is None else "is read only with order: priority"
+        yield ("assignment", "priorities"), what
+
+
+def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField]) -> Iterator[tuple[Where, str]]:
+    options = {name: getattr(field, name) for name in ("options", "tags", "values", "reasons") if hasattr(field, name)}
+    for part, given in options.items():
+        yield from (((part, i), f"{given[i].value} appears twice") for i in repeats([one.value for one in given]))
+        for i, one in enumerate(given):
+            if one.key in RESERVED_KEYS:
+                yield (part, i, "key"), f"{one.key} is a key of every page ({', '.join(sorted(RESERVED_KEYS))})"
+        own = [one.key for one in given if one.key]
+        yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
+    if field.when is not None:
+        if (field.when.field is None) == (field.when.item is None):
+            yield ("when",), "names either a field or a column of the item, as `field: NAME` or `item: COLUMN`"
+        elif field.when.field is not None and field.when.field not in before:
+            yield ("when", "field"), f"{field.when.field} is not a field before this one"
+        elif field.when.field is not None:
+            known = _possible(before[field.when.field])
+            for one in field.when.is_:
+                if known and one not in known:
+                    yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
+    if isinstance(field, Scale):
+        if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
+            yield ("max",), f"must be above min ({field.min}), by {_WIDEST_SCALE - 1} at most"
+        for number in field.anchors:
+            if not field.min <= number <= field.max:
+                yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
+    if isinstance(field, Errors) and field.none in [one.value for one in field.options]:
+        yield ("none",), f"{field.none} is also an option; `none` is offered by itself"
+    over = getattr(field, "over", None)
+    sides = {*SIDES, "answers"} if study.pairs else set()
+    if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
+        yield ("over",), f"{over} is not in `show`"
+    if isinstance(field, Matrix) and isinstance(field.rows, str) and field.rows not in ("typed", *study.show):
+        yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
+    if isinstance(field, Compare) and not study.pairs:
+        yield ("type",), "compares two answers, so that the items must come from pairs"
+
+
+def _possible(field: AskedField) -> list[str]:
+    """The values that a condition can name; [] for any."""
+    if isinstance(field, Choice):
+        return [one.value for one in field.options]
+    if isinstance(field, Errors):
+        return [*(one.value for one in field.options), *([field.none] if field.none else [])]
+    if isinstance(field, Compare):
+        return [*SIDES, *([TIE] if field.tie else [])]
+    return ["accept", "edit", "reject"] if isinstance(field, Edit) else []
+
+
+def _unknown(name: str, known: Mapping[str, Any]) -> str:
+    return str(UnknownName("field", name, known, f"The fields are {', '.join(known)}."))
