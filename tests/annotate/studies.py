@@ -34,7 +34,7 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
     answers = ("The gate is closed at 6:10 🌊, before the tide.", "The gate stays open.")
     made = []
     for number in range(n):
-        base = {"id": f"q{number}", "question": f"When is gate {number} closed?", "contexts": [PASSAGE]}
+        base: dict[str, Any] = {"id": f"q{number}", "question": f"When is gate {number} closed?", "contexts": [PASSAGE]}
         if name in ("calf", "pairs"):
             pair = {"a": answers[0], "b": answers[1], "a_system": "alpha-7b", "b_system": "beta-70b"}
             base |= pair | {"reference": "At 6:10.", "subject": "tides", "expanded_reference": "It is closed at 6:10."}

@@ -38,7 +38,9 @@ def test_an_unknown_template_is_named_with_the_known_ones():
 
 def test_yes_and_no_are_words_and_true_is_not(tmp_path: Path):
     study = study_of(tmp_path, FIELDS + "  - {name: ok, type: choice, options: [yes, no, 3]}")
-    assert [one.value for one in study.field("ok").options] == ["yes", "no", "3"]
+    (ok,) = study.asked
+    assert isinstance(ok, studies.Choice)
+    assert [one.value for one in ok.options] == ["yes", "no", "3"]
     (line,) = mistakes(tmp_path, FIELDS + "  - {name: ok, type: choice, options: [true]}")
     assert line == "STUDY.yaml:5: fields[0].options[0].value: expected text, found true; put it in quotes"
 
