@@ -72,6 +72,7 @@ class Metric:
     judged            its score is read from a judge's reply, by `--scoring`
     reasons           whether its judges give reasons where the run does not say; None: as other metrics
     variants          it runs on variants of questions, not on the originals
+    pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
@@ -94,6 +95,7 @@ class Metric:
     judged: bool = False
     reasons: bool | None = None
     variants: bool = False
+    pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
     name: str | None = None

@@ -18,6 +18,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from longmark import metrics
 from longmark.domain import Domain, load
+from longmark.engine import pairs
 from longmark.engine.run import finish
 from longmark.errors import NoScore, UnknownName, UserError
 from longmark.metric import Metric
@@ -102,7 +103,7 @@ async def score(
         raise UserError(f"{selected.name} has no score for this example: it runs on {runs_on} of the example")
     own = selected.metric.params(**(params or {}))
     async with open_models(**options) as models:
-        scores = await selected.score(example, models, own, wanted)
+        scores = await pairs.score(selected, example, models, own, wanted, pairs.Comparison())
     return {
         name: Scored(None, one.status, one.reason, one.evidence)
         if isinstance(one, NoScore)

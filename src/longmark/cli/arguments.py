@@ -75,7 +75,7 @@ def needs_stats(verb: str) -> None:
 
 CONFIG_HELP = "the file that defines your own model names (default: longmark.yaml in the working folder)"
 _FILES = "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
-_TYPES = {"N": from_one, "T": float, "P": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
+_TYPES = {"N": from_one, "T": float, "P": float, "X": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
 
 
 def add(one: Any, name: str, metavar: str, help: str, **more: Any) -> None:

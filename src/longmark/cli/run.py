@@ -59,6 +59,9 @@ def add_to(verbs: Any) -> None:
     text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
     add(fixed, "--temperature", "T", text, default=0.0)
     add(fixed, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
+    text = "of bounded scores that are compared on pairs, on [0, 1]; raw: scores are compared as they are (default: 2)"
+    add(fixed, "--pair-decimals", "N|raw", text, default="2")
+    add(fixed, "--tie-band", "X", "on pairs, a difference of scores up to this is a tie (default: 0)", default=0.0)
     add_prompts(fixed)
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_input(one)
@@ -80,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     from longmark.scores.clusters import QUESTION, refuse_unknown
 
     arguments.retry = split(arguments.retry)
+    if arguments.pair_decimals.isdecimal():
+        arguments.pair_decimals = int(arguments.pair_decimals)
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
     if arguments.cluster != QUESTION:  # before anything is paid for

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from longmark.engine.folder import RunFolder
 from longmark.engine.manifest import same_settings
+from longmark.engine.pairs import check_kind, sides
 from longmark.engine.session import check_budget, disk_errors, tell_unsupported
 from longmark.engine.settings import Options, Settings
 from longmark.engine.worker import Task, WorkerPool
@@ -78,7 +79,9 @@ async def dry_run(
             manifest = folder.read_manifest()
             if manifest is not None and out is not None:
                 same_settings(manifest, settings, out)
-            folder.stage(Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad))
+            source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+            folder.stage(source)
+            check_kind(bool(source.pairs), settings.selected, source.name)
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
@@ -97,14 +100,15 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
             rows = await workers.score(task)
         except WouldCall as call:
             params = settings.params[task.chosen.name]
-            shared = task.chosen.metric.shares(task.example)
+            answers = sides(task.chosen, task.example)
+            shared = {text: n for one in answers for text, n in task.chosen.metric.shares(one).items()}
             sent_before = sum(count for text, count in shared.items() if text in counted[1])
             # shared calls come first in a metric, so they are the first that the cache has answered
             before = max(call.answered, sent_before)
             after = settings.scoring == "expected" and task.chosen.name in settings.reasons  # a second call for each
-            calls = task.chosen.metric.calls(task.example, params, judges) * (2 if after else 1)
+            calls = sum(task.chosen.metric.calls(one, params, judges) for one in answers) * (2 if after else 1)
             if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
-                calls -= task.chosen.metric.checks(task.example, params)
+                calls -= sum(task.chosen.metric.checks(one, params) for one in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
             counted[1].update(shared)
             reasons = (calls + 1) // 2 if after else 0

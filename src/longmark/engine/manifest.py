@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark import __version__
+from longmark.engine.pairs import as_pairs
 from longmark.engine.settings import Settings
 from longmark.errors import SettingsChanged
 from longmark.models.handles import DEFAULT_DOMAIN
@@ -20,13 +21,26 @@ from longmark.models.handles import DEFAULT_DOMAIN
 _PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
 
 
+PAIRS = "pairs"
+"""The `kind` of a run whose examples are pairs; the manifest of another run has none."""
+
+
 def now() -> str:
     """The time in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
-    """The manifest of a run that has done nothing yet."""
+def fresh(settings: Settings, system: str, source: str, pairs: bool = False) -> dict[str, Any]:
+    """The manifest of a run that has done nothing yet. pairs: its examples are pairs of answers."""
+    metrics: dict[str, dict[str, Any]] = {
+        name: {
+            "bounds": list(declared.bounds),
+            "higher_is_better": declared.higher_is_better,
+            "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
+        }
+        for chosen in settings.selected
+        for name, declared in chosen.scores.items()
+    }
     return {
         "longmark": __version__,
         "created": now(),
@@ -35,15 +49,8 @@ def fresh(settings: Settings, system: str, source: str) -> dict[str, Any]:
         "source": source,
         "examples": {},
         "fixed": settings.fixed(),
-        "metrics": {
-            name: {
-                "bounds": list(declared.bounds),
-                "higher_is_better": declared.higher_is_better,
-                "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
-            }
-            for chosen in settings.selected
-            for name, declared in chosen.scores.items()
-        },
+        "metrics": as_pairs(metrics, settings.selected) if pairs else metrics,
+        **({"kind": PAIRS} if pairs else {}),
         "own": own(settings),
         "environment": {},
         "sessions": [],
@@ -105,6 +112,13 @@ def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) 
         if any(line.startswith("  reasons:") for line in found):
             found.append(f"  (add {'--no-reasons' if settings.reasons else '--reasons'} to resume it)")
         raise SettingsChanged("\n".join((first, *found)))
+
+
+def same_kind(earlier: Mapping[str, Any], pairs: bool, folder: Path) -> None:
+    """SettingsChanged where a folder of single answers is given pairs, or the other way round."""
+    if (earlier.get("kind") == PAIRS) is not pairs:
+        before, after = ("single answers", "pairs") if pairs else ("pairs", "single answers")
+        raise SettingsChanged(f"{folder} contains a run of {before}, and the file has {after}; name another --out")
 
 
 def differences(path: str, before: Any, after: Any) -> Iterator[str]:

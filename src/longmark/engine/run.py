@@ -87,6 +87,7 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         options.temperature,
         options.samples,
         with_reasons(selected, options, backends),
+        options.comparison,
     )
     check(settings)
     return settings

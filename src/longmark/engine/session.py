@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
+from longmark.engine.pairs import check_kind
 from longmark.engine.settings import Options, Settings, unsupported
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
@@ -79,8 +80,11 @@ async def execute(
         source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
         staged = folder.stage(check.over(source) if check else source)
+        check_kind(bool(source.pairs), settings.selected, source.name)
         if manifest is None:
-            manifest = manifests.fresh(settings, out.resolve().name, source.name)
+            manifest = manifests.fresh(settings, out.resolve().name, source.name, bool(source.pairs))
+        elif source.pairs is not None:
+            manifests.same_kind(manifest, source.pairs, out)
         session: dict[str, Any] = {"started": manifests.now(), "ended": None}  # so it stays where the process is killed
         manifest |= {
             "finished": None,

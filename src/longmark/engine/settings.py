@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from longmark import metrics
+from longmark.engine.pairs import Comparison
 from longmark.errors import UnknownName, UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
@@ -86,6 +87,8 @@ class RunOptions(ModelNames, Options):
       seed             of everything that samples
       temperature, samples   of a judge's score, and how many replies of each judge it is the mean of
       prompts          a folder with ID.txt files that replace prompts
+      pair_decimals, tie_band   how a metric of one answer chooses between the two of a pair (`engine.pairs`): decimals
+                       of bounded scores, None or `raw`: as they are; a difference of no more than the band is a tie
       domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
     May change between sessions, beside those of `Options`:
       config           a file of models by names of one's own; None: longmark.yaml in the working folder, if it exists
@@ -102,6 +105,8 @@ class RunOptions(ModelNames, Options):
     samples: int = 1
     prompts: str | Path | None = None
     domain: str | Path | None = None
+    pair_decimals: int | str | None = 2
+    tie_band: float = 0.0
     config: str | Path | None = None
     cache: str | Path | None = None
     timeout: float | None = None
@@ -133,6 +138,12 @@ class RunOptions(ModelNames, Options):
             raise UserError(f"samples: expected a whole number from 1 to 1,000, found {self.samples!r}")
         if self.samples > 1 and not self.temperature:
             raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
+        if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(self.pair_decimals, bool):
+            raise UserError(
+                f"pair_decimals: expected a whole number from 0 to 12, or raw, found {self.pair_decimals!r}"
+            )
+        if not isinstance(self.tie_band, int | float) or not 0 <= self.tie_band < float("inf"):
+            raise UserError(f"tie_band: expected a number from 0, found {self.tie_band!r}")
         if self.reasons not in (True, False, None):
             raise UserError(f"reasons: expected True, False or None, found {self.reasons!r}")
         if self.temperature and self.scoring == "expected":
@@ -141,12 +152,17 @@ class RunOptions(ModelNames, Options):
         object.__setattr__(self, "mapping", self.mapping or {})
         super().__post_init__()
 
+    @property
+    def comparison(self) -> Comparison:
+        """How a metric of one answer chooses between two."""
+        return Comparison(self.pair_decimals if isinstance(self.pair_decimals, int) else None, float(self.tie_band))
+
 
 @dataclass(frozen=True)
 class Settings:
     """What is fixed for a run's folder. selected: the metrics; params: metric -> its parameters; backends: the models;
     prompts: the book; domain: what the questions are about; temperature, samples: of a judge's score; reasons: the
-    metrics whose judges give reasons for their scores."""
+    metrics whose judges give reasons for their scores; comparison: of the scores of a pair's answers."""
 
     selected: Sequence[Selected]
     backends: Backends
@@ -158,6 +174,7 @@ class Settings:
     temperature: float = 0.0
     samples: int = 1
     reasons: frozenset[str] = frozenset()
+    comparison: Comparison = field(default_factory=Comparison)
 
     @property
     def sampling(self) -> dict[str, Any]:
@@ -187,6 +204,7 @@ class Settings:
             "domain": f"{self.domain.name} {self.domain.hash}",
             **self.sampling,
             **({"reasons": sorted(self.reasons)} if self.reasons else {}),
+            **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != Comparison() else {}),
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any
 from longmark import metrics
 from longmark.domain import Domain
 from longmark.engine.manifest import differences
+from longmark.engine.pairs import Comparison
 from longmark.engine.settings import RETRIED, Settings, every_prompt, parameters
 from longmark.engine.worker import Task, WorkerPool
 from longmark.errors import UserError
@@ -189,7 +190,9 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
         sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
         made = parameters(selected, params)
         reasons = frozenset(fixed.get("reasons", ()))
-        return Settings(selected, backends, made, book, scoring, seed, domain, **sampling, reasons=reasons), gone
+        by = Comparison(**fixed.get("pair", {}))
+        settings = Settings(selected, backends, made, book, scoring, seed, domain, **sampling, reasons=reasons)
+        return replace(settings, comparison=by), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from longmark import __version__, progress
+from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import NoScore, UserError
@@ -186,14 +187,15 @@ class WorkerPool:
             settings.samples,
             chosen.name in settings.reasons,
         )
-        results = await chosen.score(example, models, settings.params[chosen.name], task.wanted)
+        params = settings.params[chosen.name]
+        results = await pairs.score(chosen, example, models, params, task.wanted, settings.comparison)
         return Outcome(task, results, usage_log)
 
     def _rows(self, outcome: Outcome) -> list[Row]:
         task, usage_log = outcome.task, outcome.usage_log
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
         versions = {name: sorted(known) for name, known in usage_log.versions.items() if known}
-        signature = self._signatures.setdefault(task.chosen.name, self._signature(task.chosen))
+        signature = self._signatures.setdefault(task.chosen.name, self._signature(task))
         return [
             Row(
                 example_id=task.example.id,
@@ -213,9 +215,9 @@ class WorkerPool:
             for result in (outcome.results[name],)
         ]
 
-    def _signature(self, chosen: Selected) -> Signature:
-        settings = self._settings
-        params = settings.params_of(chosen)
+    def _signature(self, task: Task) -> Signature:
+        settings, chosen = self._settings, task.chosen
+        params = settings.params_of(chosen) | pairs.params_of(chosen, task.example, settings.comparison)
         if chosen.metric.judged:
             params["scoring"] = settings.scoring
             params |= {"temperature": TEMPERATURE} | settings.sampling

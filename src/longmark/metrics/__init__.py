@@ -76,7 +76,7 @@ class Selected:
 def _is_missing(example: Example, name: str) -> bool:
     """Whether a field is None or has no entries. A blank answer is not missing; any other blank text is."""
     value = getattr(example, name)
-    if name in ("answer", "base_answer"):
+    if name in ("answer", "base_answer", "a", "b"):
         return value is None
     return value is None or value == () or (isinstance(value, str) and not value.strip())
 

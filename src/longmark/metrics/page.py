@@ -45,6 +45,8 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         found.append(("reasons", "before the score, or with expected after it (--reasons)"))
     if metric.prompts:
         found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
+    if metric.pairs:
+        found.append(("runs on", "pairs of answers"))
     if metric.variants:
         found.append(("runs on", "variants of questions"))
     found += [

@@ -1,4 +1,4 @@
-"""From a raw record (a dict, whatever tool wrote it) to an `Example`, or to everything that is wrong with it.
+"""From a raw record (a dict, whatever tool wrote it) to an `Example` or a `Pair`, or to all that is wrong with it.
 
 Column names are compared without case, with `-` and spaces as `_`, and `userInput` is `user_input`. A mapping, our
 field -> column, takes precedence.
@@ -15,9 +15,11 @@ import orjson
 from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
+from longmark.records import pair_columns
 from longmark.records.carried import CARRIED
 from longmark.records.example import Context, Example
 from longmark.records.files import NotJson, flaw, parse_json
+from longmark.records.pair import Pair
 from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
 
 _OTHER_NAMES = {
@@ -62,22 +64,34 @@ class Columns:
         self._column_of: dict[str, str] = {}
         for given, column in (mapping or {}).items():
             field = _ALIASES.get(given, given)
-            if field not in NAMES:
-                raise UnknownName("field", given, NAMES, f"The fields are {', '.join(NAMES)}.")
+            known = (*NAMES, *pair_columns.FIELDS)
+            if field not in known:
+                raise UnknownName("field", given, known, f"The fields are {', '.join(known)}.")
             if field in self._column_of:
                 raise UserError(f"--map names {field} twice; give it one column")
             self._column_of[field] = column
-        self._mapped = frozenset(self._column_of.values())
         self._cells = cells
-        self.never_seen = set(self._mapped)
+        self._of_pairs = {
+            field: self._column_of.pop(field) for field in pair_columns.FIELDS if field in self._column_of
+        }
+        self._mapped = frozenset(self._column_of.values())
+        self.never_seen = {*self._mapped, *(one for column in self._of_pairs.values() for one in column.split(","))}
 
     def example(self, record: Any) -> Example:
-        """The Example of a record. Raises BadRecord."""
+        """The Example of a record, a Pair where it has two answers. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
         if self.never_seen:
             self.never_seen.difference_update(record)
         wrong: list[str] = []
+        pair: dict[str, Any] = {}
+        try:
+            found_pair = pair_columns.find(record, self._of_pairs, self._empty)
+            if found_pair is not None:
+                one = pair_columns.PairFields(record, found_pair, self._of_pairs, self._cells)
+                pair, record = one.read(), one.rest
+        except Problem as problem:
+            raise BadRecord(str(problem)) from None
         fields: dict[str, Any] = {}
         source: dict[str, str] = {}
         rest: dict[str, Any] = {}
@@ -96,14 +110,14 @@ class Columns:
             else:
                 fields[field] = value
                 source[field] = column
-        if not wrong and not _SCORED & source.keys():
+        if not wrong and not pair and not _SCORED & source.keys():
             wrong.append(_nothing_known(record))
         try:
             if rest:
                 fields["meta"] = _with_rest(fields.get("meta", {}), rest)
             _check_json(fields)
             if not wrong:
-                return Example(**fields)
+                return Pair(**fields, **pair) if pair else Example(**fields)
         except Problem as problem:
             wrong.append(str(problem))
         except ValidationError as error:

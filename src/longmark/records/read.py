@@ -13,6 +13,7 @@ from longmark.records import sources
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.example import Example
 from longmark.records.files import BadLines
+from longmark.records.pair import Pair
 
 ExampleSource = str | Path | Iterable[Example | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
@@ -24,8 +25,9 @@ class Reading:
 
     After the last example BadInput is raised if a record is bad or an id occurs twice, unless `skip_bad` (then if no
     record is good). `good` and `bad` are the counts, `bad_lines` the first messages,
-    `name:line: field: what was expected`. mapping: our field -> column; limit: stop after so many good examples;
-    `name`: of the source, for messages and the manifest.
+    `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read).
+    mapping: our field -> column; limit: stop after so many good examples; `name`: of the source, for messages and the
+    manifest.
 
     UserError if the file cannot be read at all, there are no records, or no record has a mapped column.
     """
@@ -49,6 +51,7 @@ class Reading:
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
         self.good = 0
+        self.pairs: bool | None = None
 
     @property
     def bad(self) -> int:
@@ -74,17 +77,22 @@ class Reading:
             raise UserError(f"there are no examples: the input is empty{once}")
 
     def __iter__(self) -> Iterator[Example]:
-        self.good, self._wrong = 0, BadLines()
+        self.good, self._wrong, self.pairs = 0, BadLines(), None
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
                 line, found = next(records, (0, None))
                 if isinstance(found, Example):
-                    if (first := first_use(found.id, line)) is None:
+                    if self.pairs is None:
+                        self.pairs = isinstance(found, Pair)
+                    if self.pairs is not isinstance(found, Pair):
+                        found = _other_kind(found)
+                    elif (first := first_use(found.id, line)) is None:
                         self.good += 1
                         yield found
                         continue
-                    found = _repeated(found, first)
+                    else:
+                        found = _repeated(found, first)
                 if found is None:
                     break
                 self._wrong.add(f"{self.name}:{line}: {found}")
@@ -114,6 +122,12 @@ class Reading:
             return self._columns.example(record)
         except BadRecord as bad:
             return str(bad)
+
+
+def _other_kind(example: Example) -> str:
+    if isinstance(example, Pair):
+        return "a pair of answers in a file of single answers; put pairs into a file of their own"
+    return "no pair: it has not two answers, as the records before it have; put single answers into a file of their own"
 
 
 def _repeated(example: Example, first: object) -> str:

@@ -1,0 +1,101 @@
+"""Two answers to one question, and which of them people preferred."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import orjson
+from pydantic import Field, model_validator
+
+from longmark.records.example import Example
+
+Choice = Literal["a", "b", "tie"]
+Mode = Literal["human/human", "human/model", "model/model"]
+Side = Literal["a", "b"]
+
+CATEGORIES = ("factoid", "comparative", "definition", "analytical", "evaluation", "inferential", "application")
+"""The seven categories of questions (CALF, appendix A.2)."""
+
+HUMAN = "human"
+"""The system of an answer that a person wrote."""
+
+_SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
+_SHARED |= {"variant_of", "variant"}
+
+
+class Pair(Example):
+    """Two answers to one question; the other fields are those of an `Example`, and `answer` is None.
+
+    a, b                 the answers, as they stand; "" is an empty one
+    a_system, b_system   who wrote them: a model's name, or `human`
+    expanded_reference   the reference as prose, with the same key points
+    subject              of the question
+    category             of the question: one of `CATEGORIES`, or another data set's own
+    mode                 who is compared; if it is not given and an answer is by `human`, it follows from the systems
+    labels               rater -> choice
+    label                the final choice; if it is not given, the one that most raters made, None where two lead
+
+    The labels are no part of `content_hash`, as no metric sees them: a run is not scored again for a new rater.
+    """
+
+    a: str
+    b: str
+    a_system: str | None = None
+    b_system: str | None = None
+    expanded_reference: str | None = None
+    subject: str | None = None
+    category: str | None = None
+    mode: Mode | None = None
+    labels: dict[str, Choice] = Field(default_factory=dict)
+    label: Choice | None = None
+
+    @model_validator(mode="after")
+    def _two_answers(self) -> Pair:
+        if self.answer is not None:
+            raise ValueError("answer: a pair has the answers a and b; remove the column answer or rename it")
+        return self
+
+    def model_post_init(self, _context: Any) -> None:
+        super().model_post_init(_context)
+        if self.label is None and self.labels:
+            object.__setattr__(self, "label", plurality(self.labels.values()))
+        humans = (self.a_system == HUMAN) + (self.b_system == HUMAN)
+        if self.mode is None and humans and self.a_system and self.b_system:
+            object.__setattr__(self, "mode", "human/human" if humans == 2 else "human/model")
+
+    def content_hash(self) -> str:
+        """SHA-256 (hex) of all that a metric can see: every field but the ids and the labels."""
+        content = self.model_dump(exclude={"id", "question_id", "labels", "label"}, exclude_defaults=True)
+        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
+
+    @property
+    def best_references(self) -> tuple[str, ...]:
+        """The expanded reference, else the references."""
+        return (self.expanded_reference,) if self.expanded_reference else self.references
+
+    def text(self, which: Side) -> str:
+        return self.a if which == "a" else self.b
+
+    def side(self, which: Side) -> Example:
+        """The question with one of the answers, as metrics of one answer see it. Its reference is the expanded one, if
+        there is one; its id is the pair's, with `#a` or `#b`."""
+        shared = {name: getattr(self, name) for name in self.model_fields_set & _SHARED}
+        own = {
+            "id": f"{self.id}#{which}",
+            "question_id": self.question_id,
+            "answer": self.text(which),
+            "references": self.best_references,
+            "system": (self.a_system if which == "a" else self.b_system) or self.system,
+        }
+        return Example.model_construct(**(shared | own))
+
+
+def plurality(choices: Iterable[str]) -> Any:
+    """The choice that most made; None where two or more lead, or there are none."""
+    counts = Counter(choices).most_common(2)
+    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]

@@ -1,0 +1,199 @@
+"""Which columns of a record hold the two answers of a pair, who wrote them, and what people chose.
+
+A record is a pair if it has both answers and no `answer`: `a` and `b`, or two columns of `_ANSWERS` (any case, `-` and
+spaces as `_`), or two columns that --map names. The other columns are those of an example (`records.columns`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from longmark.records.files import parse_json
+from longmark.records.values import Problem, folded, found, missing, name, text
+
+_ANSWERS = (
+    ("a", "b"),
+    *((f"{kind}_{first}", f"{kind}_{second}") for kind in ("answer", "response", "output", "completion")
+      for first, second in (("a", "b"), ("1", "2"))),
+    ("answer1", "answer2"),
+    ("response1", "response2"),
+    ("output1", "output2"),
+    ("chosen", "rejected"),
+)  # fmt: skip
+CHOSEN = ("chosen", "rejected")
+"""The better answer and the other one. Which of them is `a` is drawn by a hash of the texts: else a judge that always
+takes the first answer would be right in every pair."""
+
+_OTHERS = {
+    "a_system": ("model_a", "system_a", "generator_a", "model_1", "model1"),
+    "b_system": ("model_b", "system_b", "generator_b", "model_2", "model2"),
+    "expanded_reference": (),
+    "subject": (),
+    "category": ("question_category", "question_type"),
+    "mode": ("compare_type",),
+    "labels": (),
+    "label": ("winner", "preference", "choice", "preferred", "human_label"),
+}
+FIELDS = ("a", "b", *_OTHERS)
+"""The fields of a pair that an example does not have."""
+
+_FIELD_OF = {column: field for field, others in _OTHERS.items() for column in (field, *others)}
+_RATER = "labels."  # such a column holds the choices of the rater whose name follows
+_TIES = frozenset(("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)"))
+_SIDES = {"a": "a", "b": "b", "1": "a", "2": "b", "first": "a", "second": "b", "left": "a", "right": "b"}
+_KINDS = (
+    "student_answer",
+    "model_answer",
+    "assistant",
+    "answer",
+    "response",
+    "output",
+    "model",
+    "system",
+    "completion",
+)
+_MODES = {"hvh": "human/human", "hvm": "human/model", "mvh": "human/model", "mvm": "model/model"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a record holds its pair. answers: the columns of a and b; rest: the other columns, with their values."""
+
+    answers: tuple[str, str]
+    rest: dict[str, Any]
+
+
+def find(record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[Any], bool]) -> Found | None:
+    """The pair in a record; None if it is none. mapped: field -> column, of --map; blank: whether a cell is empty.
+
+    Problem if --map names one answer and the record has no other."""
+    known = {folded(str(column)): column for column in reversed(list(record))}
+    if "a" in mapped or "b" in mapped:
+        both = tuple(mapped.get(side) or known.get(side, side) for side in "ab")
+        if absent := [side for side, column in zip("ab", both, strict=True) if column not in record]:
+            raise Problem(f"{absent[0]}: the record has no such answer; name its column with --map {absent[0]}=COLUMN")
+        return _found(record, both)
+    if not blank(record.get(known.get("answer", ""))):
+        return None
+    for names in _ANSWERS:
+        both = tuple(known[one] for one in names if one in known)
+        if len(both) == 2 and not any(missing(record[column]) for column in both):
+            return _found(record, both)
+    return None
+
+
+def _found(record: Mapping[str, Any], both: tuple[str, ...]) -> Found:
+    return Found((both[0], both[1]), {column: value for column, value in record.items() if column not in both})
+
+
+class PairFields:
+    """The fields of one record's pair; `rest` is what is left of it for the example."""
+
+    def __init__(self, record: Mapping[str, Any], found_: Found, mapped: Mapping[str, str], cells: bool) -> None:
+        self._record, self._answers, self._mapped, self._cells = record, found_.answers, mapped, cells
+        self.rest = dict(found_.rest)
+
+    def read(self) -> dict[str, Any]:
+        """Field -> value. Raises Problem."""
+        made: dict[str, Any] = {"a": self._text("a", self._answers[0]), "b": self._text("b", self._answers[1])}
+        raters: dict[str, str] = {}
+        for field, column, raw in list(self._assigned()):
+            del self.rest[column]
+            if self._blank(raw):
+                continue
+            if field == "labels":
+                raters |= self._labels(column, raw)
+            elif field == "label":
+                made["label"] = self._choice(column, raw)
+            elif field == "mode":
+                made["mode"] = _mode(column, raw)
+            elif field == "expanded_reference":
+                made[field] = text(field, raw)
+            else:
+                made[field] = name(field, raw)
+        if raters:
+            made["labels"] = raters
+        return self._from_chosen(made) if tuple(folded(one) for one in self._answers) == CHOSEN else made
+
+    def _assigned(self) -> Iterator[tuple[str, str, Any]]:
+        """(field, column, value). A column that is named like a field of the pair and is mapped to another one is left
+        to the example."""
+        taken = set()
+        for field in _OTHERS:
+            given = self._mapped.get(field)
+            columns = [] if given is None else [given] if given in self.rest else given.split(",")
+            for column in columns:
+                if column not in self.rest:
+                    if len(columns) > 1:
+                        raise Problem(f"{field}: the record has no column {column}; check --map {field}={given}")
+                    continue
+                taken.add(column)
+                yield field, column, self.rest[column]
+        others = set(self._mapped.values())
+        for column, raw in list(self.rest.items()):
+            if column in taken or column in others:
+                continue
+            plain = folded(str(column))
+            field = _FIELD_OF.get(plain) or ("labels" if plain.startswith(_RATER) else "")
+            if field and (field not in self._mapped):
+                yield field, column, raw
+
+    def _text(self, field: str, column: str) -> str:
+        raw = self._record[column]
+        if self._blank(raw):
+            raise Problem(f'{field}: the answer is missing; write "" for an empty one')
+        return text(field, "" if self._cells and raw == '""' else raw)
+
+    def _blank(self, raw: Any) -> bool:
+        return missing(raw) or (self._cells and raw == "")
+
+    def _labels(self, column: str, raw: Any) -> dict[str, str]:
+        """rater -> choice, of a column of one rater, or of an object of all of them."""
+        if folded(column) != "labels" and not isinstance(raw, Mapping):
+            rater = column[len(_RATER) :] if folded(column).startswith(_RATER) else column
+            return {rater: self._choice(column, raw)}
+        if isinstance(raw, str):
+            with suppress(ValueError):
+                raw = parse_json(raw)
+        if not isinstance(raw, Mapping):
+            raise Problem(f"labels: expected an object of raters and their choices, found {found(raw)}")
+        return {str(rater): self._choice(f"labels.{rater}", one) for rater, one in raw.items() if not missing(one)}
+
+    def _choice(self, field: str, raw: Any) -> str:
+        """a, b or tie: also as the name of the answer's column, and 1 or 2 where the columns are numbered so."""
+        given = "" if isinstance(raw, bool | list | dict) else " ".join((name(field, raw) or "").split()).casefold()
+        plain = given.replace(" ", "_").replace("-", "_")
+        for side, column in zip("ab", self._answers, strict=True):
+            if given and given == folded(column):
+                return side
+        if given in _TIES:
+            return "tie"
+        kind = next((kind for kind in _KINDS if plain.startswith(kind)), "")
+        side = _SIDES.get(plain.removeprefix(kind).lstrip("_"), "")
+        numbered = kind or all(column.endswith(end) for column, end in zip(self._answers, "12", strict=True))
+        if not side or (given in ("1", "2") and not numbered):
+            a, b = self._answers
+            raise Problem(
+                f"{field}: expected a, b or tie (or {a} or {b}, the names of the columns), found {found(raw)}"
+            )
+        return side
+
+    def _from_chosen(self, made: dict[str, Any]) -> dict[str, Any]:
+        better, other = made["a"], made["b"]
+        drawn = hashlib.sha256("\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")).digest()[0] % 2
+        first = drawn == (better <= other)
+        return {**made, "a": better if first else other, "b": other if first else better,
+                "label": made.get("label", "a" if first else "b")}  # fmt: skip
+
+
+def _mode(column: str, raw: Any) -> str:
+    plain = folded(str(raw)).replace("_", " ").replace("-", " ").replace("/", " ").split()
+    short = "".join(word[0] for word in plain if word != "vs.")
+    short = short if "v" in short or len(short) != 2 else f"{short[0]}v{short[1]}"
+    if short not in _MODES or not set(plain) <= {"human", "model", "vs", "vs.", "v"}:
+        raise Problem(f"{column}: expected human/human, human/model or model/model, found {found(raw)}")
+    return _MODES[short]

@@ -1,0 +1,138 @@
+"""Pairs of answers: the record, and the columns they are read from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import write_jsonl
+
+from longmark.errors import BadInput, UserError
+from longmark.records import Example, Pair
+from longmark.records.pair import Side
+from longmark.records.read import Reading
+
+
+def _read(*records: dict[str, Any], **options: Any) -> list[Pair]:
+    found = list(Reading(records, **options))
+    assert all(isinstance(one, Pair) for one in found)
+    return [one for one in found if isinstance(one, Pair)]
+
+
+def test_a_pair_is_read_back_from_its_line_and_an_example_stays_one() -> None:
+    pair = Pair(question="q", a="x", b="", labels={"anna": "tie"}, meta={"a": 1, "b": 2}, mode="model/model")
+    assert Example.from_json(pair.to_json()) == pair
+    example = Example(question="q", answer="x", meta={"a": 1, "b": 2})
+    assert type(Example.from_json(example.to_json())) is Example
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [({}, None), ({"r": "b"}, "b"), ({"r": "b", "s": "a"}, None), ({"r": "b", "s": "tie", "t": "tie"}, "tie")],
+)
+def test_the_final_label_is_what_most_raters_chose(labels: dict[str, Any], label: str | None) -> None:
+    assert Pair(question="q", a="x", b="y", labels=labels).label == label
+    assert Pair(question="q", a="x", b="y", labels=labels, label="a").label == "a"  # a given one stays
+
+
+def test_labels_do_not_change_what_is_scored() -> None:
+    assert Pair(question="q", a="x", b="y", label="a").content_hash() == Pair(question="q", a="x", b="y").content_hash()
+    assert Pair(question="q", a="x", b="y").content_hash() != Pair(question="q", a="y", b="x").content_hash()
+
+
+@pytest.mark.parametrize(("side", "answer", "system"), [("a", "x", "human"), ("b", "y", "gpt")])
+def test_a_side_is_the_question_with_one_answer(side: Side, answer: str, system: str) -> None:
+    pair = Pair(
+        id="7", question="q", a="x", b="y", a_system="human", b_system="gpt", references=("short",), meta={"k": 1}
+    )
+    one = pair.side(side)
+    assert one == Example(
+        id=f"7#{side}", question_id=pair.question_id, question="q", answer=answer, references=("short",), system=system,
+        meta={"k": 1},
+    )  # fmt: skip
+    assert pair.mode == "human/model"
+    longer = pair.model_copy(update={"expanded_reference": "long"}).side(side)
+    assert longer.references == ("long",)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("a", "b"),
+        ("Answer A", "answer-b"),
+        ("response_1", "response_2"),
+        ("output_1", "output_2"),
+        ("answer1", "answer2"),
+    ],
+)
+@pytest.mark.parametrize(("word", "label"), [("A", "a"), ("Answer 2", "b"), ("model_a", "a"), ("Same", "tie")])
+def test_names_of_columns_and_words_for_a_choice(columns: tuple[str, str], word: str, label: str) -> None:
+    (pair,) = _read({"prompt": "?", "question": "q", columns[0]: "x", columns[1]: "y", "winner": word})
+    assert (pair.a, pair.b, pair.label, pair.meta) == ("x", "y", label, {"prompt": "?"})
+
+
+def test_a_number_is_a_choice_where_the_columns_are_numbered() -> None:
+    (pair,) = _read({"question": "q", "output_1": "x", "output_2": "y", "label": 2})
+    assert pair.label == "b"
+    with pytest.raises(BadInput, match=r"label: expected a, b or tie \(or a or b, the names of the columns\), found 2"):
+        _read({"question": "q", "a": "x", "b": "y", "label": 2})
+
+
+def test_raters_have_an_object_or_a_column_each() -> None:
+    (one,) = _read({"question": "q", "a": "x", "b": "y", "labels": '{"anna": "b", "ben": null}', "labels.cy": "tie"})
+    assert one.labels == {"anna": "b", "cy": "tie"}
+    (two,) = _read({"question": "q", "a": "x", "b": "y", "e1": "a", "e2": "a"}, mapping={"labels": "e1,e2"})
+    assert (two.labels, two.label, two.meta) == ({"e1": "a", "e2": "a"}, "a", {})
+
+
+def test_chosen_and_rejected_are_put_on_either_side() -> None:
+    pairs = _read(*({"question": f"q{i}", "chosen": f"good {i}", "rejected": f"bad {i}"} for i in range(40)))
+    assert all(pair.text(pair.label or "b").startswith("good") for pair in pairs if pair.label != "tie")
+    first = sum(pair.label == "a" for pair in pairs)
+    assert 8 < first < 32  # 40 fair draws leave this range once in 20,000 times; the draw is fixed by the texts
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [("human_vs_model", "human/model"), ("model/model", "model/model"), ("Model vs. Human", "human/model"),
+     ("hvh", None), ("hello", None)],
+)  # fmt: skip
+def test_modes(given: str, mode: str | None) -> None:
+    record = {"question": "q", "a": "x", "b": "y", "compare_type": given}
+    if mode is None:
+        with pytest.raises(BadInput, match="compare_type: expected human/human, human/model or model/model"):
+            _read(record)
+    else:
+        assert _read(record)[0].mode == mode
+
+
+def test_a_record_with_an_answer_of_its_own_is_an_example() -> None:
+    (one,) = Reading([{"question": "q", "answer": "C", "A": "x", "B": "y"}])
+    assert type(one) is Example
+    assert one.meta == {"A": "x", "B": "y"}
+    (two,) = _read(
+        {"question": "q", "A": "x", "B": "y", "answer": "B"}, mapping={"a": "A", "b": "B", "label": "answer"}
+    )
+    assert two.label == "b"
+
+
+def test_a_file_holds_pairs_or_single_answers(tmp_path: Path) -> None:
+    pair, single = {"question": "q", "a": "x", "b": "y"}, {"question": "q", "answer": "x"}
+    with pytest.raises(BadInput, match=r"mixed.jsonl:2: no pair: it has not two answers"):
+        list(Reading(write_jsonl(tmp_path / "mixed.jsonl", [pair, single])))
+    with pytest.raises(BadInput, match=r"mixed.jsonl:2: a pair of answers in a file of single answers"):
+        list(Reading(write_jsonl(tmp_path / "mixed.jsonl", [single, pair])))
+
+
+def test_a_missing_answer_is_an_error_and_an_empty_one_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text('question,a,b\nq,"""""",y\nq,,y\n', encoding="utf-8")
+    with pytest.raises(BadInput, match=r'pairs.csv:3: a: the answer is missing; write "" for an empty one'):
+        list(Reading(file))
+    assert [one.a for one in Reading(file, skip_bad=True) if isinstance(one, Pair)] == [""]
+
+
+def test_a_mapped_column_that_no_record_has_is_an_error() -> None:
+    with pytest.raises(UserError, match="no record of records has the column wiinner"):
+        _read({"question": "q", "a": "x", "b": "y"}, mapping={"label": "wiinner"})
