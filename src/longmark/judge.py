@@ -96,8 +96,15 @@ async def ask(
 
     Raises NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
     """
+    return await ask_as_written(judge, prompt.id, models.prompts.fill(prompt, texts), reader, sampling)
+
+
+async def ask_as_written(
+    judge: ChatHandle, prompt_id: str, messages: tuple[Message, ...], reader: Reader[T], sampling: Sampling = ONCE
+) -> Verdict[T]:
+    """As `ask`, with messages that are complete: the input format of a judge that was trained on one."""
     request = ChatRequest(
-        messages=models.prompts.fill(prompt, texts),
+        messages=messages,
         temperature=sampling.temperature,
         max_tokens=reader.max_tokens,
         sample=sampling.number,
@@ -119,7 +126,7 @@ async def ask(
             request = replace(request, logprobs=0)
             continue
         replies.append(reply.text)
-        shown = {"model": judge.name, "prompt": prompt.id, "replies": list(replies)}
+        shown = {"model": judge.name, "prompt": prompt_id, "replies": list(replies)}
         if reply.refusal is not None or reply.finish == "content_filter":
             why = reply.refusal or "its content filter stopped the reply"
             raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
@@ -131,7 +138,7 @@ async def ask(
         if (cut := _cut_while_thinking(judge, reply)) is not None:
             raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
         try:
-            return Verdict(read(reply), judge.name, prompt.id, tuple(replies))
+            return Verdict(read(reply), judge.name, prompt_id, tuple(replies))
         except Unreadable as error:
             if len(replies) == 2:
                 reason = f"Two replies of {judge.name} could not be read: {error}."

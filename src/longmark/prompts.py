@@ -27,13 +27,14 @@ class Prompt:
     """id: dotted, unique. inputs: names of the texts it shows, put in `INPUT_ORDER` (others follow as given).
     text: the task; `$name` is a field that the metric fills (`$$` is a dollar sign). optional: fields that an own text
     may use, though ours does not. use: of a judged score, which way of asking needs it (`text`, `reasons`, `expected`,
-    `reason`); "": every way."""
+    `reason`); "": every way. may_be_absent: inputs that are left out where their text is empty."""
 
     id: str
     inputs: tuple[str, ...]
     text: str
     optional: frozenset[str] = frozenset()
     use: str = ""
+    may_be_absent: frozenset[str] = frozenset()
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -94,6 +95,7 @@ class PromptBook:
         prompt = self.get(prompt)
         order = [name for name in INPUT_ORDER if name in prompt.inputs]
         order += [name for name in prompt.inputs if name not in INPUT_ORDER]
+        order = [name for name in order if texts[name].strip() or name not in prompt.may_be_absent]
         task = Template(prompt.text).substitute(texts).strip()
         shown = "\n\n".join((*(fence(name, texts[name]) for name in order), task))
         return (Message("system", self.get(SYSTEM).text.strip()), Message("user", shown))

@@ -1,0 +1,4 @@
+"""Judges of pairs: which of two answers to one question is better, or neither (CALF).
+
+A score is 1 (a is better), 0 (a tie) or -1 (b is better). They run on pairs only (docs/pairs.md).
+"""

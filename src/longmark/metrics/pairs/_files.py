@@ -1,0 +1,130 @@
+"""Files that judges of pairs read: criteria, roles and reviewers (panel.yaml), and pairs that are shown as examples.
+
+A parameter that names a file is signed with its content: `FILE#HASH`. A file that has changed since is refused, so a
+run is never continued with other roles under the same signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationError
+
+from longmark.errors import UserError
+from longmark.models.handles import ChatHandle
+from longmark.records import files, yaml_file
+from longmark.records.pair import Pair
+from longmark.records.read import Reading
+from longmark.records.values import problems
+
+BUILT_IN = "built-in"
+_HASHED = re.compile(r"(.*)#([0-9a-f]{16})", re.DOTALL)
+_LARGEST = 256 << 20  # bytes of a file
+_MOST_DRAWN = 4096  # pairs that are looked at for those to show
+Form = TypeVar("Form", bound=BaseModel)
+
+
+def _filled(text: str) -> str:
+    if not (text := text.strip()):
+        raise ValueError("is empty")
+    return text
+
+
+Filled = Annotated[str, Strict(), AfterValidator(_filled)]
+
+
+class Closed(BaseModel):
+    """A table of a file, without keys that are not ours."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Part(Closed):
+    """One criterion, role or reviewer. judge: the name of the run's judge that plays it; None: the judges in turn."""
+
+    name: Filled
+    text: Filled
+    judge: Filled | None = None
+
+
+class Panel(Closed):
+    criteria: tuple[Part, ...] = ()
+    roles: tuple[Part, ...] = ()
+    reviewers: tuple[Part, ...] = ()
+    chair: Part | None = None
+
+
+def signed(given: str, built_in: str) -> str:
+    """The value of a parameter with the hash of the file's content. built_in: the file of this folder that "" and
+    `built-in` name. UserError for a file that cannot be read, or that is not the one of the hash given."""
+    found = _HASHED.fullmatch(given)
+    name = (found[1] if found else given) or BUILT_IN
+    path = Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
+    digest = hashlib.sha256(files.content(path, _LARGEST, str(path))).hexdigest()[:16]
+    if found and found[2] != digest:
+        raise UserError(f"{name} has changed: its content is {digest}, not {found[2]}; start a new run with this file")
+    return f"{name}#{digest}"
+
+
+def path_of(value: str, built_in: str = "") -> Path:
+    """The file of a signed parameter."""
+    name = value.rpartition("#")[0]
+    return Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
+
+
+@lru_cache(maxsize=16)
+def form(value: str, kind: type[Form], built_in: str) -> Form:
+    """A YAML file of a signed parameter. BadInput with a line `file:line: where: what` for each mistake in it."""
+    source = yaml_file.load(path_of(value, built_in), "--param")
+    try:
+        made = kind.model_validate(source.content if source.content is not None else {})
+    except ValidationError as error:
+        source.check(problems(error, list(kind.model_fields)))
+        raise  # never: an error has problems
+    source.check(())
+    return made
+
+
+def parts(value: str, of: str) -> tuple[Part, ...]:
+    """The criteria, roles, reviewers or the chair of a panel's file. UserError if it has none."""
+    found = getattr(form(value, Panel, "panel.yaml"), of)
+    if not found:
+        raise UserError(f"{path_of(value, 'panel.yaml')}: has no {of}; add a list of entries with name and text")
+    return found if isinstance(found, tuple) else (found,)
+
+
+def played_by(part: Part, place: int, judges: Sequence[ChatHandle]) -> ChatHandle:
+    """The judge that plays a part: the one it names, else the judges in turn. UserError if the run has none so
+    named."""
+    if part.judge is None:
+        return judges[place % len(judges)]
+    named = next((judge for judge in judges if judge.name == part.judge), None)
+    if named is None:
+        names = ", ".join(judge.name for judge in judges)
+        raise UserError(f"{part.name}: the run has no judge {part.judge}, only {names}; add --judge {part.judge}")
+    return named
+
+
+@lru_cache(maxsize=4)
+def labelled(value: str) -> tuple[Pair, ...]:
+    """The pairs with a label of a signed file, in the order of their ids. UserError if there are none."""
+    path = path_of(value)
+    found = [one for one in Reading(path) if isinstance(one, Pair) and one.label is not None]
+    if not found:
+        raise UserError(f"{path}: has no pair with a label; name a file of labelled pairs (docs/pairs.md)")
+    return tuple(sorted(found, key=lambda pair: pair.id))
+
+
+def others(pool: Sequence[Pair], pair: Pair, number: int, seed: int) -> list[Pair]:
+    """Some pairs of other questions, the same ones for the same pair and seed; fewer than wanted where there are not
+    more."""
+    drawn = random.Random(f"{seed}\0{pair.id}").sample(range(len(pool)), min(len(pool), _MOST_DRAWN))
+    found = (pool[i] for i in drawn if pool[i].question_id != pair.question_id and pool[i].id != pair.id)
+    return list(islice(found, number))

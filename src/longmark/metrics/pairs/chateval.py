@@ -1,0 +1,106 @@
+"""Which answer is better, by referees in different roles who discuss it (CALF, appendix C.6: ChatEval).
+
+    score = 1 (a is better), 0 (a tie), -1 (b is better)
+
+The referees speak one by one, `rounds` times. Each sees the answers and all that was said before, gives a short
+argument, and ends with a choice. The most frequent of their last choices counts; a draw is a tie. With several judges
+the roles are given to them in turn, or as the panel's file says. With `orders=both` there are two discussions. The
+choice is always read from text. The evidence has every turn.
+Unscored: a reply without a choice, twice (`unparsable`), or a refusal (`refused`), in any turn.
+Cost: roles x rounds calls for each order.
+
+Parameters: orders, on_flip, equal: as `pairs.direct`. rounds: of the discussion. temperature: of every reply (0.7, as in
+the paper). panel: a YAML file whose `roles` replace ours (metrics/pairs/panel.yaml). max_tokens: the length of a reply.
+Deviations: prompt and roles are in our words. The roles are those of the paper's figure 14; its text names an engineer
+in place of the scientist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from longmark.judge import Sampling, ask, choice
+from longmark.metric import Score
+from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
+from longmark.metrics.pairs._verdicts import (
+    ABSENT,
+    BASIS,
+    INPUTS,
+    LAST_LINE,
+    LETTERS,
+    Opinion,
+    Params,
+    check_reply,
+    decide,
+    orders_of,
+    pair_metric,
+    plurality,
+)
+from longmark.models.handles import Models
+from longmark.prompts import Prompt
+from longmark.records import Example
+from longmark.records.pair import Pair
+
+PROMPT = Prompt(
+    "pairs.chateval",
+    (*INPUTS, "discussion"),
+    f"""\
+Two answers to the question are shown, A and B. Several referees discuss which is better, and you are one of them: \
+$role.
+$description
+{BASIS}
+If a discussion is shown, it is what the referees said so far. Test it: say where you agree, where you do not, and why. \
+Your choice is your own. Speak in two or three short sentences. {LAST_LINE}""",
+    may_be_absent=ABSENT | {"discussion"},
+)
+
+
+@dataclass(frozen=True)
+class ChatEvalParams(Params):
+    rounds: int = 1
+    temperature: float = 0.7
+    panel: str = BUILT_IN
+    max_tokens: int = 256
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "panel", signed(self.panel, "panel.yaml"))
+        if not 1 <= self.rounds <= 20:
+            raise ValueError(f"rounds is between 1 and 20, not {self.rounds}")
+        check_reply(self.max_tokens, self.temperature)
+
+
+async def score(pair: Example, models: Models, params: Any) -> Score:
+    """The verdict of the discussion, or of both discussions."""
+    assert isinstance(pair, Pair)
+
+    async def panel(texts: dict[str, str]) -> Opinion:
+        return await discuss(models, params, texts)
+
+    return await decide(pair, models, params, {"panel": panel})
+
+
+async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion:
+    """What the referees choose after a discussion of one order."""
+    roles = parts(params.panel, "roles")
+    reader = choice(LETTERS, params.max_tokens)
+    turns: list[dict[str, Any]] = []
+    for turn in range(params.rounds * len(roles)):
+        place = turn % len(roles)
+        role = roles[place]
+        said = "\n\n".join(f"{one['role']}: {one['reply']}" for one in turns)
+        filled = {**texts, "discussion": said, "role": role.name, "description": role.text}
+        # Every turn is a sample of its own: roles with equal texts do not repeat each other.
+        number = models.seed * params.rounds * len(roles) + turn if params.temperature else 0
+        judge = played_by(role, place, models.judges)
+        verdict = await ask(models, judge, PROMPT, filled, reader, Sampling(params.temperature, number))
+        turns.append({"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.replies[-1]})
+    votes = tuple(turn["said"].lower() for turn in turns[-len(roles) :])
+    return Opinion(plurality(votes), votes, evidence={"turns": turns})
+
+
+def _calls(params: Any, _judges: int) -> int:
+    return int(orders_of(params) * params.rounds * len(parts(params.panel, "roles")))
+
+
+METRIC = pair_metric(score, (PROMPT,), ChatEvalParams, _calls)

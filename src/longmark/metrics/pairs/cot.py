@@ -1,0 +1,48 @@
+"""Which answer is better: the judge compares the answers step by step, then chooses (CALF, 4.1: chain of thought).
+
+    score = 1 (a is better), 0 (a tie), -1 (b is better)
+
+As `pairs.direct`, but the choice is the last line of a reply that reasons first. It is always read from text, with
+`--scoring expected` too. A reply that is cut off before its last line is asked for once more.
+Cost: 1 call for each judge, order and sample.
+
+Parameters: orders, on_flip, equal: as `pairs.direct`. max_tokens: the length of a reply.
+Deviations: the prompt is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longmark.metrics.pairs._verdicts import (
+    ABSENT,
+    BASIS,
+    INPUTS,
+    LAST_LINE,
+    Params,
+    Question,
+    check_reply,
+    judged_pairs,
+)
+from longmark.prompts import Prompt
+
+PROMPT = Prompt(
+    "pairs.cot",
+    INPUTS,
+    f"""\
+Two answers to the question are shown, A and B. Decide which is better.
+{BASIS}
+Go step by step, in a few short sentences: what a good answer needs, what A has of it, what B has of it. {LAST_LINE}""",
+    may_be_absent=ABSENT,
+)
+
+
+@dataclass(frozen=True)
+class CotParams(Params):
+    max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        check_reply(self.max_tokens)
+
+
+METRIC = judged_pairs(lambda _pair, params, _seed: Question(PROMPT, None, params.max_tokens), (PROMPT,), CotParams)

@@ -1,0 +1,90 @@
+"""Which answer is better, after examples of pairs of other questions with the choice that people made.
+
+    score = 1 (a is better), 0 (a tie), -1 (b is better)
+
+As `pairs.direct`, with `shown` labelled pairs of the file `examples` in the prompt. The file of the run itself will do:
+a pair is never an example for its own question. Which pairs are shown, and in which order their answers stand, follows
+from the pair's id and the seed. Of each text of an example the first `longest` characters are shown.
+Unscored (`missing_input`): no pair of another question in the file.
+Cost: 1 call for each judge, order and sample.
+
+Parameters: orders, on_flip, equal: as `pairs.direct`. examples: a file of pairs with labels; it has to be given.
+shown: how many of them. longest: characters of each text.
+Deviations: the paper has no such judge; the prompt is ours.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import Any
+
+from longmark.errors import NoScore, UserError
+from longmark.metrics.pairs._files import labelled, others, signed
+from longmark.metrics.pairs._verdicts import (
+    ABSENT,
+    BASIS,
+    FORM,
+    INPUTS,
+    Params,
+    Question,
+    judged_pairs,
+    texts_of,
+)
+from longmark.prompts import Prompt, fence
+from longmark.records.pair import Pair, Side
+
+_INPUTS = ("examples", *INPUTS)
+_TASK = f"""\
+The examples are pairs of answers to other questions, each with the choice that people made. After them two answers to \
+the question are shown, A and B. Decide which is better, by the standard of the examples.
+{BASIS}
+{FORM}"""
+QUESTION = Question(
+    Prompt("pairs.icl", _INPUTS, _TASK, use="text", may_be_absent=ABSENT),
+    Prompt("pairs.icl.expected", _INPUTS, _TASK, use="expected", may_be_absent=ABSENT),
+)
+
+
+@dataclass(frozen=True)
+class IclParams(Params):
+    examples: str = ""
+    shown: int = 3
+    longest: int = 600
+
+    def __post_init__(self) -> None:
+        if self.examples:
+            object.__setattr__(self, "examples", signed(self.examples, ""))
+        if not 1 <= self.shown <= 100:
+            raise ValueError(f"shown is between 1 and 100, not {self.shown}")
+        if not 1 <= self.longest <= 1_000_000:
+            raise ValueError(f"longest is between 1 and 1,000,000 characters, not {self.longest}")
+
+
+def question(pair: Pair, params: Any, seed: int) -> Question:
+    """The question with the examples for a pair."""
+    if not params.examples:
+        raise UserError("pairs.icl needs labelled pairs to show: add --param pairs.icl.examples=FILE")
+    found = others(labelled(params.examples), pair, params.shown, seed)
+    if not found:
+        raise NoScore("missing_input", "The file of examples has no labelled pair of another question.")
+    drawn = random.Random(f"{seed}\0{pair.id}\0order")
+    sides: tuple[Side, Side] = ("a", "b")
+    listed = "\n\n".join(shown(one, i, drawn.choice(sides), params.longest) for i, one in enumerate(found, 1))
+    return replace(QUESTION, fields={"examples": listed})
+
+
+def shown(pair: Pair, number: int, first: Side, longest: int) -> str:
+    """One example: its texts, each between tags, and the choice in terms of A and B."""
+    texts = {name: _cut(text, longest) for name, text in texts_of(pair, first).items() if text.strip()}
+    choice = "tie" if pair.label == "tie" else "A" if pair.label == first else "B"
+    return "\n".join(
+        (f"Example {number}", *(fence(f"example_{name}", text) for name, text in texts.items()), f"Choice: {choice}")
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]} …"
+
+
+METRIC = judged_pairs(question, QUESTION.prompts, IclParams)

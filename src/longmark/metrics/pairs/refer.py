@@ -1,0 +1,114 @@
+"""Which answer has the higher rating, by reviewers and an area chair (CALF, appendix C.6: ReFeR).
+
+    score = 1 (a has the higher rating of the chair), 0 (equal ratings), -1 (b has)
+
+Each answer is rated by itself. Each reviewer writes a short analysis and a rating from 1 to 5, which may have decimals.
+The chair reads the reviews and rates the answer. The two ratings of the chair are compared; the evidence has all of
+them. Since no judge sees both answers, there is no order of answers. With several judges the reviewers and the chair
+are given to them in turn, or as the panel's file says.
+Unscored: a reply without a rating, twice (`unparsable`), or a refusal (`refused`), of anyone on either answer.
+Cost: 2 x (reviewers + 1) calls.
+
+Parameters: temperature: of every reply (0.7, as in the paper). panel: a YAML file whose `reviewers` and `chair` replace
+ours (metrics/pairs/panel.yaml). band: ratings that differ by no more are a tie. equal: answers that are the same are a
+`tie` without a call, or they are rated (`ask`). max_tokens: the length of a reply.
+Deviations: the prompts are ours. The paper's reviewers are three models with one prompt; ours are told what to look at
+first, since one model alone would write three equal reviews.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from longmark.concurrency import concurrently
+from longmark.judge import Sampling, ask, number
+from longmark.metric import Score
+from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
+from longmark.metrics.pairs._verdicts import ABSENT, check_reply, equal, pair_metric, texts_of, verdict_of
+from longmark.models.handles import Models
+from longmark.prompts import Prompt
+from longmark.records import Example
+from longmark.records.pair import Pair
+
+LOW, HIGH = 1, 5
+_INPUTS = ("context", "answer", "reference", "question")
+_SCALE = """\
+If a reference is shown, it is right, and the rating says how well the answer agrees with it. The scale:
+5: every key point is there and right, and nothing important is wrong.
+4: most key points are there; little is missing or beside the point.
+3: some key points are there, others are missing.
+2: several key points are missing, or much is wrong.
+1: it does not answer the question, or is wrong in the main.
+Decimals are allowed. Write a short analysis, then a last line in the form: score: 3.5"""
+REVIEW = Prompt(
+    "pairs.refer.review",
+    _INPUTS,
+    f"You review the answer to the question as $role. $description\n{_SCALE}",
+    may_be_absent=ABSENT,
+)
+CHAIR = Prompt(
+    "pairs.refer.chair",
+    (*_INPUTS, "reviews"),
+    f"You decide on the answer to the question as $role; the reviews are by others. $description\n{_SCALE}",
+    may_be_absent=ABSENT,
+)
+
+
+@dataclass(frozen=True)
+class ReferParams:
+    temperature: float = 0.7
+    panel: str = BUILT_IN
+    band: float = 0.0
+    equal: Literal["tie", "ask"] = "tie"
+    max_tokens: int = 384
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "panel", signed(self.panel, "panel.yaml"))
+        if not 0 <= self.band < HIGH - LOW:
+            raise ValueError(f"band is from 0 to below {HIGH - LOW}, not {self.band:g}")
+        check_reply(self.max_tokens, self.temperature)
+
+
+async def score(pair: Example, models: Models, params: Any) -> Score:
+    """The comparison of the chair's ratings of both answers."""
+    assert isinstance(pair, Pair)
+    if params.equal == "tie" and (tie := equal(pair)):
+        return tie
+    shown = texts_of(pair)
+    a, b = await concurrently(lambda side: rate(models, params, {**shown, "answer": shown[side]}), _SIDES)
+    made = verdict_of(a["rating"], b["rating"], params.band)
+    judge = a["judge"]
+    ratings = {"a": a["rating"], "b": b["rating"]}
+    evidence = {"choices": [{"choice": made[0], "judge": judge}], "ratings": ratings, "a": a, "b": b}
+    return Score(made[1], evidence)
+
+
+_SIDES = ("answer_a", "answer_b")
+
+
+async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, Any]:
+    """The chair's rating of an answer, with its reviews."""
+    reader = replace(number(LOW, HIGH), max_tokens=params.max_tokens)
+    people = parts(params.panel, "reviewers")
+    (chair,) = parts(params.panel, "chair")
+
+    async def one(place: int) -> dict[str, Any]:
+        who = people[place] if place < len(people) else chair
+        judge = played_by(who, place, models.judges)
+        sample = models.seed * (len(people) + 1) + place if params.temperature else 0
+        prompt = REVIEW if place < len(people) else CHAIR
+        filled = {**texts, "role": who.name, "description": who.text}
+        verdict = await ask(models, judge, prompt, filled, reader, Sampling(params.temperature, sample))
+        return {"role": who.name, "judge": judge.name, "rating": verdict.value, "reply": verdict.replies[-1]}
+
+    reviews = await concurrently(one, range(len(people)))
+    texts = {**texts, "reviews": "\n\n".join(f"{review['role']}:\n{review['reply']}" for review in reviews)}
+    return {**await one(len(people)), "reviews": reviews}
+
+
+def _calls(params: Any, _judges: int) -> int:
+    return 2 * (len(parts(params.panel, "reviewers")) + 1)
+
+
+METRIC = pair_metric(score, (REVIEW, CHAIR), ReferParams, _calls)

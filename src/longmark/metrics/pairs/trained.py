@@ -1,0 +1,212 @@
+"""Judges that were trained for it: Auto-J, CritiqueLLM, Prometheus 2 and TIGERScore (CALF, 4.1 and appendix C.1).
+
+    score = 1 (a is better), 0 (a tie), -1 (b is better)
+
+`--judge` names the endpoint that serves the model; `judge` names the format (metrics/pairs/trained.yaml): how the input
+is laid out, and how the reply is read. The judge gets this text alone, without our system prompt and tags. So an answer
+that contains one of the format's own marks is not sent. Auto-J, CritiqueLLM and Prometheus see both answers, in the
+orders of `pairs.direct`. TIGERScore lists the errors of one answer; its total reductions are compared, and the lower
+one is better. Auto-J and TIGERScore see no reference. Prometheus has no tie.
+Unscored: a reply that has no verdict, or two that differ, twice (`unparsable`); a text with a mark (`unsupported`); a
+refusal (`refused`).
+Cost: 1 call for each judge and order; TIGERScore 2 for each judge.
+
+Parameters: orders, on_flip, equal: as `pairs.direct`. judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a
+format of your own file. formats: a YAML file in place of ours. max_tokens: the length of a reply.
+Deviations: the marks and the readings are the published ones; instructions in sentences are in our words. For figures
+that compare with a publication, put the judge's own words into the file (its `source` says where they are).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from string import Template
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, RootModel, Strict, model_validator
+
+from longmark.concurrency import concurrently
+from longmark.errors import NoScore, UnknownName
+from longmark.judge import Reader, Unreadable, ask_as_written, text
+from longmark.metric import Score
+from longmark.metrics.pairs._files import BUILT_IN, Closed, Filled, form, signed
+from longmark.metrics.pairs._verdicts import (
+    SCORES,
+    Opinion,
+    Params,
+    check_reply,
+    decide,
+    equal,
+    orders_of,
+    pair_metric,
+    plurality,
+    texts_of,
+    verdict_of,
+)
+from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import Message
+from longmark.records import Example
+from longmark.records.pair import Pair
+
+_FIELDS = ("question", "reference", "a", "b", "answer", "category", "rubric")
+_RUBRIC = "Which response is more correct, and covers more of what the instruction asks for?"
+_CATEGORY = "综合问答"  # of CritiqueLLM: general question answering
+
+
+def _template(words: str) -> str:
+    template = Template(words)
+    if not template.is_valid() or not set(template.get_identifiers()) <= set(_FIELDS):
+        raise ValueError(f"a $ that is none of {', '.join(f'${name}' for name in _FIELDS)}; write $$ for a dollar sign")
+    return words
+
+
+def _pattern(words: str) -> str:
+    try:
+        groups = re.compile(words).groups
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    if groups > 1:
+        raise ValueError("has more than one group")
+    return words
+
+
+Input = Annotated[Filled, AfterValidator(_template)]
+Pattern = Annotated[Filled, AfterValidator(_pattern)]
+
+
+class Format(Closed):
+    """The layout of a judge's input and the reading of its reply; trained.yaml describes the fields."""
+
+    sees: Literal["pair", "answer"]
+    input: Input
+    without: Input
+    reading: Pattern
+    choices: Mapping[Filled, Literal["a", "b", "tie"]] = Field(default_factory=dict)
+    add: Annotated[bool, Strict()] = False
+    better: Literal["higher", "lower"] = "higher"
+    nothing: Pattern | None = None
+    marks: tuple[Filled, ...] = ()
+    source: Filled
+
+    @model_validator(mode="after")
+    def _fits(self) -> Format:
+        if bool(self.choices) is not (self.sees == "pair"):
+            raise ValueError("choices: a judge that sees the pair needs them, one that sees one answer has none")
+        if re.compile(self.reading).groups != 1:
+            raise ValueError("reading: expected a pattern with one group")
+        return self
+
+    def written(self, texts: Mapping[str, str]) -> tuple[Message, ...]:
+        """The input for texts. NoScore where one of them contains a mark of the layout."""
+        folded = {name: words.casefold() for name, words in texts.items()}
+        for mark in self.marks:
+            if held := next((name for name, words in folded.items() if mark.casefold() in words), None):
+                reason = f"The {held} contains {mark}, which lays out the judge's input, so it cannot be sent."
+                raise NoScore("unsupported", reason)
+        layout = self.input if texts.get("reference") else self.without
+        return (Message("user", Template(layout).substitute(dict.fromkeys(_FIELDS, ""), **texts)),)
+
+    def read(self, reply: str) -> str:
+        """What the reply says: the text of the group, or the sum of its numbers. Unreadable if nothing is found, or
+        different verdicts are."""
+        found = re.findall(self.reading, reply, re.IGNORECASE)
+        if not found and self.nothing and re.search(self.nothing, reply, re.IGNORECASE):
+            return "0"
+        if not found:
+            raise Unreadable("it has no verdict in the form of this judge")
+        if self.add:
+            return repr(sum(float(one) for one in found))
+        if len({one.casefold() for one in found}) > 1:
+            raise Unreadable("it has several verdicts, which differ")
+        return str(found[-1])
+
+    def choice(self, reply: str) -> str:
+        """The choice of a reply of a judge that sees the pair."""
+        made = self.read(reply).casefold()
+        return next(choice for said, choice in self.choices.items() if said.casefold() == made)
+
+    def number(self, reply: str) -> float:
+        """The number of a reply about one answer; larger is better."""
+        try:
+            value = float(self.read(reply))
+        except ValueError:
+            raise Unreadable("its verdict is no number") from None
+        return -value if self.better == "lower" else value
+
+
+class Formats(RootModel[dict[Filled, Format]]):
+    """The formats of a file by name."""
+
+
+@dataclass(frozen=True)
+class TrainedParams(Params):
+    judge: str = "autoj"
+    formats: str = BUILT_IN
+    max_tokens: int = 1024
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "formats", signed(self.formats, _FILE))
+        if self.judge not in (known := form(self.formats, Formats, _FILE).root):
+            raise UnknownName("format", self.judge, known)
+        check_reply(self.max_tokens)
+
+    @property
+    def format(self) -> Format:
+        made: Format = form(self.formats, Formats, _FILE).root[self.judge]
+        return made
+
+
+_FILE = "trained.yaml"
+
+
+async def score(pair: Example, models: Models, params: Any) -> Score:
+    """The verdict of trained judges."""
+    assert isinstance(pair, Pair)
+    layout: Format = params.format
+    if layout.sees == "pair":
+        asked = {judge.name: partial(_opinion, judge, models, params) for judge in models.judges}
+        return await decide(pair, models, params, asked)
+    if params.equal == "tie" and (tie := equal(pair)):
+        return tie
+    choices: list[dict[str, Any]] = []
+    for judge in models.judges:
+        sides = [{**_shown(pair), "answer": words} for words in (pair.a, pair.b)]
+        a, b = await concurrently(partial(_ask, judge, models, params, layout.number), sides)
+        made = verdict_of(a[0], b[0])[0]
+        numbers = {"a": a[0], "b": b[0]}
+        choices.append({"choice": made, "judge": judge.name, "ratings": numbers, "replies": [a[1], b[1]]})
+    return Score(SCORES[plurality(one["choice"] for one in choices)], {"choices": choices})
+
+
+async def _opinion(judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]) -> Opinion:
+    shown = {**_texts(texts), "a": texts["answer_a"], "b": texts["answer_b"]}
+    made, reply = await _ask(judge, models, params, params.format.choice, shown)
+    return Opinion(made, evidence={"reply": reply})
+
+
+async def _ask(judge: ChatHandle, models: Models, params: Any, read: Any, texts: Mapping[str, str]) -> tuple[Any, str]:
+    """What one judge says of texts, and its reply."""
+    reader: Reader[Any] = text(params.max_tokens).then(read)
+    messages = params.format.written(texts)
+    verdict = await ask_as_written(judge, f"pairs.trained.{params.judge}", messages, reader)
+    return verdict.value, verdict.replies[-1]
+
+
+def _shown(pair: Pair) -> dict[str, str]:
+    return _texts(texts_of(pair))
+
+
+def _texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """What a format can fill in, but for the answers; the context stands before the question."""
+    question = "\n\n".join(filter(None, (texts["context"], texts["question"])))
+    return {"question": question, "reference": texts["reference"], "rubric": _RUBRIC, "category": _CATEGORY}
+
+
+def _calls(params: Any, judges: int) -> int:
+    return judges * (2 if params.format.sees == "answer" else orders_of(params))
+
+
+METRIC = pair_metric(score, (), TrainedParams, _calls)
