@@ -112,7 +112,21 @@ PROMPTS = {
     "comprehensiveness.refinement": "1f74f854892ef038",
     "comprehensiveness.answers": "07e802d494fa2921",
     "comprehensiveness.comparison": "b5dedaf44ced9f51",
+    "pairs.chateval": "80e4d85b13588f0c",
+    "pairs.cot": "131e23a035bbc3dc",
+    "pairs.direct": "09c49197a01b90b5",
+    "pairs.direct.expected": "09c49197a01b90b5",
+    "pairs.geval": "1856a532678bbc8f",
+    "pairs.geval.expected": "5b8a503607514c7c",
+    "pairs.icl": "9da67eae738cdb6f",
+    "pairs.icl.expected": "9da67eae738cdb6f",
+    "pairs.keypoints.points": "71c40ab9db11c617",
+    "pairs.keypoints": "8e3ac4a526914714",
+    "pairs.refer.review": "f1edc9ad0edf915b",
+    "pairs.refer.chair": "44e885e72b1387fd",
 }
+ORDERS: dict[str, object] = {"orders": "both", "on_flip": "tie", "equal": "tie"}
+PANEL = "built-in#b56b524e9efa7e42"
 # metric -> the parts of its scores, its parameters with their defaults, and what it needs
 DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "ccrs.answer_correctness": ([""], {"weight": 0.7, "as_published": False}, ("answer", "contexts", "references")),
@@ -160,6 +174,34 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
             "empty": "undefined",
         },
         ("question", "answer", "contexts"),
+    ),
+    "pairs.chateval": (
+        [""],
+        ORDERS | {"rounds": 1, "temperature": 0.7, "panel": PANEL, "max_tokens": 256},
+        ("question",),
+    ),
+    "pairs.cot": ([""], ORDERS | {"max_tokens": 512}, ("question",)),
+    "pairs.direct": ([""], ORDERS, ("question",)),
+    "pairs.geval": (
+        [""],
+        ORDERS | {"votes": 5, "votes_temperature": 1.0, "panel": PANEL, "max_tokens": 512},
+        ("question",),
+    ),
+    "pairs.icl": ([""], ORDERS | {"examples": "", "shown": 3, "longest": 600}, ("question",)),
+    "pairs.keypoints": (
+        [""],
+        {"partial": 0.5, "band": 0.0, "reference": "concise", "equal": "tie"},
+        ("question", "references"),
+    ),
+    "pairs.refer": (
+        [""],
+        {"temperature": 0.7, "panel": PANEL, "band": 0.0, "equal": "tie", "max_tokens": 384},
+        ("question",),
+    ),
+    "pairs.trained": (
+        [""],
+        ORDERS | {"judge": "autoj", "formats": "built-in#0b2e6e15facb5b0a", "max_tokens": 1024},
+        ("question",),
     ),
     "ragchecker": (
         [

@@ -86,7 +86,7 @@ def test_a_judge_that_always_says_a_flips(name: str, params: Any) -> None:
     assert "flipped" not in given.evidence
 
 
-@pytest.mark.parametrize("name", (*SEE_BOTH, "pairs.refer", "pairs.keypoints"))
+@pytest.mark.parametrize("name", [*SEE_BOTH, "pairs.refer", "pairs.keypoints"])
 def test_equal_answers_tie_without_a_call(name: str, params: Any) -> None:
     judge = FakeChat(lambda _request: pytest.fail("a call"))
     found = scored(name, PAIR.model_copy(update={"b": f" {PAIR.a}\n"}), judge, params=params(name))
@@ -226,7 +226,7 @@ def test_roles_take_the_judges_in_turn_or_name_one(tmp_path: Path) -> None:
         scored("pairs.chateval", PAIR, both, params={"panel": str(file)})
 
 
-@pytest.mark.parametrize("name", ("pairs.direct", "pairs.cot", "pairs.trained"))
+@pytest.mark.parametrize("name", ["pairs.direct", "pairs.cot", "pairs.trained"])
 def test_a_reply_that_is_no_choice_is_asked_for_once_more(name: str) -> None:
     again = FakeChat(
         ["I like A better, I think.", "So, the final decision is Tie" if name == "pairs.trained" else "tie"]

@@ -1,7 +1,7 @@
 """Two answers shown to judges, in one order or in both, and the verdict that follows.
 
-A judge sees answer A and answer B. Which of the pair's answers is A is the order. With `orders=both` each judge is asked
-twice, and the verdict does not depend on the order:
+A judge sees answer A and answer B. Which of the pair's answers is A is the order. With `orders=both` each judge is
+asked twice, and the verdict does not depend on the order:
 
     text        the two choices, if they are the same; else (a flip) a tie, or the choice of the first order (`on_flip`)
     expected    the sign of the mean log-odds  [ln(p1(A)/p1(B)) - ln(p2(A)/p2(B))] / 2,  where p1 is the order a, b and
@@ -261,7 +261,7 @@ def pair_metric(
         score,
         needs=needs,
         bounds=(-1, 1),
-        higher_is_better=None,
+        higher_is_better=True,
         models=("judge",),
         prompts=prompts,
         params=params,

@@ -9,8 +9,9 @@ choice is always read from text. The evidence has every turn.
 Unscored: a reply without a choice, twice (`unparsable`), or a refusal (`refused`), in any turn.
 Cost: roles x rounds calls for each order.
 
-Parameters: orders, on_flip, equal: as `pairs.direct`. rounds: of the discussion. temperature: of every reply (0.7, as in
-the paper). panel: a YAML file whose `roles` replace ours (metrics/pairs/panel.yaml). max_tokens: the length of a reply.
+Parameters: orders, on_flip, equal: as `pairs.direct`. rounds: of the discussion. temperature: of every reply (0.7, as
+in the paper). panel: a YAML file whose `roles` replace ours (metrics/pairs/panel.yaml). max_tokens: the length of a
+reply.
 Deviations: prompt and roles are in our words. The roles are those of the paper's figure 14; its text names an engineer
 in place of the scientist.
 """
@@ -50,8 +51,8 @@ Two answers to the question are shown, A and B. Several referees discuss which i
 $role.
 $description
 {BASIS}
-If a discussion is shown, it is what the referees said so far. Test it: say where you agree, where you do not, and why. \
-Your choice is your own. Speak in two or three short sentences. {LAST_LINE}""",
+If a discussion is shown, it is what the referees said so far. Test it: say where you agree, where you do not, and \
+why. Your choice is your own. Speak in two or three short sentences. {LAST_LINE}""",
     may_be_absent=ABSENT | {"discussion"},
 )
 
