@@ -13,7 +13,7 @@ import pytest
 from longmark.errors import UserError
 from longmark.metrics.pairs._verdicts import by_odds, plurality, shown_first
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
-from longmark.records.pair import Pair
+from longmark.records.pair import Choice, Pair
 from longmark.testing import FakeChat, Scored, score_sync
 
 PAIR = Pair(id="p", question="Why is the sky blue?", references=("Air scatters blue light.",), a="long one", b="short")
@@ -121,7 +121,8 @@ def test_log_odds_of_both_orders_cancel_a_preference_for_a_place() -> None:
     """The place A has the odds 4 : 1, and the answer a 2 : 1. Shown first a has 8 : 1, shown second B has 1 : 2.
 
     Printed letters: A and A, a flip. Mean log-odds of a: (ln 8 + ln(1/2)) / 2 = ln(8/2) / 2 = ln 2."""
-    first, second = {"a": 8 / 9, "b": 1 / 9, "tie": 0.0}, {"b": 2 / 3, "a": 1 / 3, "tie": 0.0}
+    first: dict[Choice, float] = {"a": 8 / 9, "b": 1 / 9, "tie": 0.0}
+    second: dict[Choice, float] = {"b": 2 / 3, "a": 1 / 3, "tie": 0.0}
     choice, odds = by_odds([first, second])
     assert choice == "a"
     assert odds == pytest.approx(math.log(2))
