@@ -65,6 +65,7 @@ MIGRATIONS = (
         number INTEGER PRIMARY KEY, at TEXT NOT NULL, person_id TEXT, kind TEXT NOT NULL, item_id TEXT,
         content TEXT NOT NULL
     );
+    CREATE INDEX events_of_item ON events (item_id, person_id);
     """,
 )
 

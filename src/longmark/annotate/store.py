@@ -105,14 +105,17 @@ class Page:
 
 
 class Store(Database):
-    """The database of one study, beside its file: STUDY.yaml -> STUDY.sqlite."""
+    """The database of one study, beside its file: STUDY.yaml -> STUDY.sqlite. epoch: changes when what was read before
+    may be out of date."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self._assignments: dict[tuple[str, str], Assignment] | None = None
+        self.epoch = 0
         super().__init__(path, create=create)
 
     def forget(self) -> None:
         self._assignments = None
+        self.epoch += 1
 
     # settings
 
@@ -272,6 +275,20 @@ class Store(Database):
             kind = "submitted" if page.submitted else "draft"
             self.note(kind, person, item, {"version": found[0], "complete": complete, "values": values})
         return Answer(item, person, dict(values), found[0], now, complete, bool(found[1]))
+
+    def history(self, item: str, person: str) -> list[dict[str, Any]]:
+        """The values before the current ones, oldest first; what was undone is left out."""
+        sql = (
+            "SELECT kind, content FROM events WHERE item_id = ? AND person_id = ? AND "
+            "kind IN ('draft', 'submitted', 'undone') ORDER BY number"
+        )
+        past: list[dict[str, Any]] = [{}]
+        for kind, content in self.rows(sql, (item, person)):
+            if kind == "undone":
+                past = past[:-2]  # the next draft is the value before, saved again
+            else:
+                past.append(orjson.loads(content)["values"])
+        return past[:-1]
 
     def adjudications(self, item: str | None = None) -> list[Adjudication]:
         where, values = _where(item, None)

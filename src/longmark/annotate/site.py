@@ -1,0 +1,215 @@
+"""One study that is served: its file, its database, and what is kept in memory of both.
+
+STUDY.yaml and what it names are read at the import. Then the study stands in STUDY.sqlite, beside the file, and does
+not depend on files that move.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from longmark.annotate.assign import AssignmentState, Queue
+from longmark.annotate.auth import Access, Attempts
+from longmark.annotate.items import Item, read_items, read_priorities
+from longmark.annotate.store import Store
+from longmark.annotate.study import Study, load
+from longmark.errors import UserError
+
+PORT = 8765
+
+
+def database_of(path: Path) -> Path:
+    """STUDY.yaml -> STUDY.sqlite"""
+    return path.with_suffix(".sqlite")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    study: Study
+    added: int
+    replaced: int
+    total: int
+
+
+def import_study(path: Path, by: str | None = None) -> Imported:
+    """Reads STUDY.yaml and its items into the database, which is made where there is none. Again: adds new items.
+
+    UserError, and nothing is changed, where labels exist that the changed study or items would no longer fit.
+    """
+    study = load(path)
+    items = read_items(study, path.parent)
+    if unfit := next((item.id for item in items if item.id in (".", "..")), None):
+        raise UserError(f"an item has the id {unfit}, which no address can contain; give it another id")
+    database = database_of(path)
+    existed = database.exists()
+    store = Store(database, create=True)
+    try:
+        with store.committing():
+            _still_fits(store, study)
+            added, replaced = store.put_items([(item.id, orjson.loads(item.to_json())) for item in items], by)
+            store.set_setting("study", study.model_dump_json(by_alias=True))
+            if store.setting("id") is None:
+                store.set_setting("id", secrets.token_hex(4))
+            store.note("study imported", by, content={"hash": study.hash, "file": path.name})
+        total = len(store.items())
+    except BaseException:
+        store.close()
+        if not existed:
+            database.unlink()
+        raise
+    store.close()
+    return Imported(study, added, replaced, total)
+
+
+def _still_fits(store: Store, study: Study) -> None:
+    if (stored := stored_study(store)) is None or store.row("SELECT 1 FROM answers LIMIT 1") is None:
+        return
+    now = {one.name: one.type for one in study.asked}
+    if lost := [one.name for one in stored.asked if now.get(one.name) != one.type]:
+        raise UserError(
+            f"people have labelled with the fields {', '.join(lost)}, which the study no longer has in this form. "
+            "Keep their names and types, or start a new study in another folder"
+        )
+
+
+def stored_study(store: Store) -> Study | None:
+    """The study as it was imported."""
+    text = store.setting("study")
+    return None if text is None else Study.model_validate_json(text)
+
+
+def open_store(path: Path) -> Store:
+    """The database of STUDY.yaml. UserError where nothing was imported yet."""
+    store = Store(database_of(path))
+    if store.setting("study") is None:
+        raise UserError(f"{store.path} holds no study yet: longmark annotate import {path}")
+    return store
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where people find the server. url: what links begin with; hosts: names it answers to; secure: by TLS; proxied: a
+    proxy stands in front and says whose requests it passes on."""
+
+    url: str
+    hosts: frozenset[str]
+    secure: bool = False
+    proxied: bool = False
+
+
+def address_of(host: str, port: int, behind_tls: str | None = None) -> Address:
+    """UserError for a host that other machines reach without TLS."""
+    if behind_tls is None:
+        if not is_local(host):
+            raise UserError(
+                f"--host {host} can be reached from other machines, and links and labels would cross the network in "
+                "clear text. Put a proxy with TLS in front and name its address: --behind-tls https://labels.example.org"
+            )
+        names = ("127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host)
+        shown = f"[{host}]" if ":" in host else host
+        return Address(f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names))
+    parts = urlsplit(behind_tls)
+    local = parts.scheme == "http" and is_local(parts.hostname or "")
+    if not parts.hostname or not (parts.scheme == "https" or local) or parts.path.strip("/") or parts.query:
+        raise UserError(
+            f"--behind-tls {behind_tls}: expected the address that people open, such as https://labels.example.org "
+            "(http only for localhost, of a container whose port is published on this machine), without a path"
+        )
+    return Address(f"{parts.scheme}://{parts.netloc}", frozenset((parts.netloc.lower(),)), not local, True)
+
+
+def is_local(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass
+class Site:
+    """What the handlers of requests work with."""
+
+    store: Store
+    folder: Path
+    address: Address
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def __post_init__(self) -> None:
+        self.access = Access(self.store)
+        self._epoch = -1
+        self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})
+        self.load()
+
+    @cached_property
+    def cookie(self) -> str:
+        """The name of its cookie: studies on one host do not disturb each other."""
+        name = f"longmark-{self.store.setting('id')}"
+        return f"__Host-{name}" if self.address.secure else name
+
+    def load(self) -> None:
+        study = stored_study(self.store)
+        assert study is not None
+        self.study = study
+        self.items = {item.id: item for item in (Item(**one) for one in self.store.contents())}
+        self.queue = Queue(study, list(self.items.values()))
+        self._imported = self._imports()
+        self._state: AssignmentState | None = None
+
+    def refresh(self) -> None:
+        """Notices what another process wrote: an invitation, or an import."""
+        self.store.refresh()
+        if self._epoch != self.store.epoch:
+            self._epoch = self.store.epoch
+            self._state = None
+            if self._imports() != self._imported:
+                self.load()
+
+    def _imports(self) -> tuple[Any, ...] | None:
+        return self.store.row("SELECT COUNT(*), MAX(number) FROM events WHERE kind = 'study imported'")
+
+    @property
+    def state(self) -> AssignmentState:
+        """Who has what; kept up to date by `noted`."""
+        if self._state is None:
+            known = [item.id for item in self.items.values() if item.gold]
+            answers = [answer for id in known for answer in self.store.answers(id)]
+            self._state = AssignmentState.of(self.items, (), answers)
+            for one in self.store.assignments():
+                self.noted(one.item_id, one.person_id)
+        self._state.priorities = self._read_priorities()
+        return self._state
+
+    def noted(self, item_id: str, person_id: str) -> None:
+        """An assignment was made or changed."""
+        one = self.store.assignment(item_id, person_id)
+        if self._state is None or one is None:
+            return
+        if one.kind == "adjudication":  # the person has seen the labels, and never labels the item
+            self._state.by_person.setdefault(person_id, {})[item_id] = one
+        else:
+            self._state.put(one)
+
+    def _read_priorities(self) -> Mapping[str, float]:
+        """Those of the file, read again when it changes; the last good ones where it cannot be read."""
+        named = self.study.assignment.priorities
+        if named is None:
+            return {}
+        path = self.folder / named
+        try:
+            changed = path.stat().st_mtime
+            if changed != self._priorities[0]:
+                self._priorities = (changed, read_priorities(path, self.items.values()))
+        except (OSError, UserError):
+            pass
+        return self._priorities[1]

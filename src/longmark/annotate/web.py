@@ -1,0 +1,255 @@
+"""What every request goes through: which host it is for, who asks, whether the form is ours, and what goes back.
+
+A handler returns a page or raises `Refused`; both leave with the same headers. A response is sent after the commit of
+what it says. Nothing is logged of requests: a link is a secret.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from aiohttp import web
+
+from longmark.annotate import screens
+from longmark.annotate.auth import Session
+from longmark.annotate.database import StoreFailed
+from longmark.annotate.site import Site
+from longmark.annotate.store import Person, Role
+
+MOST_BYTES = 4 << 20  # of a posted form: 100,000 characters of any script, and more
+_MOST_FIELDS = 20_000
+_FORM = "application/x-www-form-urlencoded"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would post without an origin
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Server": "longmark",
+}
+SITE = web.AppKey("site", Site)
+
+
+class Refused(Exception):
+    """A request that is not carried out; the page says why. data: of the reply to a script."""
+
+    def __init__(self, status: int, title: str, text: str, remedy: str = "", **data: Any) -> None:
+        super().__init__(title)
+        self.status, self.title, self.text, self.remedy, self.data = status, title, text, remedy, data
+
+
+NOT_FOUND = (404, "There is no such page", "Nothing is at this address, or it is not for you.")
+
+
+@dataclass(slots=True)
+class Context:
+    """One request. session: None where nobody is signed in; form: what was posted."""
+
+    site: Site
+    request: web.Request
+    session: Session | None = None
+    form: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def person(self) -> Person:
+        assert self.session is not None, "a route for people who are signed in"
+        return self.session.person
+
+    @property
+    def item_id(self) -> str:
+        return self.request.match_info["item"]
+
+    def given(self, name: str) -> str:
+        """The first value of a posted field, empty where there is none."""
+        return next(iter(self.form.get(name, ())), "")
+
+    def frame(self, notice: str | None = None) -> screens.Frame:
+        study, session = self.site.study, self.session
+        return screens.Frame(
+            study_title=study.title,
+            person=session and session.person,
+            csrf=session.csrf if session else "",
+            lang=study.language or "",
+            paused=self.site.store.paused,
+            notice=notice,
+        )
+
+    def page(self, screen: screens.Screen, status: int = 200) -> web.Response:
+        return web.Response(text=screens.render(screen), status=status, content_type="text/html", charset="utf-8")
+
+    def to(self, path: str) -> web.Response:
+        return web.Response(status=303, headers={"Location": path})
+
+
+Handler = Callable[[Context], Awaitable[web.Response]]
+
+
+class Route(NamedTuple):
+    """roles: who may; None: anybody, also without a session. script: a script asks, and JSON answers."""
+
+    method: str
+    path: str
+    handler: Handler
+    roles: frozenset[Role] | None
+    script: bool = False
+
+
+def once() -> str:
+    """The key of a page view."""
+    return secrets.token_urlsafe(12)
+
+
+def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """The aiohttp handler of a route."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        site = request.app[SITE]
+        context = Context(site, request)
+        try:
+            try:
+                return await _answer(route, context)
+            except StoreFailed as error:
+                print(f"longmark: {site.store.path}: not saved: {error}", file=sys.stderr)
+                raise Refused(
+                    503,
+                    "Not saved",
+                    "The server could not write what you sent.",
+                    "Wait a moment and send it again. If this goes on, tell the owner of the study.",
+                ) from None
+        except Refused as refused:
+            return _refusal(route, context, refused)
+
+    return handle
+
+
+async def _answer(route: Route, context: Context) -> web.Response:
+    request, site = context.request, context.site
+    if request.host.lower() not in site.address.hosts:
+        raise Refused(421, "Another address", f"This server is found at {site.address.url}.")
+    site.refresh()
+    context.session = site.access.session(request.cookies.get(site.cookie))
+    if request.method == "POST":
+        _same_origin(request, site)
+        context.form = await read_form(request)
+    if route.roles is not None:
+        _admit(route, context, route.roles)
+    response = await route.handler(context)
+    await site.store.committed()
+    return response
+
+
+def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
+    """Raises Refused unless a person of one of the roles asks, and a form is of this session."""
+    if context.session is None:
+        raise Refused(
+            401,
+            "You are not signed in",
+            "Your sign-in has ended, or was ended by the owner of the study.",
+            "Open the link that the owner sent you. Then go back and send this again.",
+            signed_out=True,
+        )
+    if context.person.role not in roles:
+        raise Refused(403, "This page is not for you", f"It is for other roles than {context.person.role}.")
+    token = context.given("token")
+    if context.request.method == "POST" and not hmac.compare_digest(token.encode(), context.session.csrf.encode()):
+        raise Refused(
+            403,
+            "This page is from an earlier sign-in",
+            "What you sent was not saved.",
+            "Go back, reload the page and send it again.",
+        )
+
+
+def _same_origin(request: web.Request, site: Site) -> None:
+    """Refused unless the browser says that a page of this server posts."""
+    fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if fetched is not None:
+        ours = fetched == "same-origin"
+    else:
+        parts = urlsplit(origin or "")
+        scheme = "https" if site.address.secure else "http"
+        ours = parts.scheme == scheme and parts.netloc.lower() == request.host.lower()
+    if not ours:
+        raise Refused(403, "Sent from another site", "The form was not sent from a page of this study.")
+
+
+async def read_form(request: web.Request) -> dict[str, list[str]]:
+    """The fields of a posted form, each with its values. Raises Refused."""
+    if request.content_type != _FORM:
+        raise Refused(415, "Not a form", f"Expected a body of the type {_FORM}.")
+    form: dict[str, list[str]] = {}
+    try:
+        body = (await request.read()).decode("ascii")
+        for name, value in parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS):
+            form.setdefault(name, []).append(value)
+    except ValueError:  # UnicodeDecodeError, too many fields
+        raise Refused(400, "The form cannot be read", "It is damaged, or has too many fields.") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise Refused(413, "Too long", f"A form has at most {MOST_BYTES >> 20} MB.") from None
+    return form
+
+
+def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
+    if route.script:
+        return web.json_response({"saved": False, "error": refused.title, **refused.data}, status=refused.status)
+    if refused.status == 401 and context.request.method == "GET":
+        return context.page(screens.SignIn(context.frame(), "none"), 401)
+    study = context.site.study
+    labels = {one.name: one.shown for one in study.asked}
+    back = context.request.path if context.request.method == "POST" and route.path == "/work/{item}" else "/"
+    return context.page(
+        screens.Problem(
+            context.frame(),
+            refused.status,
+            refused.title,
+            refused.text,
+            refused.remedy,
+            kept=_kept(context.form, labels),
+            back=back,
+        ),
+        refused.status,
+    )
+
+
+def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What a person entered, to be shown again."""
+    kept = []
+    for name, values in form.items():
+        own = name.removeprefix("f.")
+        if name.startswith("f.") or name in ("reason", "justification"):
+            kept += [(labels.get(own, own), value) for value in values if value]
+    return kept
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
+    """Every response gets the headers; what is not found, too long or broken gets a page."""
+    context = Context(request.app[SITE], request)
+    try:
+        response: web.StreamResponse = await handler(request)
+    except web.HTTPException as error:
+        title, text = error.reason, "The server does not do this."
+        if error.status == 404:
+            _, title, text = NOT_FOUND
+        response = _plain(context, error.status, title, text)
+    except Exception:
+        traceback.print_exc()
+        response = _plain(context, 500, "An error of the server", "It is noted in the server's output.")
+    response.headers.update(HEADERS)
+    response.headers.setdefault("Cache-Control", "no-store")
+    if context.site.address.secure:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    return response
+
+
+def _plain(context: Context, status: int, title: str, text: str) -> web.Response:
+    """A problem outside of a route: the frame says nothing of people."""
+    return context.page(screens.Problem(context.frame(), status, title, text), status)
