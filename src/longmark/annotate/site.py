@@ -6,6 +6,7 @@ not depend on files that move.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import secrets
 from collections.abc import Mapping
@@ -147,6 +148,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.access = Access(self.store)
+        self.heavy = asyncio.Semaphore(1)  # one table or export at a time
         self._epoch = -1
         self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})
         self.load()

@@ -104,12 +104,24 @@ class Page:
     submitted: bool = False
 
 
+class _Assignments:
+    """All assignments, in memory: they are asked for with every request."""
+
+    def __init__(self) -> None:
+        self.of_item: dict[str, dict[str, Assignment]] = {}
+        self.of_person: dict[str, dict[str, Assignment]] = {}
+
+    def put(self, one: Assignment) -> None:
+        self.of_item.setdefault(one.item_id, {})[one.person_id] = one
+        self.of_person.setdefault(one.person_id, {})[one.item_id] = one
+
+
 class Store(Database):
     """The database of one study, beside its file: STUDY.yaml -> STUDY.sqlite. epoch: changes when what was read before
     may be out of date."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        self._assignments: dict[tuple[str, str], Assignment] | None = None
+        self._assignments: _Assignments | None = None
         self.epoch = 0
         super().__init__(path, create=create)
 
@@ -195,15 +207,18 @@ class Store(Database):
     # assignments
 
     def assignments(self, item: str | None = None, person: str | None = None) -> list[Assignment]:
-        """Of an item, of a person, or all; in the order in which they were given."""
-        return [
-            one
-            for one in self._given().values()
-            if (item is None or one.item_id == item) and (person is None or one.person_id == person)
-        ]
+        """Of an item or of a person, in the order in which they were given; or all."""
+        given = self._given()
+        if item is not None and person is not None:
+            return [one] if (one := given.of_item.get(item, {}).get(person)) else []
+        if item is not None:
+            return list(given.of_item.get(item, {}).values())
+        if person is not None:
+            return list(given.of_person.get(person, {}).values())
+        return [one for own in given.of_item.values() for one in own.values()]
 
     def assignment(self, item: str, person: str) -> Assignment | None:
-        return self._given().get((item, person))
+        return self._given().of_item.get(item, {}).get(person)
 
     def assign(self, new: Assignment) -> None:
         """Gives an item to a person; an assignment that is there stays as it is."""
@@ -211,24 +226,25 @@ class Store(Database):
             sql = f"INSERT INTO assignments ({_ASSIGNMENT}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
             values = (new.item_id, new.person_id, int(new.swapped), new.status, new.reason, new.given_at)
             if self.write(sql, (*values, new.done_at, new.position, new.kind)):
-                self._given()[new.item_id, new.person_id] = new
+                self._given().put(new)
                 shown = {"position": new.position, "swapped": new.swapped, "kind": new.kind}
                 self.note("given", new.person_id, new.item_id, shown)
 
     def set_status(self, item: str, person: str, status: Status, by: str | None, reason: str | None = None) -> None:
         """done_at stays that of the first submission."""
-        old = self._given()[item, person]
+        old = self._given().of_item[item][person]
         done_at = (old.done_at or utc_now()) if status == "done" else old.done_at
         with self.unit():
             sql = "UPDATE assignments SET status = ?, reason = ?, done_at = ? WHERE item_id = ? AND person_id = ?"
             self.write(sql, (status, reason, done_at, item, person))
-            self._given()[item, person] = replace(old, status=status, reason=reason, done_at=done_at)
+            self._given().put(replace(old, status=status, reason=reason, done_at=done_at))
             self.note(status, by, item, {"of": person, **({"reason": reason} if reason else {})})
 
-    def _given(self) -> dict[tuple[str, str], Assignment]:
+    def _given(self) -> _Assignments:
         if self._assignments is None:
-            rows = self.rows(f"SELECT {_ASSIGNMENT} FROM assignments ORDER BY given_at, position")
-            self._assignments = {(r[0], r[1]): Assignment(r[0], r[1], bool(r[2]), *r[3:]) for r in rows}
+            self._assignments = _Assignments()
+            for r in self.rows(f"SELECT {_ASSIGNMENT} FROM assignments ORDER BY given_at, position"):
+                self._assignments.put(Assignment(r[0], r[1], bool(r[2]), *r[3:]))
         return self._assignments
 
     # answers

@@ -71,11 +71,19 @@ class Context:
         """The first value of a posted field, empty where there is none."""
         return next(iter(self.form.get(name, ())), "")
 
+    @property
+    def key(self) -> str:
+        """The key of the page view that posts. Raises Refused where there is none."""
+        key = self.given("once")
+        if not 0 < len(key) <= 64:
+            raise Refused(400, "The form cannot be read", "It has no key.", "Reload the page and send it again.")
+        return key
+
     def frame(self, notice: str | None = None) -> screens.Frame:
         study, session = self.site.study, self.session
         return screens.Frame(
             study_title=study.title,
-            person=session and session.person,
+            person=session.person if session else None,
             csrf=session.csrf if session else "",
             lang=study.language or "",
             paused=self.site.store.paused,
@@ -134,11 +142,11 @@ async def _answer(route: Route, context: Context) -> web.Response:
     request, site = context.request, context.site
     if request.host.lower() not in site.address.hosts:
         raise Refused(421, "Another address", f"This server is found at {site.address.url}.")
-    site.refresh()
-    context.session = site.access.session(request.cookies.get(site.cookie))
     if request.method == "POST":
         _same_origin(request, site)
         context.form = await read_form(request)
+    site.refresh()  # after the last wait: a link may have been revoked meanwhile
+    context.session = site.access.session(request.cookies.get(site.cookie))
     if route.roles is not None:
         _admit(route, context, route.roles)
     response = await route.handler(context)

@@ -1,0 +1,128 @@
+"""Disagreements, and the decision of a third person. Labels are shown without names, and of these items only."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from longmark.annotate import screens
+from longmark.annotate.assign import differing, may_adjudicate, to_adjudicate
+from longmark.annotate.database import utc_now
+from longmark.annotate.items import Item
+from longmark.annotate.routes_work import title_of
+from longmark.annotate.store import Adjudication, Answer, Assignment
+from longmark.annotate.study import JUSTIFICATION
+from longmark.annotate.values import form_of, parse
+from longmark.annotate.web import NOT_FOUND, Context, Refused, once
+
+_LONGEST = 10_000  # characters of a justification
+
+
+async def disagreements(c: Context) -> web.Response:
+    """GET /owner/disagreements: those to decide first."""
+    store, study, items = c.site.store, c.site.study, c.site.items
+    finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
+    open_ = to_adjudicate(study, store.answers(), finished, [one.item_id for one in store.adjudications()])
+    rows = [_row(c, items[item], fields, decided=False) for item, fields in open_.items() if item in items]
+    rows.sort(key=lambda row: row.mine)
+    for one in store.adjudications():
+        fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
+        rows.append(_row(c, items[one.item_id], fields, decided=True))
+    return c.page(screens.Disagreements(c.frame(), rows))
+
+
+def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> screens.Disagreement:
+    labels = [c.site.study.field(name).shown for name in fields]
+    mine = not may_adjudicate(c.site.state, item.id, c.person.id)
+    return screens.Disagreement(item.id, title_of(item), labels, decided, mine)
+
+
+def _counts(one: Assignment) -> bool:
+    return one.status == "done" and one.kind != "adjudication"
+
+
+def _labels(c: Context, item_id: str) -> list[Answer]:
+    """The finished labels of an item, in an order that says nothing about the people."""
+    done = {one.person_id for one in c.site.store.assignments(item=item_id) if _counts(one)}
+    return [answer for answer in c.site.store.answers(item_id) if answer.person_id in done]
+
+
+def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
+    """The item of the address, its labels, where they differ, and the decision. Refused where there is nothing to
+    decide, or where the person is no third one."""
+    item, store = c.site.items.get(c.item_id), c.site.store
+    if item is None:
+        raise Refused(*NOT_FOUND)
+    decision = next(iter(store.adjudications(item.id)), None)
+    labels = _labels(c, item.id)
+    finished = [(item.id, answer.person_id) for answer in labels]
+    fields = differing(c.site.study, [answer.values for answer in labels])
+    if decision is None and item.id not in to_adjudicate(c.site.study, labels, finished, ()):
+        raise Refused(404, "There is nothing to decide", "The labels of this item agree, or are not complete.")
+    if not may_adjudicate(c.site.state, item.id, c.person.id):
+        raise Refused(403, "Another person decides", "Your own labels are among those of this item.")
+    return item, labels, fields, decision
+
+
+def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
+    item, labels, fields, decision = _case(c)
+    form: dict[str, list[str]] = c.form
+    if not form and decision is not None:
+        form = form_of(c.site.study, item, decision.values, swapped=False)
+        form[JUSTIFICATION] = [decision.justification]
+    rules = c.site.study.assignment.adjudication
+    screen = screens.Adjudicate(
+        c.frame(),
+        c.site.study,
+        item,
+        [screens.Labels(f"Rater {n}", answer.values) for n, answer in enumerate(labels, 1)],
+        values=form,
+        errors=errors or {},
+        differing=fields,
+        once=once(),
+        version=_decisions(c, item.id),
+        justification=rules is None or rules.justification,
+    )
+    return c.page(screen, status)
+
+
+def _decisions(c: Context, item_id: str) -> int:
+    """How often the item was decided."""
+    found = c.site.store.row("SELECT COUNT(*) FROM events WHERE item_id = ? AND kind = 'adjudicated'", (item_id,))
+    return int(found[0]) if found else 0
+
+
+async def case(c: Context) -> web.Response:
+    """GET /adjudicate/{item}"""
+    return _page(c)
+
+
+async def decide(c: Context) -> web.Response:
+    """POST /adjudicate/{item}"""
+    store, person, key = c.site.store, c.person.id, c.key
+    if store.posted(person, key) is not None:
+        return c.to("/owner/disagreements")
+    item, _, _, decision = _case(c)
+    if c.given("version") != str(_decisions(c, item.id)):
+        raise Refused(
+            409,
+            "Somebody has decided meanwhile",
+            "Your decision was not saved.",
+            "Open the item again to see the other decision, and replace it if yours is to stand.",
+        )
+    parsed = parse(c.site.study, item, c.form, swapped=False)
+    errors = dict(parsed.errors)
+    justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()
+    rules = c.site.study.assignment.adjudication
+    if (rules is None or rules.justification) and not justification:
+        errors[JUSTIFICATION] = "is missing"
+    if len(justification) > _LONGEST:
+        errors[JUSTIFICATION] = f"has {len(justification):,} characters; the limit is {_LONGEST:,}"
+    if errors:
+        return _page(c, 422, errors)
+    with store.unit():
+        store.adjudicate(item.id, person, parsed.values, justification)
+        now = utc_now()
+        store.assign(Assignment(item.id, person, False, "done", None, now, now, 0, "adjudication"))
+        c.site.noted(item.id, person)
+        store.post(person, key, "/owner/disagreements")
+    return c.to("/owner/disagreements")

@@ -1,0 +1,285 @@
+"""What the owner sees and does: progress, items with their labels, people and their links, exports, pause and withdrawal.
+
+Labels of an item are shown once it is done, or once the study is paused: an owner who looks early is not blind either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+from urllib.parse import quote
+
+from aiohttp import web
+
+from longmark.annotate import export, screens
+from longmark.annotate.items import Item
+from longmark.annotate.routes_work import suggestions, title_of
+from longmark.annotate.store import ROLES, Assignment, Person, Role, Store
+from longmark.annotate.values import form_of
+from longmark.annotate.web import NOT_FOUND, Context, Refused
+from longmark.errors import UserError
+
+_ON_A_PAGE = 100
+_MOST_LINK_DAYS = 3650
+_TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdown"}
+T = TypeVar("T")
+
+
+async def _apart(c: Context, work: Callable[[Store], T]) -> T:
+    """Work that takes seconds, in a thread with a connection of its own, while people go on."""
+
+    def run() -> T:
+        store = Store(c.site.store.path)
+        try:
+            return work(store)
+        finally:
+            store.close()
+
+    await c.site.store.committed()
+    async with c.site.heavy:
+        return await asyncio.to_thread(run)
+
+
+async def progress(c: Context) -> web.Response:
+    """GET /owner"""
+    study, items = c.site.study, list(c.site.items.values())
+    found = await _apart(c, lambda store: export.progress(study, items, store))
+    screen = screens.Owner(
+        c.frame(),
+        figures=found.figures,
+        progress=found.progress,
+        agreement=found.agreement,
+        warnings=found.warnings,
+        exports=list(export.FILES.items()),
+    )
+    return c.page(screen)
+
+
+async def exported(c: Context) -> web.Response:
+    """GET /owner/export/{file}"""
+    name, study, items = c.request.match_info["file"], c.site.study, list(c.site.items.values())
+    if name not in export.FILES:
+        raise Refused(*NOT_FOUND)
+
+    def written(store: Store) -> bytes | None:
+        with tempfile.TemporaryDirectory() as folder:
+            export.export(study, items, store, Path(folder))
+            path = Path(folder) / name
+            return path.read_bytes() if path.exists() else None
+
+    content = await _apart(c, written)
+    if content is None:
+        raise Refused(404, "There is nothing to export", f"The study has no labels for {name} yet.")
+    with c.site.store.unit():
+        c.site.store.note("exported", c.person.id, content={"file": name})
+    kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": f"{kind}; charset=utf-8"}
+    return web.Response(body=content, headers=headers)
+
+
+# items
+
+
+async def items(c: Context) -> web.Response:
+    """GET /owner/items"""
+    site = c.site
+    pages = max(1, -(-len(site.items) // _ON_A_PAGE))
+    asked = c.request.query.get("page", "1")
+    page = min(pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1))
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in site.store.assignments():
+        if one.kind != "adjudication":
+            counts[one.item_id, one.status] += 1
+    rows = []
+    for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
+        done, wanted = counts[item.id, "done"], _wanted(c, item)
+        state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
+        rows.append(screens.ItemRow(item.id, title_of(item), done, wanted, counts[item.id, "skipped"], state))
+    return c.page(screens.Items(c.frame(), rows, page, pages, len(site.items)))
+
+
+def _wanted(c: Context, item: Item) -> int:
+    """How many people are to label an item; those that check people are for everybody."""
+    return c.site.study.assignment.overlap if item.kind == "normal" else 1
+
+
+def _item(c: Context) -> Item:
+    if (item := c.site.items.get(c.item_id)) is None:
+        raise Refused(*NOT_FOUND)
+    return item
+
+
+async def item(c: Context) -> web.Response:
+    """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
+    own, store = _item(c), c.site.store
+    given = [one for one in store.assignments(item=own.id) if one.kind != "adjudication"]
+    done = sum(one.status == "done" for one in given)
+    shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
+    values = {answer.person_id: answer for answer in store.answers(own.id)} if shown else {}
+    names = {person.id: person.name for person in store.people()}
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for visit in store.visits(own.id):
+        seconds[visit.person_id] += visit.seconds
+    labels = [
+        screens.Labels(
+            name=names[one.person_id],
+            values=values[one.person_id].values if one.person_id in values and one.status == "done" else {},
+            at=one.done_at or one.given_at,
+            seconds=seconds.get(one.person_id),
+            state=one.status + (f" ({one.reason})" if one.reason else ""),
+            person_id=one.person_id,
+        )
+        for one in given
+    ]
+    decision = next(iter(store.adjudications(own.id)), None)
+    decided = decision and screens.Labels(
+        f"{names[decision.person_id]} (decision)", decision.values, decision.decided_at, state=decision.justification
+    )
+    hidden = "" if shown else "Labels are shown once all of them are given, or while the study is paused."
+    return c.page(screens.ItemPage(c.frame(hidden or None), c.site.study, own, labels, decided))
+
+
+async def preview(c: Context) -> web.Response:
+    """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
+    own, study = _item(c), c.site.study
+    form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
+    screen = screens.Work(c.frame(), study, own, values=form, suggestions=tuple(suggested), preview=True)
+    return c.page(screen)
+
+
+# people
+
+
+async def people(c: Context) -> web.Response:
+    """GET /owner/people"""
+    return await _people(c)
+
+
+async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
+    store, links = c.site.store, c.site.access.links()
+    seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))  # type: ignore[arg-type]
+    for visit in store.visits():
+        seconds[visit.person_id][visit.item_id] += visit.seconds
+    counts = Counter((one.person_id, one.status) for one in store.assignments() if one.kind != "adjudication")
+    outliers = export.outliers(store)
+    rows = [
+        screens.PersonRow(
+            id=one.id,
+            name=one.name,
+            role=one.role,
+            active=one.active,
+            links=links.get(one.id, 0),
+            done=counts[one.id, "done"],
+            skipped=counts[one.id, "skipped"],
+            median_seconds=median(seconds[one.id].values()) if seconds[one.id] else None,
+            last_at=last.get(one.id, ""),
+            outlier=outliers.get(one.id, ""),
+        )
+        for one in store.people()
+    ]
+    return c.page(screens.People(c.frame(), rows, **more), status)  # type: ignore[arg-type]
+
+
+async def invite(c: Context) -> web.Response:
+    """POST /owner/invite: a new person, or a new link for one. The link is on this page alone."""
+    store = c.site.store
+    try:
+        with store.unit():
+            if c.given("person"):
+                person = _person(c)
+            else:
+                person = store.add_person(c.given("name"), _role(c), c.person.id)
+            token = c.site.access.invite(person, c.person.id)
+    except UserError as error:
+        return await _people(c, 422, error=str(error))
+    return await _people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
+
+
+def _person(c: Context) -> Person:
+    if (found := c.site.store.person(c.given("person"))) is None:
+        raise Refused(404, "There is no such person", "The page may be out of date.", "Reload it.")
+    return found
+
+
+def _role(c: Context) -> Role:
+    for role in ROLES:
+        if role == c.given("role"):
+            return role
+    raise Refused(400, "There is no such role", f"The roles are {', '.join(ROLES)}.")
+
+
+def _not_the_last_owner(c: Context, person: Person) -> None:
+    owners = [one.id for one in c.site.store.people() if one.role == "owner" and one.active]
+    if owners == [person.id]:
+        raise Refused(409, "The study needs an owner", f"{person.name} is the only one.", "Invite another owner first.")
+
+
+async def revoke(c: Context) -> web.Response:
+    """POST /owner/revoke"""
+    person = _person(c)
+    _not_the_last_owner(c, person)
+    c.site.access.revoke(person.id, c.person.id)
+    return c.to("/owner/people")
+
+
+async def role(c: Context) -> web.Response:
+    """POST /owner/role"""
+    person, new = _person(c), _role(c)
+    if person.role == "owner" and new != "owner":
+        _not_the_last_owner(c, person)
+    if person.role != new:
+        c.site.store.set_role(person.id, new, c.person.id)
+    return c.to("/owner/people")
+
+
+async def withdraw(c: Context) -> web.Response:
+    """POST /owner/withdraw: a person's labels no longer count, and others get the items."""
+    person, store = _person(c), c.site.store
+    if c.given("sure") != "yes":
+        raise Refused(400, "Not withdrawn", "The box that says you are sure was not ticked.")
+    _not_the_last_owner(c, person)
+    with store.unit():
+        for one in store.assignments(person=person.id):
+            if one.status != "withdrawn" and one.kind != "adjudication":
+                store.set_status(one.item_id, person.id, "withdrawn", c.person.id)
+                c.site.noted(one.item_id, person.id)
+        c.site.access.revoke(person.id, c.person.id)
+        store.note("labels withdrawn", c.person.id, content={"person": person.id})
+    return c.to("/owner/people")
+
+
+# the study
+
+
+async def pause(c: Context) -> web.Response:
+    """POST /owner/pause"""
+    return _paused(c, "yes")
+
+
+async def reopen(c: Context) -> web.Response:
+    """POST /owner/reopen: the study; or an item for a person, where both are named."""
+    if not c.given("item"):
+        return _paused(c, "no")
+    person, store = _person(c), c.site.store
+    one: Assignment | None = store.assignment(c.given("item"), person.id)
+    if one is None or one.kind == "adjudication" or one.status not in ("done", "skipped"):
+        raise Refused(409, "Not reopened", "This person has not finished the item.")
+    with store.unit():
+        store.set_status(one.item_id, person.id, "open", c.person.id)
+        c.site.noted(one.item_id, person.id)
+    return c.to(f"/owner/items/{quote(one.item_id, safe='')}")
+
+
+def _paused(c: Context, value: str) -> web.Response:
+    store = c.site.store
+    with store.unit():
+        if store.setting("paused") != value:
+            store.set_setting("paused", value)
+            store.note("study paused" if value == "yes" else "study reopened", c.person.id)
+    return c.to("/owner")

@@ -1,0 +1,98 @@
+"""The server: one study, one process, one database.
+
+Every route stands in ROUTES with the roles that may use it; a test tries each by everybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from aiohttp import web
+from filelock import FileLock, Timeout
+
+from longmark.annotate import routes_adjudicate, routes_owner, routes_sign_in, routes_work
+from longmark.annotate.site import Address, Site, open_store
+from longmark.annotate.store import Role
+from longmark.annotate.web import MOST_BYTES, SITE, Route, entrance, guard
+from longmark.errors import UserError
+
+_ALL: frozenset[Role] = frozenset(("owner", "adjudicator", "annotator"))
+_LABEL: frozenset[Role] = frozenset(("adjudicator", "annotator"))
+_DECIDE: frozenset[Role] = frozenset(("owner", "adjudicator"))
+_OWN: frozenset[Role] = frozenset(("owner",))
+
+ROUTES = (
+    Route("GET", "/", routes_sign_in.home, None),
+    Route("GET", "/in/{token}", routes_sign_in.link, None),
+    Route("POST", "/in/{token}", routes_sign_in.sign_in, None),
+    Route("GET", "/static/{name}", routes_sign_in.static, None),
+    Route("POST", "/out", routes_sign_in.sign_out, _ALL),
+    Route("GET", "/guidelines", routes_work.guidelines, _ALL),
+    Route("GET", "/work", routes_work.next_item, _LABEL),
+    Route("GET", "/work/{item}", routes_work.work, _LABEL),
+    Route("POST", "/work/{item}", routes_work.submit, _LABEL),
+    Route("POST", "/work/{item}/draft", routes_work.draft, _LABEL, script=True),
+    Route("POST", "/work/{item}/skip", routes_work.skip, _LABEL),
+    Route("POST", "/work/{item}/undo", routes_work.undo, _LABEL),
+    Route("POST", "/work/{item}/visit", routes_work.visit, _LABEL, script=True),
+    Route("GET", "/mine", routes_work.mine, _LABEL),
+    Route("GET", "/owner/disagreements", routes_adjudicate.disagreements, _DECIDE),
+    Route("GET", "/adjudicate/{item}", routes_adjudicate.case, _DECIDE),
+    Route("POST", "/adjudicate/{item}", routes_adjudicate.decide, _DECIDE),
+    Route("GET", "/owner", routes_owner.progress, _OWN),
+    Route("GET", "/owner/items", routes_owner.items, _OWN),
+    Route("GET", "/owner/items/{item}", routes_owner.item, _OWN),
+    Route("GET", "/owner/preview/{item}", routes_owner.preview, _OWN),
+    Route("GET", "/owner/people", routes_owner.people, _OWN),
+    Route("GET", "/owner/export/{file}", routes_owner.exported, _OWN),
+    Route("POST", "/owner/invite", routes_owner.invite, _OWN),
+    Route("POST", "/owner/revoke", routes_owner.revoke, _OWN),
+    Route("POST", "/owner/role", routes_owner.role, _OWN),
+    Route("POST", "/owner/withdraw", routes_owner.withdraw, _OWN),
+    Route("POST", "/owner/pause", routes_owner.pause, _OWN),
+    Route("POST", "/owner/reopen", routes_owner.reopen, _OWN),
+)
+
+
+def application(site: Site) -> web.Application:
+    app = web.Application(middlewares=[guard], client_max_size=MOST_BYTES)
+    app[SITE] = site
+    for route in ROUTES:
+        app.router.add_route(route.method, route.path, entrance(route))
+    return app
+
+
+def lock_of(database: Path) -> FileLock:
+    """Held by the process that serves a database, or replaces it."""
+    return FileLock(f"{database}.lock", timeout=0)
+
+
+def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[Site], None]) -> None:
+    """Serves STUDY.yaml until it is interrupted. ready: is called when people can come."""
+    store = open_store(path)
+    try:
+        with lock_of(store.path):
+            asyncio.run(_run(Site(store, path.parent, address), host, port, ready))
+    except Timeout:
+        raise UserError(f"{store.path} is served, or restored, by another process; end that first") from None
+    finally:
+        store.close()
+
+
+async def _run(site: Site, host: str, port: int, ready: Callable[[Site], None]) -> None:
+    runner = web.AppRunner(application(site), access_log=None)  # paths hold links, which are secrets
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, reuse_address=True).start()
+        ready(site)
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop.set)
+        await stop.wait()
+    finally:
+        await runner.cleanup()
