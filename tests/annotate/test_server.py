@@ -1,0 +1,267 @@
+"""The application over HTTP: working, saving, and what happens when things go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.annotate.serving import STUDY, Client, Served, serving, write_study
+
+RIGHT = {"f.right": "yes", "f.relevance": "7"}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(write_study(tmp_path)) as one:
+        yield one
+
+
+def values_of(served: Served, item: str, person: str = "p1") -> dict[str, object]:
+    store = served.store()
+    try:
+        answer = store.answer(item, person)
+        return answer.values if answer else {}
+    finally:
+        store.close()
+
+
+def status_of(served: Served, item: str, person: str = "p1") -> str:
+    store = served.store()
+    try:
+        found = store.assignment(item, person)
+        return found.status if found else ""
+    finally:
+        store.close()
+
+
+def test_a_person_labels_all_items(served: Served):
+    ada = served.person("Ada")
+    assert ada.get("/").location == "/mine"
+    seen = []
+    while (item := ada.next()) is not None:
+        seen.append(item)
+        assert ada.label(item, {"f.right": "no", "f.relevance": str(len(seen)), "f.why": "It is wrong."}).status == 303
+    assert seen == ["i0", "i1", "i2"]
+    assert values_of(served, "i1") == {"right": "no", "relevance": 2, "why": "It is wrong."}
+    page = ada.get("/mine")
+    assert "Everything that you were given is done" in page.text
+    assert "alpha" not in page.text
+
+
+def test_a_submit_leads_to_the_next_item_and_an_incomplete_one_is_kept(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    reply = ada.label("i0", {"f.right": "no"})
+    assert reply.status == 422
+    assert values_of(served, "i0") == {"right": "no"}  # what was entered is saved
+    again = ada.post("/work/i0", {n: reply.hidden(n) for n in ("token", "once", "version")} | RIGHT)
+    assert (again.status, again.location) == (303, "/work/i1")
+
+
+def test_a_double_click_counts_once_and_leads_to_the_same_place(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+    replies = [ada.post(path, {**hidden, **RIGHT}) for _ in range(3)]
+    assert [(r.status, r.location) for r in replies] == [(303, "/work/i1")] * 3
+    store = served.store()
+    assert [e.kind for e in store.events() if e.item_id == "i0"] == ["given", "submitted", "done"]
+    store.close()
+
+
+def test_two_tabs_see_each_other(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, first = ada.view("i0")
+    _, second = ada.view("i0")
+    saved = ada.post(f"{path}/draft", {**first, "f.relevance": "3", "count": "1"})
+    assert (saved.status, saved.json["saved"], saved.json["version"]) == (200, True, 1)
+    stale = ada.post(f"{path}/draft", {**second, "f.relevance": "9", "count": "1"})
+    assert (stale.status, stale.json["stale"], stale.json["values"]) == (409, True, {"f.relevance": ["3"]})
+    page = ada.post(path, {**second, "f.right": "yes", "f.relevance": "9"})
+    assert page.status == 409
+    assert values_of(served, "i0") == {"relevance": 3}  # nothing is lost, nothing is overwritten
+    mine = {name: page.hidden(name) for name in ("token", "once", "version", "force")}
+    assert ada.post(path, {**mine, "f.right": "yes", "f.relevance": "9"}).status == 303
+    assert values_of(served, "i0") == {"right": "yes", "relevance": 9}
+
+
+def test_drafts_of_one_page_that_arrive_late_or_twice(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+
+    def draft(count: int, relevance: str) -> dict[str, object]:
+        reply = ada.post(f"{path}/draft", {**hidden, "count": str(count), "f.relevance": relevance})
+        return {"status": reply.status, "saved": reply.json["saved"], "version": reply.json["version"]}
+
+    assert draft(1, "3") == {"status": 200, "saved": True, "version": 1}
+    assert draft(1, "3") == {"status": 200, "saved": True, "version": 1}  # the reply was lost: no new version
+    assert draft(3, "5")["version"] == 2  # the page still believes in version 0
+    assert draft(2, "4") == {"status": 200, "saved": True, "version": 2}  # overtaken
+    assert values_of(served, "i0") == {"relevance": 5}
+    assert ada.post(path, {**hidden, **RIGHT}).status == 303
+    late = ada.post(f"{path}/draft", {**hidden, "count": "4", "f.relevance": "1"})
+    assert late.status == 409  # the page was submitted
+    assert values_of(served, "i0") == {"right": "yes", "relevance": 7}
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_saved(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+    reply = ada.post(f"{path}/draft", {**hidden, "f.relevance": "11", "f.right": "yes"})
+    assert (reply.status, reply.json["saved"]) == (200, False)
+    assert "from 1 to 10" in reply.json["errors"]["relevance"]
+    assert values_of(served, "i0") == {"right": "yes"}
+
+
+def test_skip_needs_a_reason_and_keeps_what_was_entered(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+    assert "Not skipped yet" in ada.post(f"{path}/skip", {**hidden, "f.right": "yes"}).text
+    _, hidden = ada.view("i0")
+    reply = ada.post(f"{path}/skip", {**hidden, "f.right": "yes", "reason": "I know the author."})
+    assert (reply.status, reply.location) == (303, "/work/i1")
+    assert (status_of(served, "i0"), values_of(served, "i0")) == ("skipped", {"right": "yes"})
+    assert ada.label("i0", RIGHT).status == 303  # later after all
+    assert status_of(served, "i0") == "done"
+    store = served.store()
+    assert [e.content["reason"] for e in store.events() if e.kind == "skipped"] == ["I know the author."]
+    store.close()
+
+
+def test_undo_goes_back_step_by_step(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+    for count, relevance in enumerate(("3", "4"), 1):
+        ada.post(f"{path}/draft", {**hidden, "count": str(count), "f.relevance": relevance})
+    for expected in ({"relevance": 3}, {}, {}):
+        _, now = ada.view("i0")
+        assert ada.post(f"{path}/undo", now).location == path
+        assert values_of(served, "i0") == expected
+
+
+def test_a_finished_item_can_be_changed_and_is_open_again_while_it_is_incomplete(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    ada.label("i0", RIGHT)
+    path, hidden = ada.view("i0")
+    assert ada.post(f"{path}/draft", {**hidden, "count": "1", "f.right": "no", "f.relevance": "2"}).json["saved"]
+    assert status_of(served, "i0") == "open"
+    assert ada.next() == "i0"
+    assert ada.label("i0", {"f.right": "n-a", "f.relevance": "2"}).status == 303
+    store = served.store()
+    kinds = [event.kind for event in store.events() if event.item_id == "i0"]
+    store.close()
+    assert kinds == ["given", "submitted", "done", "draft", "open", "submitted", "done"]
+
+
+def test_another_device_goes_on_where_the_first_stopped(served: Served):
+    link = served.link("Ada")
+    phone, laptop = Client(served.url), Client(served.url)
+    for one in (phone, laptop):
+        assert one.sign_in(link).status == 303
+    phone.next()
+    path, hidden = phone.view("i0")
+    phone.post(f"{path}/draft", {**hidden, "f.relevance": "3"})
+    assert laptop.next() == "i0"
+    assert laptop.view("i0")[1]["version"] == "1"
+
+
+def test_visible_time_counts_once_for_each_view(served: Served):
+    ada = served.person("Ada")
+    ada.next()
+    path, hidden = ada.view("i0")
+    form = {"token": hidden["token"], "visit": "v1", "started": "2026-11-23T09:00:00+01:00"}
+    for seconds in ("2.5", "12.25", "7"):
+        assert ada.post(f"{path}/visit", {**form, "seconds": seconds}).status == 200
+    for seconds in ("-1", "nan", "1e9", "soon"):
+        assert ada.post(f"{path}/visit", {**form, "seconds": seconds}).status == 400
+    store = served.store()
+    assert [(v.seconds, v.started_at) for v in store.visits()] == [(12.2, "2026-11-23T08:00:00.000Z")]
+    store.close()
+
+
+def test_no_more_than_two_people_get_an_item(served: Served):
+    people = [served.person(name) for name in ("Ada", "Ben", "Cem")]
+    assert [person.next() for person in people] == ["i0", "i0", "i1"]
+
+
+def test_a_paused_study_keeps_the_work_and_saves_nothing(served: Served):
+    ada, owner = served.person("Ada"), served.person("Olga", "owner")
+    ada.next()
+    path, hidden = ada.view("i0")
+    token = owner.get("/owner/people").hidden("token")
+    assert owner.post("/owner/pause", {"token": token}).status == 303
+    reply = ada.post(path, {**hidden, "f.right": "no", "f.why": "Es ist <b>falsch</b>"})
+    assert reply.status == 503
+    assert "Es ist &lt;b&gt;falsch&lt;/b&gt;" in reply.text  # shown again, to be copied
+    assert ada.post(f"{path}/draft", {**hidden, **RIGHT}).json == {
+        "saved": False, "error": "The study is paused", "paused": True,
+    }  # fmt: skip
+    assert ada.get("/work").location == "/mine"
+    owner.post("/owner/reopen", {"token": token})
+    assert ada.post(path, {**hidden, **RIGHT}).status == 303
+
+
+def test_suggestions_only_where_the_study_says_so_and_recorded(tmp_path: Path):
+    study = STUDY.replace("assignment:", "suggestions: {relevance: guess, right: bad}\nassignment:")
+    path = write_study(tmp_path, 1, study)
+    (tmp_path / "items.jsonl").write_text('{"id": "i0", "question": "Q?", "answer": "A.", "guess": 4, "bad": "maybe"}')
+    with serving(path) as served:
+        ada = served.person("Ada")
+        ada.next()
+        page = ada.get("/work/i0")
+        assert "A model suggested" in page.text
+        ada.label("i0", RIGHT)
+        store = served.store()
+        assert [answer.suggestions_shown for answer in store.answers()] == [True]
+        store.close()
+
+
+def test_an_item_with_a_strange_id_has_an_address(tmp_path: Path):
+    path = write_study(tmp_path, 1)
+    strange = "a/b ü#?%2F&<x>"
+    (tmp_path / "items.jsonl").write_text(f'{{"id": "{strange}", "question": "Q?", "answer": "A."}}')
+    with serving(path) as served:
+        ada = served.person("Ada")
+        location = ada.get("/work").location
+        assert location == "/work/a%2Fb%20%C3%BC%23%3F%252F%26%3Cx%3E"
+        assert ada.get(location).status == 200
+        assert ada.label(strange, RIGHT).status == 303
+        assert status_of(served, strange) == "done"
+
+
+def test_items_that_are_imported_while_it_runs_are_given(served: Served):
+    from longmark.annotate.site import import_study
+
+    ada = served.person("Ada")
+    for item in ("i0", "i1", "i2"):
+        ada.next()
+        ada.label(item, RIGHT)
+    assert ada.next() is None
+    write_study(served.path.parent, 4)
+    assert import_study(served.path).added == 1
+    assert ada.next() == "i3"
+
+
+def test_qualification_is_final_and_decides(tmp_path: Path):
+    study = STUDY.replace("assignment: {", "assignment: {qualification: {path: gold.jsonl, pass: 1}, ")
+    path = write_study(tmp_path, 2, study)
+    gold = '{"id": "g", "question": "Q?", "answer": "A.", "gold": {"right": "yes"}}'
+    (tmp_path / "gold.jsonl").write_text(gold)
+    with serving(path) as served:
+        ada, ben = served.person("Ada"), served.person("Ben")
+        assert ada.next() == ben.next() == "g"
+        assert ada.label("g", RIGHT).location == "/work/i0"
+        assert ben.label("g", {"f.right": "n-a", "f.relevance": "1"}).location == "/mine"
+        assert "not answered as the study requires" in ben.get("/mine").text
+        assert ben.get("/work/g").location == "/mine"  # no second try
+        _, hidden = ada.view("i0")
+        reply = ben.post("/work/g", {"token": ben.get("/mine").hidden("token"), "once": hidden["once"], **RIGHT})
+        assert reply.status == 409
+        assert values_of(served, "g", "p2")["right"] == "n-a"
