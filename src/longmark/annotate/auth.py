@@ -18,12 +18,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from longmark.annotate.database import utc_now
-from longmark.annotate.store import Person, Store, _person
+from longmark.annotate.store import Person, Store
 from longmark.errors import UserError
 
 SESSION_DAYS = 30
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
-_SCRYPT = {"n": 2**15, "r": 8, "p": 1, "maxmem": 64 << 20}  # 32 MB and about 0.1 s each
 _KNOWN_LENGTH = 100  # characters of a link or cookie that is looked at
 
 LinkState = Literal["ready", "password", "invalid"]
@@ -80,7 +79,7 @@ class Access:
             return Link("invalid")
         if found[2] is not None and found[2] <= utc_now():
             return Link("invalid")
-        return Link("password" if found[4] else "ready", found[1], _person(found[5:]))
+        return Link("password" if found[4] else "ready", found[1], Person(found[5], found[6], found[7]))
 
     def links(self) -> dict[str, int]:
         """Person -> number of links that sign in."""
@@ -88,7 +87,7 @@ class Access:
             "SELECT person_id, COUNT(*) FROM invitations WHERE revoked_at IS NULL AND "
             "(expires_at IS NULL OR expires_at > ?) GROUP BY person_id"
         )
-        return dict(self.store.rows(sql, (utc_now(),)))  # type: ignore[arg-type]
+        return dict(self.store.rows(sql, (utc_now(),)))
 
     def revoke(self, person_id: str, by: str | None = None) -> None:
         """All links and sessions of a person end; their labels stay."""
@@ -124,7 +123,7 @@ class Access:
         if found is None:
             return None
         csrf = hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()[:32]
-        return Session(_person(found), csrf, hashed)
+        return Session(Person(found[0], found[1], found[2]), csrf, hashed)
 
     def close(self, session: Session) -> None:
         with self.store.unit():
@@ -160,13 +159,10 @@ class Attempts:
         self._failed: OrderedDict[str, deque[float]] = OrderedDict()
 
     def wait(self, *keys: str) -> float:
-        """Seconds until another attempt is allowed, 0.0 if it is now."""
-        now, longest = time.monotonic(), 0.0
-        for key in keys:
-            failed = self._failed.get(key, ())
-            if len(failed) >= self.most:
-                longest = max(longest, failed[0] + self.window - now)
-        return longest
+        """Seconds until another attempt is allowed, 0.0 or less if it is now."""
+        known = [failed for key in keys if (failed := self._failed.get(key)) is not None]
+        full = [failed[0] for failed in known if len(failed) >= self.most]
+        return max((began + self.window - time.monotonic() for began in full), default=0.0)
 
     def failed(self, *keys: str) -> None:
         for key in keys:
@@ -181,7 +177,8 @@ def _hash(token: str) -> str:
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(password.encode(), salt=salt, **_SCRYPT)
+    """32 MB and about 0.1 s."""
+    return hashlib.scrypt(password.encode(), salt=salt, n=2**15, r=8, p=1, maxmem=64 << 20)
 
 
 def _after(days: int) -> str:

@@ -101,7 +101,7 @@ async def decide(c: Context) -> web.Response:
     store, person, key = c.site.store, c.person.id, c.key
     if store.posted(person, key) is not None:
         return c.to("/owner/disagreements")
-    item, _, _, decision = _case(c)
+    item, *_ = _case(c)
     if c.given("version") != str(_decisions(c, item.id)):
         raise Refused(
             409,

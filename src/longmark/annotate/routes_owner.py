@@ -1,85 +1,34 @@
-"""What the owner sees and does: progress, items with their labels, people and their links, exports, pause and withdrawal.
+"""What the owner sees and does: progress, items with their labels, people and their links, exports, pause, withdrawal.
 
 Labels of an item are shown once it is done, or once the study is paused: an owner who looks early is not blind either.
 """
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Mapping
 from statistics import median
-from typing import TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
 
-from longmark.annotate import export, screens
+from longmark.annotate import screens
 from longmark.annotate.items import Item
 from longmark.annotate.routes_work import suggestions, title_of
-from longmark.annotate.store import ROLES, Assignment, Person, Role, Store
+from longmark.annotate.store import ROLES, Assignment, Person, Role
 from longmark.annotate.values import form_of
 from longmark.annotate.web import NOT_FOUND, Context, Refused
 from longmark.errors import UserError
 
 _ON_A_PAGE = 100
-_MOST_LINK_DAYS = 3650
-_TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdown"}
-T = TypeVar("T")
-
-
-async def _apart(c: Context, work: Callable[[Store], T]) -> T:
-    """Work that takes seconds, in a thread with a connection of its own, while people go on."""
-
-    def run() -> T:
-        store = Store(c.site.store.path)
-        try:
-            return work(store)
-        finally:
-            store.close()
-
-    await c.site.store.committed()
-    async with c.site.heavy:
-        return await asyncio.to_thread(run)
+_ODD, _ENOUGH = 3.0, 5  # times faster or slower than others; items of a person before anything is said
 
 
 async def progress(c: Context) -> web.Response:
     """GET /owner"""
-    study, items = c.site.study, list(c.site.items.values())
-    found = await _apart(c, lambda store: export.progress(study, items, store))
-    screen = screens.Owner(
-        c.frame(),
-        figures=found.figures,
-        progress=found.progress,
-        agreement=found.agreement,
-        warnings=found.warnings,
-        exports=list(export.FILES.items()),
-    )
-    return c.page(screen)
-
-
-async def exported(c: Context) -> web.Response:
-    """GET /owner/export/{file}"""
-    name, study, items = c.request.match_info["file"], c.site.study, list(c.site.items.values())
-    if name not in export.FILES:
-        raise Refused(*NOT_FOUND)
-
-    def written(store: Store) -> bytes | None:
-        with tempfile.TemporaryDirectory() as folder:
-            export.export(study, items, store, Path(folder))
-            path = Path(folder) / name
-            return path.read_bytes() if path.exists() else None
-
-    content = await _apart(c, written)
-    if content is None:
-        raise Refused(404, "There is nothing to export", f"The study has no labels for {name} yet.")
-    with c.site.store.unit():
-        c.site.store.note("exported", c.person.id, content={"file": name})
-    kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": f"{kind}; charset=utf-8"}
-    return web.Response(body=content, headers=headers)
+    counts = Counter(one.status for one in c.site.store.assignments())
+    figures = [("Items", str(len(c.site.items))), *((status, str(n)) for status, n in sorted(counts.items()))]
+    return c.page(screens.Owner(c.frame(), figures=figures))
 
 
 # items
@@ -137,9 +86,14 @@ async def item(c: Context) -> web.Response:
         for one in given
     ]
     decision = next(iter(store.adjudications(own.id)), None)
-    decided = decision and screens.Labels(
-        f"{names[decision.person_id]} (decision)", decision.values, decision.decided_at, state=decision.justification
-    )
+    decided = None
+    if decision is not None:
+        decided = screens.Labels(
+            name=f"{names[decision.person_id]} (decision)",
+            values=decision.values,
+            at=decision.decided_at,
+            state=decision.justification,
+        )
     hidden = "" if shown else "Labels are shown once all of them are given, or while the study is paused."
     return c.page(screens.ItemPage(c.frame(hidden or None), c.site.study, own, labels, decided))
 
@@ -163,11 +117,11 @@ async def people(c: Context) -> web.Response:
 async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
     store, links = c.site.store, c.site.access.links()
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))  # type: ignore[arg-type]
+    last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
     for visit in store.visits():
         seconds[visit.person_id][visit.item_id] += visit.seconds
     counts = Counter((one.person_id, one.status) for one in store.assignments() if one.kind != "adjudication")
-    outliers = export.outliers(store)
+    medians = {person: median(own.values()) for person, own in seconds.items() if len(own) >= _ENOUGH}
     rows = [
         screens.PersonRow(
             id=one.id,
@@ -179,11 +133,22 @@ async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
             skipped=counts[one.id, "skipped"],
             median_seconds=median(seconds[one.id].values()) if seconds[one.id] else None,
             last_at=last.get(one.id, ""),
-            outlier=outliers.get(one.id, ""),
+            outlier=_outlier(one.id, medians),
         )
         for one in store.people()
     ]
-    return c.page(screens.People(c.frame(), rows, **more), status)  # type: ignore[arg-type]
+    return c.page(screens.People(c.frame(), rows, **more), status)
+
+
+def _outlier(person_id: str, medians: Mapping[str, float]) -> str:
+    """What is odd about a person's time an item, beside the median person."""
+    others = [seconds for id, seconds in medians.items() if id != person_id]
+    own = medians.get(person_id)
+    if own is None or len(others) < 2 or not (usual := median(others)):
+        return ""
+    if own * _ODD < usual:
+        return f"fast: {own / usual:.0%} of the usual time"
+    return f"slow: {own / usual:.1f} times the usual time" if own > usual * _ODD else ""
 
 
 async def invite(c: Context) -> web.Response:
@@ -191,10 +156,7 @@ async def invite(c: Context) -> web.Response:
     store = c.site.store
     try:
         with store.unit():
-            if c.given("person"):
-                person = _person(c)
-            else:
-                person = store.add_person(c.given("name"), _role(c), c.person.id)
+            person = _person(c) if c.given("person") else store.add_person(c.given("name"), _role(c), c.person.id)
             token = c.site.access.invite(person, c.person.id)
     except UserError as error:
         return await _people(c, 422, error=str(error))

@@ -33,7 +33,7 @@ async def sign_in(c: Context) -> web.Response:
     if found.state == "invalid" or found.person is None:
         return _failed(c, "invalid", 404)
     if found.state == "password":
-        if site.attempts.wait(_network(c), found.person.id):
+        if site.attempts.wait(_network(c), found.person.id) > 0:
             return _failed(c, "limited", 429)
         if not await site.access.password_fits(found.person, c.given("password")):
             site.attempts.failed(found.person.id)
@@ -83,7 +83,7 @@ def _asked(c: Context, found: Link, state: screens.LinkState, status: int = 200)
 def _failed(c: Context, state: screens.LinkState, status: int, found: Link | None = None) -> web.Response:
     """The attempt counts against its network, and too many end in `limited`."""
     network = _network(c)
-    if state == "limited" or c.site.attempts.wait(network):
+    if state == "limited" or c.site.attempts.wait(network) > 0:
         response = c.page(screens.SignIn(c.frame(), "limited"), 429)
         response.headers["Retry-After"] = "60"
         return response

@@ -139,9 +139,7 @@ def _open(c: Context) -> tuple[Assignment, Item]:
             503, "The study is paused", "What you sent was not saved.", "Send it again when it is open.", paused=True
         )
     if not _editable(c, given):
-        raise Refused(
-            409, "This item is closed", "Its labels are final, and what you sent was not saved.", closed=True
-        )
+        raise Refused(409, "This item is closed", "Its labels are final, and what you sent was not saved.", closed=True)
     return given, item
 
 
