@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from longmark.annotate import study as studies
+from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.items import Item, read_items
+from longmark.annotate.store import Assignment, Page, Store, Visit
 from longmark.annotate.study import Study
 from longmark.annotate.values import VERDICTS, columns_of, rows_of
 
@@ -112,3 +115,36 @@ def _value(one: Any, item: Item, chance: random.Random) -> Any:
         "edit": {"verdict": "edit", "text": f"{shown} More."},
         "reject": {"verdict": "reject", "reasons": [pick(one.reasons)] if one.reasons else ["wrong"]},
     }[verdict]
+
+
+Labels = Callable[[Item, str], dict[str, Any] | None]
+"""The values that a rater gives an item; None: skips it."""
+
+
+def labelled(path: Path, study: Study, items: Sequence[Item], raters: Sequence[str], label: Labels) -> Store:
+    """A store in which the raters, in turn, labelled all that they were given; each item took 30 seconds."""
+    store, state, queue = Store(path, create=True), AssignmentState(), Queue(study, items)
+    now = datetime.now(UTC)
+    with store.committing():
+        store.put_items([(item.id, json.loads(item.to_json())) for item in items])
+        people = [store.add_person(name, "annotator") for name in raters]
+        while people:
+            for person in list(people):
+                given = queue.next(state, person.id, now)
+                if given is None:
+                    people.remove(person)
+                    continue
+                at = now.isoformat()
+                where = (given.position, given.kind)
+                store.assign(Assignment(given.item_id, person.id, given.swapped, "open", None, at, None, *where))
+                values = label(queue.items[given.item_id], person.name)
+                if values is None:
+                    store.set_status(given.item_id, person.id, "skipped", person.id, "no time")
+                else:
+                    store.save(given.item_id, person.id, values, Page(at, 1, submitted=True), complete=True)
+                    store.set_status(given.item_id, person.id, "done", person.id)
+                    state.mark(queue.items[given.item_id], person.id, values)
+                store.visit(f"{given.item_id}-{person.id}", Visit(given.item_id, person.id, 30.0, at))
+                (own,) = store.assignments(given.item_id, person.id)
+                state.put(own)
+    return store

@@ -291,6 +291,8 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
         if (system := name(column, columns.get(column, ""))) is not None:
             systems[side] = system
         examples[side] = own if side == "answer" else f"{own}#{side}"
+    if len(examples) > 1:
+        examples["pair"] = own
     names = [_shown_as(one) for one in study.show if one != "answers"] + [*(SIDES if "answers" in study.show else ())]
     if "answers" in study.show and not study.pairs:
         names.append("answer")

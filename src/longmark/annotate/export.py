@@ -1,0 +1,265 @@
+"""The labels of a study in files: all of them with rater, order and times, and what the studies and `metaeval` read.
+
+Only finished labels of normal items are in the files for other commands; drafts, skips and the items that check raters
+are in `labels.jsonl` too. Systems are unmasked. What a rater changed later is in `audit.jsonl`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.annotate.items import Item
+from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
+from longmark.annotate.progress import methods
+from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Matrix, Study
+from longmark.records.write import replacing
+
+FILES = {
+    "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
+    "ratings.csv": "ratings for longmark metaeval",
+    "choices.csv": "choices between two answers for longmark metaeval; a was shown first",
+    "score.jsonl": "labels for longmark score-study --labels",
+    "comprehensiveness.jsonl": "labels for longmark comprehensiveness-study --annotated",
+    "pairs.jsonl": "the pairs with each rater's choice and the final one, for longmark calf-study",
+    "training.jsonl": "questions with verdict, reasons and term, to train a validator",
+    "audit.jsonl": "everything that happened, in order",
+    "methods.md": "a paragraph for a paper, with agreement and times",
+}
+"""The files of an export. One that a study has nothing for is not written."""
+
+_ERRORS = "errors"
+_SCALES = ("answer_relevance", "context_utilization")
+_STATED = {"yes", "no", "n/a"}
+_GROUPS = ("group", "mode", "subject")
+Record = dict[str, Any]
+
+
+def export(study: Study, items: Sequence[Item], store: Stored, folder: Path, only: Collection[str] = ()) -> list[Path]:
+    """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
+    nothing for is removed if an earlier export wrote it."""
+    found = collect(study, items, store)
+    folder.mkdir(parents=True, exist_ok=True)
+    made: dict[str, Any] = {
+        "labels.jsonl": lambda: _lines(_labels(found)),
+        "ratings.csv": lambda: _table(_ratings(found)),
+        "choices.csv": lambda: _table(_choices(found)),
+        "score.jsonl": lambda: _lines(_score(found)),
+        "comprehensiveness.jsonl": lambda: _lines(_comprehensiveness(found)),
+        "pairs.jsonl": lambda: _lines(_pairs(found)),
+        "training.jsonl": lambda: _lines(_training(found)),
+        "audit.jsonl": lambda: _lines(_audit(found, store)),
+        "methods.md": lambda: methods(found).encode() if found.done else b"",
+    }
+    written = []
+    for name in FILES:
+        if only and name not in only:
+            continue
+        path = folder / name
+        if content := made[name]():
+            with replacing(path) as file:
+                file.write(content)
+            written.append(path)
+        else:
+            path.unlink(missing_ok=True)
+    return written
+
+
+def _lines(records: Iterable[Record]) -> bytes:
+    return b"".join(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) + b"\n" for one in records)
+
+
+def _table(records: Iterable[Record]) -> bytes:
+    """CSV with the columns of all records."""
+    listed = list(records)
+    if not listed:
+        return b""
+    columns = list(dict.fromkeys(column for one in listed for column in one))
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(listed)
+    return file.getvalue().encode("utf-8", "surrogatepass")
+
+
+# Every label ----------------------------------------------------------------------------------------------------------
+
+
+def _labels(found: Collected) -> Iterator[Record]:
+    names = {one.name: one for one in found.study.asked}
+    for entry in found.entries:
+        given, about = entry.assignment, _about(entry.item)
+        by: Record = {
+            "rater": entry.rater.name,
+            "rater_id": entry.rater.id,
+            "status": given.status,
+            "reason": given.reason,
+            "kind": given.kind,
+            "position": given.position,
+            "first": entry.first,
+            "seconds": round(entry.seconds, 3),
+            "given_at": given.given_at,
+            "done_at": given.done_at,
+            "saved_at": entry.answer and entry.answer.saved_at,
+            "version": entry.answer and entry.answer.version,
+            "suggestions_shown": bool(entry.answer and entry.answer.suggestions_shown),
+        }
+        values = {name: value for name, value in entry.values.items() if name in names}
+        for name, value in values.items() or ((None, None),):
+            yield {**about, "field": name, "value": value, **by}
+    for decision in found.decisions.values():
+        if (item := found.items.get(decision.item_id)) is None:
+            continue
+        rater = found.people.get(decision.person_id)
+        by = {"rater": rater and rater.name, "rater_id": decision.person_id, "status": "adjudicated"}
+        by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
+        for name, value in decision.values.items():
+            yield {**_about(item), "field": name, "value": value, **by}
+
+
+def _about(item: Item) -> Record:
+    return {
+        "item": item.id,
+        "question_id": item.question_id,
+        "example_ids": dict(item.example_ids),
+        "systems": dict(item.systems),
+    }
+
+
+def _audit(found: Collected, store: Stored) -> Iterator[Record]:
+    for one in store.events():
+        person = found.people.get(one.person_id or "")
+        by = {"person_id": one.person_id, "person": person and person.name}
+        yield {"number": one.number, "at": one.at, **by, "kind": one.kind, "item": one.item_id, "content": one.content}
+
+
+# For metaeval ---------------------------------------------------------------------------------------------------------
+
+
+def _groups(item: Item) -> Record:
+    return {name: str(item.columns[name]) for name in _GROUPS if name in item.columns}
+
+
+def _example(item: Item) -> str:
+    """The id of the example that an item is about: of the answer, or of the pair."""
+    return item.example_ids.get("answer") or item.example_ids.get("pair") or item.id
+
+
+def _ratings(found: Collected) -> Iterator[Record]:
+    compared = {one.name for one in found.study.asked if isinstance(one, Compare)}
+    for entry in found.done:
+        about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
+        for label, value in simple_labels(found.study, entry.item, entry.values):
+            if label not in compared:
+                yield about | {"label": label, "value": value, "rater": entry.rater.name} | _groups(entry.item)
+
+
+def _choices(found: Collected) -> Iterator[Record]:
+    fields = [one.name for one in found.study.asked if isinstance(one, Compare)]
+    for entry in found.done:
+        item, first = entry.item, entry.first
+        other = "a" if first == "b" else "b"
+        names = item.systems if len(set(item.systems.values())) == 2 else item.example_ids
+        for label in fields:
+            if (value := entry.values.get(label)) is None:
+                continue
+            choice = TIE if value == TIE else "a" if value == first else "b"
+            sides = {"question_id": item.question_id, "a": names.get(first), "b": names.get(other)}
+            yield sides | {"choice": choice, "label": label, "rater": entry.rater.name} | _groups(item)
+
+
+# For the studies ------------------------------------------------------------------------------------------------------
+
+
+def _score(found: Collected) -> Iterator[Record]:
+    """SCORE: yes, no or n/a for each detail; numbers for the scales."""
+    asked = found.study.asked
+    choices = [one for one in asked if isinstance(one, Choice)]
+    stated = [one.name for one in choices if {option.value for option in one.options} <= _STATED]
+    scales = [one.name for one in asked if one.name in _SCALES]
+    for entry in found.done:
+        about = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
+        for dimension in (*stated, *scales) if stated and not found.study.pairs else ():
+            if (value := entry.values.get(dimension)) is not None:
+                yield {**about, "rater": entry.rater.name, "dimension": dimension, "label": value}
+
+
+def _comprehensiveness(found: Collected) -> Iterator[Record]:
+    """The errors of an item, as `--annotated` reads them."""
+    if not any(isinstance(one, Errors) and one.name == _ERRORS for one in found.study.asked):
+        return
+    for entry in found.done:
+        if (value := entry.values.get(_ERRORS)) is not None:
+            yield {"item": entry.item.id, "rater": entry.rater.name, "errors": value}
+
+
+def _pairs(found: Collected) -> Iterator[Record]:
+    """CALF: each pair with every label. label: the decision, or what all raters chose."""
+    field = next((one.name for one in found.study.asked if isinstance(one, Compare)), None)
+    if field is None:
+        return
+    matrices = [one.name for one in found.study.asked if isinstance(one, Matrix)]
+    for item, entries in _by_item(found):
+        labels = {one.rater.name: one.values[field] for one in entries if field in one.values}
+        if not labels:
+            continue
+        decision = found.decisions.get(item.id)
+        final = decision.values.get(field) if decision else None
+        agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
+        record: Record = {"id": item.example_ids.get("pair", item.id), "question_id": item.question_id}
+        record |= {name: value for name, value in item.columns.items() if name not in ("labels", "label", "passages")}
+        if "passages" in item.shown:
+            record["contexts"] = [
+                {key: one[key] for key in ("id", "text") if key in one} for one in item.shown["passages"]
+            ]
+        record |= {f"{side}_system": system for side, system in item.systems.items()}
+        record |= {"labels": labels, "label": final or agreed}
+        for name in matrices:
+            record[name] = {one.rater.name: one.values[name] for one in entries if name in one.values}
+        if decision:
+            record["justification"] = decision.justification
+        yield {name: value for name, value in record.items() if value is not None}
+
+
+def _by_item(found: Collected) -> Iterator[tuple[Item, list[Entry]]]:
+    entries: dict[str, list[Entry]] = {}
+    for one in found.done:
+        entries.setdefault(one.item.id, []).append(one)
+    return ((found.items[item], its) for item, its in entries.items())
+
+
+def _training(found: Collected) -> Iterator[Record]:
+    """ClimaQA: a line for each label of a question, with what a validator sees of it."""
+    asked = found.study.asked
+    cloze = next((one.name for one in asked if isinstance(one, Cloze)), None)
+    verdict = next((one.name for one in asked if isinstance(one, Choice) and one.name == "verdict"), None)
+    edits = [one for one in asked if isinstance(one, Edit)]
+    if cloze is None and verdict is None:
+        return
+    for entry in found.done:
+        shown, values = entry.item.columns, entry.values
+        term = values.get(cloze) if cloze else None
+        form = shown.get("form") or ("cloze" if term else "mcq" if "options" in shown else "freeform")
+        record: Record = {"item": entry.item.id, "form": form}
+        record |= {name: shown[name] for name in ("level", "question", "answer", "statement") if name in shown}
+        if "options" in shown:
+            record["options"] = {one["key"]: one["text"] for one in shown["options"]}
+        if "passages" in shown:
+            record["contexts"] = shown["passages"]
+        if term is not None:
+            record["verdict"] = "invalid" if IMPOSSIBLE in term else "valid"
+            record |= {"term": term.get("quote"), "start": term.get("start"), "end": term.get("end")}
+        elif verdict and verdict in values:
+            record["verdict"] = values[verdict]
+        record["reasons"] = values.get("reasons", [])
+        if "other_reason" in values:
+            record["other_reason"] = values["other_reason"]
+        for one in edits:
+            if "text" in values.get(one.name, {}):
+                record[f"edited_{one.over}"] = values[one.name]["text"]
+        yield record | {"rater": entry.rater.name, "seconds": round(entry.seconds, 3)}

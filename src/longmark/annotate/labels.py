@@ -1,0 +1,117 @@
+"""The labels of a study as they are stored, joined once: item, rater, values, time, decision."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from longmark.annotate.items import Item
+from longmark.annotate.study import Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
+from longmark.annotate.values import rows_of
+
+if TYPE_CHECKING:
+    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Person, Visit
+
+IMPOSSIBLE = "impossible"
+
+
+class Stored(Protocol):
+    """What is read of a store."""
+
+    def people(self) -> Sequence[Person]: ...
+    def assignments(self) -> Sequence[Assignment]: ...
+    def answers(self) -> Sequence[Answer]: ...
+    def adjudications(self) -> Sequence[Adjudication]: ...
+    def visits(self) -> Sequence[Visit]: ...
+    def events(self) -> Sequence[Event]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An item that was given to a rater. values: {} if nothing was saved, or it was withdrawn; seconds: of visible
+    work, over all visits."""
+
+    item: Item
+    rater: Person
+    assignment: Assignment
+    values: Mapping[str, Any]
+    answer: Answer | None
+    seconds: float
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a finished label of the study, not a draft and no check of the rater."""
+        return self.assignment.status == "done" and self.item.kind == "normal"
+
+    @property
+    def first(self) -> str:
+        """The side that was shown first."""
+        return self.item.sides[-1] if self.assignment.swapped else self.item.sides[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """entries: in the order of the items, then of the raters; decisions: item -> the third person's."""
+
+    study: Study
+    items: Mapping[str, Item]
+    people: Mapping[str, Person]
+    entries: tuple[Entry, ...]
+    decisions: Mapping[str, Adjudication]
+
+    @property
+    def done(self) -> list[Entry]:
+        return [one for one in self.entries if one.counts]
+
+
+def collect(study: Study, items: Sequence[Item], store: Stored) -> Collected:
+    """All labels of a study. Assignments of items that the study no longer has are left out."""
+    people = {person.id: person for person in store.people()}
+    answers = {(one.item_id, one.person_id): one for one in store.answers()}
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    for visit in store.visits():
+        seconds[visit.item_id, visit.person_id] += visit.seconds
+    known = {item.id: (place, item) for place, item in enumerate(items)}
+    ranks = {person: rank for rank, person in enumerate(people)}
+    entries = []
+    for one in store.assignments():
+        if one.kind == "adjudication" or one.item_id not in known or one.person_id not in people:
+            continue
+        key = (one.item_id, one.person_id)
+        answer = None if one.status == "withdrawn" else answers.get(key)
+        values = {} if answer is None else answer.values
+        entries.append(Entry(known[one.item_id][1], people[one.person_id], one, values, answer, seconds.get(key, 0.0)))
+    entries.sort(key=lambda one: (known[one.item.id][0], ranks[one.rater.id]))
+    decisions = {one.item_id: one for one in store.adjudications()}
+    return Collected(study, {item.id: item for item in items}, people, tuple(entries), decisions)
+
+
+def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str | int]]:
+    """(label, value) of the values that are one word or number each.
+
+    Of several errors, a yes or no for each kind, as FIELD.KIND; of an edit, the verdict; of a word, the word. Texts and
+    spans are none, and the cells of a matrix are in `cells`.
+    """
+    for one in study.asked:
+        if (value := values.get(one.name)) is None:
+            continue
+        if isinstance(one, Choice | Scale | Compare):
+            yield one.name, value
+        elif isinstance(one, Errors):
+            for option in one.options:
+                yield f"{one.name}.{option.value}", "yes" if option.value in value else "no"
+        elif isinstance(one, Edit):
+            yield one.name, value["verdict"]
+        elif isinstance(one, Cloze):
+            yield one.name, IMPOSSIBLE if IMPOSSIBLE in value else value["quote"]
+
+
+def cells(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(label, point, column, value) of the matrices whose points every rater sees."""
+    for one in study.asked:
+        if isinstance(one, Matrix) and rows_of(one, item):
+            for row in values.get(one.name, ()):
+                for column, value in row["values"].items():
+                    yield one.name, row["point"], column, value

@@ -1,0 +1,242 @@
+"""How far a study is, how well its raters agree so far, and what the owner should look at."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from longmark.annotate.assign import to_adjudicate
+from longmark.annotate.items import Item, warnings
+from longmark.annotate.labels import Collected, Entry, Stored, cells, collect, simple_labels
+from longmark.annotate.study import Scale, Study
+from longmark.annotate.values import known_answers
+from longmark.report.format import counted, duration
+from longmark.report.tables import Column, Table, as_markdown, interval_columns
+
+if TYPE_CHECKING:
+    from longmark.stats.agreement import Agreement
+
+_FEWEST_TIMED = 5
+_OUTLYING = 3.0
+NO_STATS = "Agreement needs the extra `stats`: pip install 'longmark[stats]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient of agreement on one label."""
+
+    label: str
+    estimate: Agreement
+
+    @property
+    def name(self) -> str:
+        scale = self.estimate.scale
+        return f"{self.estimate.coefficient} ({scale})" if scale else self.estimate.coefficient
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """figures: (what, how much); progress, agreement: tables; warnings: sentences; outliers: person's id -> what is
+    unusual about the times."""
+
+    figures: list[tuple[str, str]]
+    progress: list[Table]
+    agreement: list[Table]
+    warnings: list[str]
+    outliers: dict[str, str]
+
+
+def progress(study: Study, items: Sequence[Item], store: Stored) -> Progress:
+    """The state of a study now."""
+    found = collect(study, items, store)
+    outliers = speed_outliers(found)
+    names = {person.id: person.name for person in found.people.values()}
+    notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
+    agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
+    if not agreement:
+        notes.append(NO_STATS)
+    return Progress(_figures(found), [_raters(found), _coverage(found)], agreement, notes, outliers)
+
+
+def speed_outliers(found: Collected) -> dict[str, str]:
+    """Raters whose median time an item is below a third, or above three times, the median of the other raters'."""
+    times = {one: its for one, its in _times(found.done).items() if len(its) >= _FEWEST_TIMED}
+    medians = {one: median(its) for one, its in times.items()}
+    unusual = {}
+    for one, own in medians.items():
+        others = [other for person, other in medians.items() if person != one]
+        if not others:
+            continue
+        usual = median(others)
+        if own * _OUTLYING < usual or own > usual * _OUTLYING:
+            how = "fast" if own < usual else "slow"
+            unusual[one] = f"{how}: {duration(own)} an item (median); other raters {duration(usual)}"
+    return unusual
+
+
+def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
+    """Person -> seconds of each item with a time."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for one in entries:
+        if one.seconds > 0:
+            times[one.rater.id].append(one.seconds)
+    return times
+
+
+def waiting(found: Collected) -> dict[str, tuple[str, ...]]:
+    """Item -> the fields on which people differ, of the items that a third person must decide."""
+    done = [(one.item.id, one.rater.id) for one in found.done]
+    return to_adjudicate(found.study, (one.answer for one in found.done if one.answer), done, found.decisions)
+
+
+def _figures(found: Collected) -> list[tuple[str, str]]:
+    normal = sum(item.kind == "normal" for item in found.items.values())
+    done, overlap = found.done, found.study.assignment.overlap
+    people = Counter(one.item.id for one in done)
+    figures = [
+        ("Items", f"{normal:,}"),
+        ("Labelled by enough people", f"{sum(count >= overlap for count in people.values()):,} of {normal:,}"),
+        ("Labels", f"{len(done):,} of {normal * overlap:,}"),
+        ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in found.entries):,}"),
+        ("Raters", f"{len({one.rater.id for one in done}):,}"),
+    ]
+    if found.study.assignment.adjudication:
+        figures.append(("To be decided", f"{len(waiting(found)):,}"))
+        figures.append(("Decided", f"{len(found.decisions):,}"))
+    times = [one.seconds for one in done if one.seconds > 0]
+    if times:
+        figures.append(("Median time an item", duration(median(times))))
+    return figures
+
+
+def _raters(found: Collected) -> Table:
+    own: dict[str, list[Entry]] = defaultdict(list)
+    for one in found.entries:
+        own[one.rater.id].append(one)
+    times = _times(found.done)
+
+    def count(status: str, person: Any) -> int:
+        return sum(one.assignment.status == status and one.item.kind == "normal" for one in own[person.id])
+
+    def known(person: Any) -> str | None:
+        checks = [one for one in own[person.id] if one.item.gold and one.assignment.status == "done"]
+        marks = [known_answers(one.item, one.values) for one in checks]
+        return f"{sum(right for right, _ in marks)} of {sum(of for _, of in marks)}" if marks else None
+
+    columns = (
+        Column("rater", "name"),
+        Column("done", partial(count, "done")),
+        Column("begun", partial(count, "open")),
+        Column("skipped", partial(count, "skipped")),
+        Column("median seconds", lambda one: median(times[one.id]) if times[one.id] else None, 1),
+        Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
+        Column("known answers given", known),
+    )
+    people = [person for person in found.people.values() if person.role != "owner" or person.id in own]
+    return Table("raters", "Raters", columns, people)
+
+
+def _coverage(found: Collected) -> Table:
+    people = Counter(one.item.id for one in found.done)
+    normal = [item for item in found.items.values() if item.kind == "normal"]
+    counts = Counter(people[item.id] for item in normal)
+    return Table("coverage", "Items by number of labels", (Column("labels"), Column("items")), sorted(counts.items()))
+
+
+# Agreement ------------------------------------------------------------------------------------------------------------
+
+
+def agreements(found: Collected, seed: int = 0) -> list[Coefficient]:
+    """Of every label that is one word or number, the coefficients that `longmark metaeval` computes, with its
+    intervals. Needs the extra `stats`. Nothing for a label that no two raters gave to the same item."""
+    from longmark.analysis.metaeval import Options
+    from longmark.analysis.metaeval.agreement import RatedItems, Vote, agreement
+    from longmark.analysis.metaeval.results import clusters_of
+
+    scales = {one.name for one in found.study.asked if isinstance(one, Scale)}
+    votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
+    for one in found.done:
+        for label, value in simple_labels(found.study, one.item, one.values):
+            number = float(value) if label in scales else None
+            votes[label][(one.item.id,)].append(Vote(one.rater.id, str(value), number))
+        for label, point, column, cell in cells(found.study, one.item, one.values):
+            votes[label][one.item.id, point, column].append(Vote(one.rater.id, cell, None))
+    result = []
+    for label, units in votes.items():
+        questions = clusters_of([found.items[unit[0]].question_id for unit in units])
+        rated = RatedItems(list(units.values()), questions, numeric=label in scales)
+        its = agreement(rated, {}, {}, Options(seed=seed))
+        result += [Coefficient(label, _with_enough(one)) for one in its.coefficients]
+    return result
+
+
+def _with_enough(one: Agreement) -> Agreement:
+    """Without its interval if there are too few items (or questions) to resample: it would be too narrow."""
+    from longmark.stats.bootstrap import FEWEST_BCA
+
+    if (one.clusters or one.n) >= FEWEST_BCA or one.low is None:
+        return one
+    return replace(one, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
+
+
+def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
+    columns = (
+        Column("label"),
+        Column("coefficient", "name", key="coefficient"),
+        *interval_columns("value", "estimate", 3, "95 % CI"),
+        Column("items", "estimate.n"),
+        Column("reason", lambda one: one.estimate.reason),
+    )
+    note = (
+        "Over the items with two labels or more. Intervals resample items, or questions if a question has several "
+        "items. Texts, spans and typed key points are not compared."
+    )
+    return Table("agreement", "Agreement among raters", columns, coefficients, note)
+
+
+def methods(found: Collected) -> str:
+    """A paragraph for a paper, in Markdown, with the figures of a study, and the table of agreement."""
+    study, done, rules = found.study, found.done, found.study.assignment
+    people = Counter(one.item.id for one in done)
+    raters = len({one.rater.id for one in done})
+    twice = sum(count > 1 for count in people.values())
+    sentences = [
+        f"{counted(raters, 'rater')} labelled {counted(len(people), 'item')} ({counted(len(done), 'label set')}); "
+        f"{counted(twice, 'item')} {'was' if twice == 1 else 'were'} labelled by two raters or more "
+        f"(planned: {counted(rules.overlap, 'rater')} an item)."
+    ]
+    orders = {
+        "random": "in an order drawn for each rater",
+        "file": "in the order of the file",
+        "priority": "in the order of a file of priorities",
+    }
+    blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
+    sides = ", and which answer came first was balanced" if study.pairs and study.blind.sides == "balanced" else ""
+    sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. No rater saw the labels of another one.")
+    skipped = sum(one.assignment.status == "skipped" for one in found.entries)
+    if skipped:
+        sentences.append(f"Raters skipped {counted(skipped, 'item')}, with a reason each.")
+    if any(one.answer is not None and one.answer.suggestions_shown for one in done):
+        sentences.append("Raters saw suggestions of a model that they could change.")
+    times = sorted(one.seconds for one in done if one.seconds > 0)
+    if times:
+        low, high = times[len(times) // 4], times[(3 * len(times)) // 4]
+        sentences.append(
+            f"The median time an item was {duration(median(times))} (quartiles {duration(low)} and {duration(high)}; "
+            f"{duration(sum(times))} in all)."
+        )
+    if rules.adjudication:
+        sentences.append(
+            f"A third person decided {counted(len(found.decisions), 'item')} on which raters differed; "
+            f"{counted(len(waiting(found)), 'item')} {'is' if len(waiting(found)) == 1 else 'are'} undecided."
+        )
+    text = f"# Methods: {study.title}\n\n{' '.join(sentences)}\n"
+    if not find_spec("scipy"):
+        return f"{text}\n{NO_STATS}.\n"
+    table = agreement_table(agreements(found))
+    return f"{text}\n{as_markdown(table)}\n\n{table.note}\n" if table.items else text

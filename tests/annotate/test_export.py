@@ -1,0 +1,237 @@
+"""The labels in files, and the commands that read them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.annotate.studies import labelled, lines, set_up, some_values
+
+from longmark import metaeval
+from longmark.analysis.studies.comprehensiveness import annotation
+from longmark.analysis.studies.score.people import Item as ScoreItem
+from longmark.analysis.studies.score.people import read_labels
+from longmark.annotate.export import FILES, export
+from longmark.annotate.items import Item
+from longmark.annotate.labels import collect
+from longmark.annotate.progress import agreements, methods, progress, speed_outliers
+from longmark.annotate.store import Assignment, Page, Store, Visit
+from longmark.annotate.study import TEMPLATES, Study
+from longmark.records.labels import read_labels as read_human
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def at_work(folder: Path, name: str, n: int = 6, **rules: Any) -> tuple[Study, list[Item], Store]:
+    """A template's study that two raters labelled at random."""
+    study, items = set_up(folder, name, n, **rules)
+    chance = random.Random(name)
+    store = labelled(
+        folder / "study.sqlite", study, items, ["Ann", "Bo"], lambda item, _: some_values(study, item, chance)
+    )
+    return study, items, store
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_label_has_its_rater_item_and_time(tmp_path: Path, name: str):
+    study, items, store = at_work(tmp_path, name, overlap=2, quota=None)
+    written = {path.name for path in export(study, items, store, tmp_path / "out")}
+    records = read(tmp_path / "out" / "labels.jsonl")
+    answers = {(one.item_id, one.person_id): one.values for one in store.answers()}
+    assert {(one["item"], one["rater_id"], one["field"]): one["value"] for one in records} == {
+        (*key, field): value for key, values in answers.items() for field, value in values.items()
+    }
+    assert len(answers) == 12
+    assert all(one["status"] == "done" and one["seconds"] == 30.0 and one["done_at"] for one in records)
+    audit = read(tmp_path / "out" / "audit.jsonl")
+    assert [one["number"] for one in audit] == list(range(1, len(store.events()) + 1))
+    assert written <= FILES.keys()
+    special = {"score": "score.jsonl", "comprehensiveness": "comprehensiveness.jsonl", "climaqa": "training.jsonl"}
+    own = special.get(name, "choices.csv" if name in ("calf", "pairs") else "ratings.csv")
+    assert own in written
+
+
+def test_score_study_reads_its_labels(tmp_path: Path):
+    study, items, store = at_work(tmp_path, "score", overlap=2, quota=None)
+    export(study, items, store, tmp_path)
+    known = {
+        system: {f"q{n}": ScoreItem(system, f"q{n}", f"q{n}") for n in range(6) if n % 2 == place}
+        for place, system in enumerate(("alpha-7b", "beta-70b"))
+    }
+    details = ("hazard", "location", "timeline", "intensity")
+    labels = read_labels(tmp_path / "score.jsonl", details, known)
+    assert labels.raters == {"Ann", "Bo"}
+    assert labels.left_out == {}
+    assert {name: len(labels.given(name)) for name in (*details, "answer_relevance", "context_utilization")} == (
+        dict.fromkeys((*details, "answer_relevance", "context_utilization"), 12)
+    )
+    # n/a is a label, not a missing value
+    assert {label for name in details for _, label in labels.given(name)} == {"yes", "no", "n/a"}
+
+
+def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
+    study, items, store = at_work(tmp_path, "comprehensiveness", overlap=2)
+    export(study, items, store, tmp_path)
+    key = {
+        item.id: annotation.Unmasked(example_id=item.id, question_id=item.id, metric="m", model="x", match=True)
+        for item in items
+    }
+    given = annotation.read_annotations(tmp_path / "comprehensiveness.jsonl", key)
+    stored = {(one.item_id, one.values["errors"] == ["NONE"]) for one in store.answers()}
+    assert {(one.item, not one.errors) for one in given} == stored
+    table = annotation.annotated(given, key, 0.05, 42)
+    assert (table.missing, table.raters.raters, table.all.annotations) == (0, 2, 12)
+
+
+def test_choices_are_in_the_order_in_which_they_were_shown(tmp_path: Path):
+    study, items = set_up(tmp_path, "pairs", 4, overlap=2)
+    # Both raters prefer the answer of beta, side b of the item, whichever came first
+    store = labelled(tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], lambda *_: {"preference": "b"})
+    export(study, items, store, tmp_path)
+    with (tmp_path / "choices.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["a" if row["choice"] == "a" else "b"] for row in rows] == ["beta-70b"] * 8
+    # Sides are balanced: each item once in either order
+    assert Counter((row["question_id"], row["a"]) for row in rows).most_common(1)[0][1] == 1
+    human = read_human(tmp_path / "choices.csv")
+    assert (len(human.choices), human.labels) == (8, ("preference",))
+
+
+def test_metaeval_reads_ratings_and_choices(tmp_path: Path):
+    study, items, store = at_work(tmp_path, "rating", overlap=2)
+    export(study, items, store, tmp_path)
+    rows = [
+        {
+            "example_id": f"q{n}",
+            "system": ("alpha-7b", "beta-70b")[n % 2],
+            "metric": "m",
+            "score": n / 6,
+            "status": "ok",
+        }
+        for n in range(6)
+    ]
+    found = metaeval(lines(tmp_path / "rows.jsonl", rows), tmp_path / "ratings.csv")
+    assert (found.joined, [one.label for one in found.labels]) == (6, ["quality", "confidence"])
+    assert found.labels[0].agreement.raters == 2
+    (tmp_path / "pairs").mkdir()
+    study, items, store = at_work(tmp_path / "pairs", "pairs", overlap=2)
+    export(study, items, store, tmp_path / "pairs")
+    sides = [
+        {
+            "example_id": f"q{n}#{side}",
+            "question_id": items[n].question_id,
+            "system": system,
+            "metric": "m",
+            "score": n / 6,
+        }
+        for n in range(6)
+        for side, system in (("a", "alpha-7b"), ("b", "beta-70b"))
+    ]
+    path = lines(tmp_path / "sides.jsonl", [{**one, "status": "ok"} for one in sides])
+    assert metaeval(path, tmp_path / "pairs" / "choices.csv").joined == 6
+
+
+def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
+    study, items = set_up(tmp_path, "calf", 3)
+    choices = {"q0": ("a", "a"), "q1": ("a", "b"), "q2": ("tie", "b")}
+    points = [{"point": "6:10", "values": {"a": "totally", "b": "absent"}}]
+
+    def label(item: Item, rater: str) -> dict[str, Any]:
+        return {"preference": choices[item.id][rater == "Bo"], "key_points": points}
+
+    store = labelled(tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], label)
+    with store.committing():
+        third = store.add_person("Cy", "adjudicator")
+        store.adjudicate("q1", third.id, {"preference": "b"}, "Only b has the time.")
+    export(study, items, store, tmp_path)
+    records = {one["id"]: one for one in read(tmp_path / "pairs.jsonl")}
+    assert [records[name].get("label") for name in ("q0", "q1", "q2")] == ["a", "b", None]
+    assert records["q1"]["labels"] == {"Ann": "a", "Bo": "b"}
+    assert records["q1"]["justification"] == "Only b has the time."
+    assert records["q0"]["key_points"] == {"Ann": points, "Bo": points}
+    assert (records["q0"]["a_system"], records["q0"]["reference"]) == ("alpha-7b", "At 6:10.")
+    state = progress(study, items, store)
+    assert dict(state.figures)["To be decided"] == "1"
+    final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]
+    assert [(one["value"], one["rater"]) for one in final] == [("b", "Cy")]
+
+
+def test_training_lines_have_what_a_validator_sees(tmp_path: Path):
+    study, items, store = at_work(tmp_path, "climaqa", n=9)
+    export(study, items, store, tmp_path)
+    records = read(tmp_path / "training.jsonl")
+    assert Counter(one["form"] for one in records) == {"mcq": 3, "freeform": 3, "cloze": 3}
+    for one in records:
+        if one["form"] == "cloze" and one["verdict"] == "valid":
+            assert one["statement"][one["start"] : one["end"]] == one["term"]
+        if one["form"] == "mcq":
+            assert one["options"] == {"a": "At 6:10.", "b": "Never."}
+        assert bool(one["reasons"]) == (one["verdict"] == "invalid" and one["form"] != "cloze")
+        assert one["contexts"][0]["page"] == 7
+
+
+def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
+    study, items = set_up(tmp_path, "rating", 3, overlap=1)
+
+    def label(item: Item, _: str) -> dict[str, Any] | None:
+        return None if item.question_id == items[0].question_id else {"quality": 3, "confidence": 5}
+
+    store = labelled(tmp_path / "study.sqlite", study, items[:1], ["Ann"], label)
+    with store.committing():
+        for place, status in ((1, "open"), (2, "withdrawn")):
+            store.put_items([(items[place].id, {})])
+            args = (items[place].id, "p1", False, "open", None, "2026-11-23T08:00:00.000Z", None, place + 1, "normal")
+            store.assign(Assignment(*args))  # type: ignore[arg-type]
+            store.save(items[place].id, "p1", {"quality": 1}, Page("x", 1), complete=False)
+            store.set_status(items[place].id, "p1", status, "p1")  # type: ignore[arg-type]
+    written = [path.name for path in export(study, items, store, tmp_path / "out")]
+    assert written == ["labels.jsonl", "audit.jsonl"]
+    shown = [
+        (one["status"], one["field"], one["value"], one["reason"]) for one in read(tmp_path / "out" / "labels.jsonl")
+    ]
+    assert shown == [("skipped", None, None, "no time"), ("open", "quality", 1, None), ("withdrawn", None, None, None)]
+
+
+def test_only_the_files_that_are_asked_for(tmp_path: Path):
+    study, items, store = at_work(tmp_path, "rating")
+    assert [path.name for path in export(study, items, store, tmp_path, only=["methods.md"])] == ["methods.md"]
+
+
+def test_methods_name_the_figures(tmp_path: Path):
+    study, items = set_up(tmp_path, "rating", 4, overlap=2)
+    # Ann rates 1 2 3 4 and Bo the same, but for the last item: 3 of 4 agree
+    ratings = {item.id: place + 1 for place, item in enumerate(items)}
+
+    def label(item: Item, rater: str) -> dict[str, Any]:
+        return {"quality": ratings[item.id] - (rater == "Bo" and ratings[item.id] == 4), "confidence": 5}
+
+    found = collect(study, items, labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label))
+    text = methods(found)
+    assert "2 raters labelled 4 items (8 label sets); 4 items were labelled by two raters or more" in text
+    assert "The median time an item was 30.0 s" in text
+    values = {(one.label, one.name): one.estimate.value for one in agreements(found)}
+    assert values["quality", "percentage"] == 0.75
+    # Cohen: observed 3/4; Ann 1 2 3 4, Bo 1 2 3 3: by chance (1 + 1 + 2 + 0) / 16 = 1/4; (.75 - .25) / .75 = 2/3
+    assert values["quality", "Cohen's kappa"] == pytest.approx(2 / 3)
+    assert {one.estimate.low for one in agreements(found)} == {None}  # four items are too few for an interval
+
+
+def test_who_is_three_times_as_fast_is_named(tmp_path: Path):
+    study, items = set_up(tmp_path, "rating", 6, overlap=3)
+    store = labelled(
+        tmp_path / "s.sqlite", study, items, ["Ann", "Bo", "Cy"], lambda *_: {"quality": 3, "confidence": 5}
+    )
+    with store.committing():
+        for one in store.assignments(person="p1"):
+            store.visit(f"more-{one.item_id}", Visit(one.item_id, "p1", 120.0, one.given_at))
+    # Ann: 150 s an item, the others 30 s: above three times; the others have medians of 90 s and 90 s, three times 30 s
+    outliers = speed_outliers(collect(study, items, store))
+    assert list(outliers) == ["p1"]
+    assert outliers["p1"].startswith("slow: ")

@@ -1,0 +1,169 @@
+"""The items of a study: from examples, runs, pairs and any records; hidden systems; what is wrong with a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
+
+from longmark.annotate.items import Item, read_items, read_priorities, warnings
+from longmark.annotate.study import TEMPLATES
+from longmark.errors import BadInput, UnknownName, UserError
+
+STUDY = """\
+title: T
+items: {{from: {source}, path: {path}{more}}}
+show: [{show}]
+fields:
+  - {{name: fine, type: choice, options: [yes, no]}}
+"""
+
+
+def items_of(folder: Path, source: str, path: str, show: str = "question, answer", more: str = "") -> list[Item]:
+    study = study_of(folder, STUDY.format(source=source, path=path, show=show, more=more))
+    return read_items(study, folder)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_items_of_every_template_hide_their_systems(tmp_path: Path, name: str):
+    study, items = set_up(tmp_path, name, 6)
+    assert len({item.id for item in items}) == 6
+    for item in items:
+        assert b"alpha" not in (shown := repr((item.id, item.shown)).encode())
+        assert b"beta" not in shown
+        assert Item.from_json(item.to_json()) == item
+    assert warnings(study, items) == []
+
+
+def test_what_is_shown_has_one_form_whatever_the_file_has(tmp_path: Path):
+    (item,) = items_of(
+        tmp_path,
+        "jsonl",
+        str(
+            lines(
+                tmp_path / "x.jsonl",
+                [{"id": 7, "q": "Why?", "contexts": ["p", {"text": "r", "page": 3}], "options": ["x", "y"]}],
+            )
+        ),
+        "question, contexts, options",
+        ", map: {question: q}",
+    )
+    assert (item.id, item.shown["question"]) == ("7", "Why?")
+    assert item.shown["passages"] == [{"text": "p"}, {"text": "r", "page": 3}]
+    assert item.shown["options"] == [{"key": "A", "text": "x"}, {"key": "B", "text": "y"}]
+
+
+def test_examples_of_several_systems_get_ids_that_name_none(tmp_path: Path):
+    both = [{"id": "1", "question": "Q?", "answer": one, "system": one} for one in ("alpha", "beta")]
+    items = items_of(tmp_path, "file", str(lines(tmp_path / "x.jsonl", both)))
+    assert len({item.id for item in items}) == 2
+    assert {item.example_ids["answer"] for item in items} == {"1"}
+    assert {item.systems["answer"] for item in items} == {"alpha", "beta"}
+    named = [{"id": "beta-1", "question": "Q?", "answer": "A", "system": "beta"}]
+    (item,) = items_of(tmp_path, "file", str(lines(tmp_path / "y.jsonl", named)))
+    assert "beta" not in item.id
+    assert item.example_ids["answer"] == "beta-1"
+
+
+def test_a_text_that_names_its_system_is_reported(tmp_path: Path):
+    text = [{"id": "1", "question": "Q?", "answer": "As Alpha-7B, I think so.", "system": "alpha-7b"}]
+    study = study_of(
+        tmp_path, STUDY.format(source="file", path=lines(tmp_path / "x.jsonl", text), show="answer", more="")
+    )
+    assert warnings(study, read_items(study, tmp_path)) == [
+        'item 1: its text contains "alpha-7b", the name of a hidden system'
+    ]
+
+
+def test_pairs_keep_both_answers_and_their_ids(tmp_path: Path):
+    pair = {"id": "p", "question": "Q?", "response_1": "A", "b": "B", "a_system": "human", "b_system": "beta"}
+    path = lines(tmp_path / "x.jsonl", [pair])
+    (item,) = items_of(tmp_path, "pairs", str(path), "question, answers", ", map: {a: response_1}")
+    assert (item.shown["a"], item.shown["b"], item.sides) == ("A", "B", ("a", "b"))
+    assert item.example_ids == {"a": "p#a", "b": "p#b", "pair": "p"}
+    assert item.systems == {"a": "human", "b": "beta"}
+    with pytest.raises(BadInput, match="is no pair"):
+        items_of(tmp_path, "pairs", str(lines(tmp_path / "y.jsonl", [{"id": "1", "question": "Q?"}])), "question")
+
+
+def test_a_run_gives_its_examples(tmp_path: Path):
+    lines(tmp_path / "run" / "examples.jsonl", [{"id": "1", "question": "Q?", "answer": "A"}])
+    (tmp_path / "run" / "rows.jsonl").write_text("")
+    (item,) = items_of(tmp_path, "run", "run")
+    assert item.systems == {"answer": "run"}
+    with pytest.raises(UserError, match="does not exist"):
+        items_of(tmp_path, "run", "no-run")
+
+
+def test_a_sample_is_drawn_with_the_seed_and_keeps_the_order(tmp_path: Path):
+    path = lines(tmp_path / "x.jsonl", [{"id": f"{n:02}", "question": "Q?", "answer": "A"} for n in range(30)])
+    drawn = [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")]
+    assert drawn == sorted(drawn)
+    assert drawn == [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")]
+    assert drawn != [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 4")]
+    with pytest.raises(UserError, match="31 of 30 items"):
+        items_of(tmp_path, "file", str(path), more=", sample: 31")
+
+
+def test_every_bad_record_has_its_line(tmp_path: Path):
+    bad = [{"id": "1", "question": 3}, [1], {"id": "2"}, {"id": "x" * 300, "question": "Q"}]
+    with pytest.raises(BadInput) as caught:
+        items_of(tmp_path, "jsonl", str(lines(tmp_path / "x.jsonl", bad)))  # type: ignore[arg-type]
+    assert [line.rsplit("x.jsonl:", 1)[1] for line in caught.value.lines] == [
+        "1: question: expected text, found 3",
+        "2: expected an object with named fields, found a list",
+        "3: has nothing of what is shown: question, answer",
+        "4: id: has more than 200 characters, or control characters",
+    ]
+
+
+def test_ids_are_unique_and_columns_exist(tmp_path: Path):
+    path = str(lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q"}, {"id": "1", "question": "R"}]))
+    with pytest.raises(UserError, match='the id "1" appears twice'):
+        items_of(tmp_path, "jsonl", path, "question")
+    with pytest.raises(UnknownName, match="unknown column in `show`: anwser"):
+        items_of(tmp_path, "jsonl", str(lines(tmp_path / "y.jsonl", [{"id": "1", "answer": "A"}])), "answer, anwser")
+
+
+def test_what_a_field_is_asked_of_must_be_there(tmp_path: Path):
+    text = STUDY.format(source="jsonl", path="x.jsonl", show="statement, form", more="")
+    text += "  - {name: term, type: cloze, when: {item: form, is: cloze}}\n"
+    lines(
+        tmp_path / "x.jsonl",
+        [{"id": "1", "form": "mcq"}, {"id": "2", "form": "cloze"}, {"id": "3", "form": "cloze", "statement": PASSAGE}],
+    )
+    with pytest.raises(BadInput, match=r"x\.jsonl:2: statement: is missing; term is asked of it") as caught:
+        read_items(study_of(tmp_path, text), tmp_path)
+    assert caught.value.total == 1
+
+
+def test_known_answers_are_checked(tmp_path: Path):
+    text = STUDY.format(source="jsonl", path="x.jsonl", show="question", more="")
+    text += "assignment: {attention: {path: gold.jsonl}}\n"
+    lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?"}])
+    lines(tmp_path / "gold.jsonl", [{"id": "g", "question": "Q?", "gold": {"fine": "yes"}}])
+    study = study_of(tmp_path, text)
+    assert [(item.id, item.kind, item.gold) for item in read_items(study, tmp_path)][1:] == [
+        ("g", "attention", {"fine": "yes"})
+    ]
+    lines(
+        tmp_path / "gold.jsonl", [{"id": "g", "question": "Q?", "gold": {"fien": "yes"}}, {"id": "h", "question": "Q"}]
+    )
+    with pytest.raises(BadInput, match=r"Did you mean fine(.|\n)*gold.jsonl:2: gold: expected the known answers"):
+        read_items(study, tmp_path)
+
+
+def test_priorities_of_other_items_are_left_out(tmp_path: Path):
+    items = [Item("1", "q", {}, {}), Item("2", "q", {}, {})]
+    path = lines(tmp_path / "p.jsonl", [{"item": 1, "priority": 0.5}, {"item": "9", "priority": 1}])
+    assert read_priorities(path, items) == {"1": 0.5}
+    with pytest.raises(BadInput, match=r"p\.jsonl:1: expected an item and its priority"):
+        read_priorities(lines(path, [{"item": "1", "priority": None}]), items)
+
+
+def test_a_file_without_items_is_refused(tmp_path: Path):
+    (tmp_path / "x.jsonl").write_text("\n")
+    with pytest.raises(UserError, match="has no items"):
+        items_of(tmp_path, "jsonl", "x.jsonl")
+    assert records_of("rating", 0) == []
