@@ -27,6 +27,7 @@ _MODULES = (
     "power",
     "questions",
     "rag",
+    "pairs",
     "score_study",
     "comprehensiveness_study",
 )

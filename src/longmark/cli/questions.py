@@ -32,9 +32,14 @@ def add_to(verbs: Any) -> None:
     add_input(one)
     add_calls(one)
 
-    text = "Convert a published data set with labels of completeness into examples."
+    text = "Convert a published data set with people's labels into examples, or into pairs of answers."
     one = add_verb(verbs, "dataset", dataset, text)
-    add(one, "name", "NAME", "wikicontradict, conflictbank or haluquestqa")
+    add(
+        one,
+        "name",
+        "NAME",
+        "wikicontradict, conflictbank or haluquestqa; of pairs: lfqa-e, haluquestqa-pairs or llmbar",
+    )
     add(one, "file", "FILE", "the data set's file, as published: .jsonl, .json, .csv, .tsv or .parquet")
     add(one, "--out", "FILE", examples, required=True)
     add(one, "--n", "N", "sample N records (default: all)")
@@ -84,6 +89,7 @@ def dataset(arguments: argparse.Namespace) -> int:
 
     from longmark.datasets import published
     from longmark.errors import UserError
+    from longmark.records import Pair
     from longmark.records.write import replacing, write_examples
 
     if arguments.labels and arguments.name != published.HALUQUESTQA:
@@ -92,7 +98,7 @@ def dataset(arguments: argparse.Namespace) -> int:
         )
     examples = published.read(arguments.name, arguments.file, arguments.n, arguments.seed)
     made = write_examples(examples, arguments.out)
-    print(f"{counted(made, 'example')}: {arguments.out}")
+    print(f"{counted(made, 'pair' if isinstance(examples[0], Pair) else 'example')}: {arguments.out}")
     if arguments.labels:
         ratings = list(published.ratings(examples))
         with replacing(arguments.labels) as file:

@@ -1,4 +1,5 @@
-"""Published data sets with labels of completeness, as examples: WikiContradict, ConflictBank, HaluQuestQA.
+"""Published data sets with labels of completeness, as examples: WikiContradict, ConflictBank, HaluQuestQA. Those with
+preferences between two answers are in `preferences`.
 
 The label of an answer is in its example's `meta`, so that a run folder carries it:
 
@@ -21,11 +22,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from longmark.datasets import preferences
+from longmark.datasets.preferences import of
 from longmark.errors import UnknownName, UserError
 from longmark.records import Context, Example, sources
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, at
-from longmark.records.values import Problem, as_list_cell, found, text
+from longmark.records.values import Problem, as_list_cell, found
 
 DATASET = "dataset"
 WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA = "wikicontradict", "conflictbank", "haluquestqa"
@@ -85,16 +88,16 @@ def ratings(examples: Iterable[Example]) -> Iterator[dict[str, str]]:
 def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     contexts = _contexts(record, {one: (f"{one}_self_contained",) for one in GIVEN[-1]})
     for number, given in enumerate(GIVEN):
-        label = _text(record, f"label{number}")
+        label = of(record, f"label{number}")
         if label not in LABELS:
             raise Problem(f"label{number}: expected one of {', '.join(LABELS)}, found {found(label)}")
         yield Example(
             id=f"{WIKICONTRADICT}-{place}-answer{number}",
-            question_id=question_hash(question := _text(record, "question")),
+            question_id=question_hash(question := of(record, "question")),
             question=question,
-            answer=_text(record, f"answer{number}"),
+            answer=of(record, f"answer{number}"),
             contexts=contexts,
-            system=_text(record, "model"),
+            system=of(record, "model"),
             meta={DATASET: WIKICONTRADICT, "label": label, "given": list(given), "record": str(place)},
         )
 
@@ -106,8 +109,8 @@ def _conflictbank(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         yield Example(
             id=f"{CONFLICTBANK}-{place}-{claim}",
             question_id=f"{CONFLICTBANK}-{place}",
-            question=_text(record, "question"),
-            answer=_text(record, f"{claim}_claim"),
+            question=of(record, "question"),
+            answer=of(record, f"{claim}_claim"),
             contexts=contexts,
             system=claim,
             meta={DATASET: CONFLICTBANK, "matches": list(matches), "record": str(place)},
@@ -115,19 +118,19 @@ def _conflictbank(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
 
 
 def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
-    marked = as_list_cell("incomplete_ans_label", _text(record, "incomplete_ans_label", empty=True) or "[]")
+    marked = as_list_cell("incomplete_ans_label", of(record, "incomplete_ans_label", empty=True) or "[]")
     if not isinstance(marked, list) or not set(map(str, marked)) <= {"answer1", "answer2"}:
         raise Problem(f"incomplete_ans_label: expected a list of answer1 and answer2, found {found(marked)}")
     for mine, other in ((1, 2), (2, 1)):
         complete = "no" if f"answer{mine}" in marked else "yes"
-        rater, subject = _text(record, "annotator"), _text(record, "category")
+        rater, subject = of(record, "annotator"), of(record, "category")
         yield Example(
             id=f"{HALUQUESTQA}-{place}-answer{mine}",
             question_id=f"{HALUQUESTQA}-{place}",
-            question=_text(record, "question_text"),
-            answer=_text(record, f"ans{mine}_text"),
-            contexts=(Context(id="other answer", text=_text(record, f"ans{other}_text")),),
-            system=_text(record, f"ans{mine}_label"),
+            question=of(record, "question_text"),
+            answer=of(record, f"ans{mine}_text"),
+            contexts=(Context(id="other answer", text=of(record, f"ans{other}_text")),),
+            system=of(record, f"ans{mine}_label"),
             meta={DATASET: HALUQUESTQA, "complete": complete, "rater": rater, "subject": subject},
         )
 
@@ -136,19 +139,13 @@ _READERS: dict[str, Callable[[int, Mapping[str, Any]], Iterator[Example]]] = {
     WIKICONTRADICT: _wikicontradict,
     CONFLICTBANK: _conflictbank,
     HALUQUESTQA: _haluquestqa,
+    preferences.LFQA_E: preferences.lfqa_e,
+    preferences.HALUQUESTQA_PAIRS: preferences.haluquestqa,
+    preferences.LLMBAR: preferences.llmbar,
 }
 
 
 def _contexts(record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]]) -> tuple[Context, ...]:
     """columns: the context's id -> the columns that may hold it."""
     chosen = {one: next((name for name in names if name in record), names[0]) for one, names in columns.items()}
-    return tuple(Context(id=one, text=_text(record, column)) for one, column in chosen.items())
-
-
-def _text(record: Mapping[str, Any], column: str, *, empty: bool = False) -> str:
-    if column not in record:
-        raise Problem(f"{column}: is missing; the columns are {', '.join(map(str, list(record)[:8]))}")
-    value = text(column, record[column] if record[column] is not None else "")
-    if not value.strip() and not empty:
-        raise Problem(f"{column}: is empty")
-    return value
+    return tuple(Context(id=one, text=of(record, column)) for one, column in chosen.items())

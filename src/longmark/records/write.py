@@ -13,10 +13,11 @@ import codecs
 import csv
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
-from itertools import count
+from functools import partial
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,7 @@ from longmark.records import sources
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
+from longmark.records.pair import Pair
 from longmark.records.read import seen_ids
 from longmark.records.row import Row
 from longmark.records.values import Problem, folded, found, missing, name, text
@@ -36,9 +38,10 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
 EXAMPLE_COLUMNS = tuple(Example.model_fields)
+PAIR_COLUMNS = tuple(name for name in Pair.model_fields if name not in ("answer", "base_answer"))
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
-_EXAMPLE_JSON = ("profile", "options", "graph", "meta", *CARRIED)
+_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", *CARRIED)
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
@@ -56,8 +59,11 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> int:
 
 
 def write_examples(examples: Iterable[Example], path: str | Path) -> int:
-    """Writes examples; returns their count. An existing file is replaced once the last one is written."""
-    return _write(examples, Path(path), _flat_example, EXAMPLE_COLUMNS)
+    """Writes examples, or pairs; returns their count. An existing file is replaced once the last one is written."""
+    every = iter(examples)
+    first = list(islice(every, 1))
+    columns = PAIR_COLUMNS if first and isinstance(first[0], Pair) else EXAMPLE_COLUMNS
+    return _write(chain(first, every), Path(path), partial(_flat_example, columns), columns)
 
 
 def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
@@ -167,12 +173,12 @@ def _flat_row(row: Row) -> dict[str, Any]:
     }
 
 
-def _flat_example(example: Example) -> dict[str, Any]:
+def _flat_example(columns: Sequence[str], example: Example) -> dict[str, Any]:
     """text, None, a list of {id, text} for contexts, a list of texts for references."""
-    record = {name: getattr(example, name) for name in EXAMPLE_COLUMNS}
+    record = {name: getattr(example, name) for name in columns}
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
     record["references"] = list(example.references)
-    return record | {name: _json(record[name]) for name in _EXAMPLE_JSON if record[name] is not None}
+    return record | {name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None}
 
 
 def _json(value: Any) -> str:

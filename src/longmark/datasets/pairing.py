@@ -1,0 +1,125 @@
+"""Answers of several systems, paired by question.
+
+Which of two answers is `a` is drawn so that each system is first in half of its pairs (of an odd number: in one more or
+one less), in the order of a hash of the pair: so the draw depends on no order of files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import BadInput, UserError
+from longmark.records import Example, Pair
+from longmark.records.pair import HUMAN, Mode
+from longmark.records.read import Reading
+
+_OF_THE_QUESTION = ("question_id", "question", "profile", "task", "level", "options")
+
+
+@dataclass(slots=True)
+class Joined:
+    """left_out: why an answer is in no pair -> how many."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def read_answers(source: Path, skip_bad: bool = False) -> list[Example]:
+    """The answers of a run folder or of a file of examples, each with its system (else the source's name)."""
+    file = source / "examples.jsonl" if source.is_dir() else source
+    if not file.is_file():
+        raise UserError(f"{source}: expected a run folder or a file of examples")
+    examples = list(Reading(file, skip_bad=skip_bad))
+    if any(isinstance(one, Pair) for one in examples):
+        raise UserError(f"{source} already contains pairs; name runs or files of single answers")
+    name = source.resolve().name if source.is_dir() else source.stem
+    return [one.model_copy(update={"system": one.system or name}) for one in examples]
+
+
+def join(one: Path, other: Path, *, balanced: bool = False, seed: int = 0, skip_bad: bool = False) -> Joined:
+    """The answers of two sources to the same questions, as pairs: those of `one` are `a`, or balanced.
+
+    BadInput for questions that a source answers twice; UserError where no question is in both."""
+    joined = Joined()
+    first, second = (_by_question(source, read_answers(source, skip_bad), joined) for source in (one, other))
+    joined.left_out["a question that the other source does not answer"] += len(first.keys() ^ second.keys())
+    made = [(first[name], second[name]) for name in first if name in second]
+    if not made:
+        raise UserError(f"{one} and {other} answer no question in common; questions are compared by question_id")
+    joined.pairs = paired(made, seed) if balanced else [pair(*both) for both in made]
+    joined.left_out = +joined.left_out
+    return joined
+
+
+def _by_question(source: Path, answers: Iterable[Example], joined: Joined) -> dict[str, Example]:
+    found: dict[str, Example] = {}
+    twice: list[str] = []
+    for answer in answers:
+        if answer.variant_of is not None or answer.answer is None:
+            joined.left_out["a variant of a question" if answer.variant_of else "no answer (null)"] += 1
+        elif found.setdefault(answer.question_id, answer) is not answer:
+            twice.append(f'{source}: question "{answer.question_id}" has two answers; keep one in each file')
+    if twice:
+        raise BadInput(twice[:20], len(twice), skippable=False)
+    return found
+
+
+def paired(answers: Sequence[tuple[Example, Example]], seed: int = 0) -> list[Pair]:
+    """Pairs of answers, in which each system is `a` as often as the system it is compared with."""
+    order = sorted(range(len(answers)), key=lambda place: _hash(answers[place], seed))
+    firsts: Counter[tuple[str, str]] = Counter()
+    made: dict[int, Pair] = {}
+    for place in order:
+        low, high = sorted(answers[place], key=lambda one: (one.system or "", one.id))
+        of_systems = (low.system or "", high.system or "")
+        firsts[of_systems] += 1
+        made[place] = pair(low, high) if (firsts[of_systems] + seed) % 2 else pair(high, low)
+    return [made[place] for place in range(len(answers))]
+
+
+def _hash(both: tuple[Example, Example], seed: int) -> bytes:
+    names = sorted(f"{one.question_id}\0{one.system}\0{one.id}" for one in both)
+    return hashlib.sha256("\0".join((str(seed), *names)).encode("utf-8", "surrogatepass")).digest()
+
+
+def pair(a: Example, b: Example, **more: Any) -> Pair:
+    """The pair of two answers to one question. References are those of the first that has some. Passages are kept where
+    both have the same: what each system retrieved is no context of the question."""
+    shared = {name: value for name in _OF_THE_QUESTION if (value := getattr(a, name)) is not None}
+    mode: Mode | None = more.pop("mode", None)
+    return Pair(
+        id=f"{a.question_id}:{a.system}:{b.system}",
+        references=a.references or b.references,
+        contexts=a.contexts if a.contexts == b.contexts else (),
+        a=a.answer or "",
+        b=b.answer or "",
+        a_system=a.system,
+        b_system=b.system,
+        mode=mode or _mode(a.system, b.system),
+        **{name: a.meta[name] for name in ("subject", "category") if isinstance(a.meta.get(name), str)},
+        **(shared | more),
+    )
+
+
+def _mode(*systems: str | None) -> Mode:
+    humans = sum(system == HUMAN for system in systems)
+    return "human/human" if humans == 2 else "human/model" if humans else "model/model"
+
+
+def combinations(answers: Iterable[Example], wanted: Callable[[Mode], bool]) -> list[tuple[Example, Example]]:
+    """Every two answers to one question that the modes allow, in the order of the questions."""
+    by_question: dict[str, list[Example]] = {}
+    for one in answers:
+        by_question.setdefault(one.question_id, []).append(one)
+    return [
+        (one, other)
+        for those in by_question.values()
+        for place, one in enumerate(those)
+        for other in those[place + 1 :]
+        if wanted(_mode(one.system, other.system))
+    ]

@@ -1,0 +1,108 @@
+"""Published preferences between two answers, as pairs: LFQA-E, HaluQuestQA, LLMBar.
+
+    lfqa-e             records with `response_a`, `response_b` and `compare_type` (Chinese), or with two of
+                       student_answer_a, student_answer_b, model_answer_a, model_answer_b (English); ties; references
+    haluquestqa-pairs  an answer of a person and one of a model, an expert's choice, the subject; no references
+    llmbar             an instruction with two outputs, the better one; what judges of the authors replied is in `meta`
+
+A side whose writer the data set does not name has no system; `human` is an answer by a person, `model` one by a model
+that is not named. Sources: LFQA-E, Fan et al. (a later form of the benchmark of CALF); HaluQuestQA, Sachdeva et al.
+2024; LLMBar, Zeng et al. 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longmark.records import Example, Pair
+from longmark.records.example import Context
+from longmark.records.pair import HUMAN, Choice, Mode
+from longmark.records.values import Problem, found, text
+
+LFQA_E, HALUQUESTQA_PAIRS, LLMBAR = "lfqa-e", "haluquestqa-pairs", "llmbar"
+_MODEL = "model"
+_WRITERS = {"student_answer_a": HUMAN, "student_answer_b": HUMAN, "model_answer_a": _MODEL, "model_answer_b": _MODEL}
+_MODES: dict[str, Mode] = {
+    "human_vs_human": "human/human",
+    "human_vs_model": "human/model",
+    "model_vs_model": "model/model",
+}
+
+
+def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+    name = of(record, "id")
+    if "response_a" in record:
+        columns, mode = ("response_a", "response_b"), _one_of(record, "compare_type", _MODES)
+        reference, context, label, ident = "reference", of(record, "context", empty=True), "label", name
+        systems: tuple[str | None, str | None] = (None, None)
+    else:
+        present = [column for column in _WRITERS if column in record]
+        if len(present) != 2:
+            raise Problem(f"expected response_a and response_b, or two of {', '.join(_WRITERS)}")
+        columns, systems = (present[0], present[1]), (_WRITERS[present[0]], _WRITERS[present[1]])
+        mode = "human/human" if systems[1] == HUMAN else "human/model" if systems[0] == HUMAN else "model/model"
+        label = f"{columns[0]}_vs_{columns[1]}"
+        reference, context, ident = "Concise_Reference", "", f"{name}-{label}"
+    choices: dict[str, Choice] = {columns[0]: "a", columns[1]: "b", "same": "tie"}
+    yield Pair(
+        id=ident,
+        question_id=name,
+        question=of(record, "question"),
+        contexts=(Context(text=context),) if context.strip() else (),
+        references=(of(record, reference),),
+        a=of(record, columns[0]),
+        b=of(record, columns[1]),
+        a_system=systems[0],
+        b_system=systems[1],
+        mode=mode,
+        label=_one_of(record, label, choices),
+        meta={"dataset": LFQA_E},
+    )
+
+
+def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+    writers = {"human_answer": HUMAN, "model_answer": _MODEL}
+    choices: dict[str, Choice] = {"Answer 1": "a", "Answer 2": "b"}
+    yield Pair(
+        id=f"haluquestqa-{place}",
+        question_id=f"haluquestqa-{place}",
+        question=of(record, "question_text"),
+        a=of(record, "ans1_text"),
+        b=of(record, "ans2_text"),
+        a_system=_one_of(record, "ans1_label", writers),
+        b_system=_one_of(record, "ans2_label", writers),
+        subject=of(record, "category"),
+        labels={of(record, "annotator"): _one_of(record, "ans_preference", choices)},
+        meta={"dataset": HALUQUESTQA_PAIRS, "reason": of(record, "ans_preference_reason", empty=True)},
+    )
+
+
+def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+    choices: dict[Any, Choice] = {1: "a", 2: "b"}
+    results = {"results": record["results"]} if record.get("results") else {}
+    yield Pair(
+        id=f"{LLMBAR}-{place}",
+        question=of(record, "input"),
+        a=of(record, "output_1"),
+        b=of(record, "output_2"),
+        label=_one_of(record, "label", choices),
+        meta={"dataset": LLMBAR, **results},
+    )
+
+
+def of(record: Mapping[str, Any], column: str, *, empty: bool = False) -> str:
+    """The text of a column. Problem where it is missing or, unless `empty`, blank."""
+    if column not in record:
+        raise Problem(f"{column}: is missing; the columns are {', '.join(map(str, list(record)[:8]))}")
+    value = text(column, record[column] if record[column] is not None else "")
+    if not value.strip() and not empty:
+        raise Problem(f"{column}: is empty")
+    return value
+
+
+def _one_of(record: Mapping[str, Any], column: str, known: Mapping[Any, Any]) -> Any:
+    value = record.get(column)
+    if isinstance(value, list | dict) or value not in known:
+        raise Problem(f"{column}: expected {' or '.join(map(str, known))}, found {found(value)}")
+    return known[value]
