@@ -25,8 +25,10 @@ _MOST_BUTTONS = 11
 """Most points of a scale that are shown as buttons; above them a number is typed."""
 _WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
 IMPOSSIBLE = '{"impossible":true}'
-_BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile", "graph"})
+_BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile"})
 """Parts that are read beside the answer, and one tap away on a phone."""
+_LONG, _BRIEF = frozenset({"question", "answer", "a", "b", "statement"}), 60
+"""Texts that are always set as such; characters of another that is set beside its title."""
 _TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B"}
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
@@ -83,7 +85,8 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A column of the item on the page. kind: text, list, passages, facts or answers (parts of its own)."""
+    """A column of the item on the page. kind: text, brief (a few words), list, passages, facts, lists (by heading) or
+    answers (parts of its own)."""
 
     name: str
     title: str
@@ -121,14 +124,20 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
 
 def shown_text(item: Item, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
-    if swapped and name in ("a", "b"):
-        name = "b" if name == "a" else "a"
-    value = item.shown.get(name, "")
+    value = item.shown.get(shown_side(name, swapped), "")
     return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def shown_side(name: str, swapped: bool) -> str:
+    """a or b as shown, from a or b of the item, and the other way round; other names stay."""
+    return {"a": "b", "b": "a"}.get(name, name) if swapped else name
 
 
 def _part(name: str, value: Any, *, beside: bool) -> Part:
     title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    if isinstance(value, Mapping) and value and all(isinstance(one, list | tuple) for one in value.values()):
+        lists = [(str(key).capitalize(), [_passage(one) for one in given]) for key, given in value.items()]
+        return Part(name, title, "lists", lists, beside)
     if isinstance(value, Mapping):
         return Part(name, title, "facts", [(str(key), _in_words(one)) for key, one in value.items()], beside)
     if isinstance(value, list | tuple):
@@ -137,7 +146,9 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
             return Part(name, title, kind, [("", str(one)) for one in value], beside)
         kind = "list" if name == "options" else "passages"
         return Part(name, title, kind, [_passage(one) for one in value], beside)
-    return Part(name, title, "text", _in_words(value), beside)
+    text = _in_words(value)
+    brief = name not in _LONG and len(text) <= _BRIEF and "\n" not in text
+    return Part(name, title, "brief" if brief else "text", text, beside and not brief)
 
 
 def _passage(one: Any) -> tuple[str, str]:
@@ -258,14 +269,13 @@ class _Maker:
 
     def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         options = [(one.value, one.shown, one.guidance, one.key) for one in asked.options]
-        return {
-            "options": self._choosables([*options, (asked.none, asked.none, "", None)], id, posted),
-            "plain": asked.none,
-        }
+        if asked.none:
+            options.append((asked.none, asked.none, "", None))
+        return {"options": self._choosables(options, id, posted), "plain": asked.none or ""}
 
     def _edit(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         verdicts = [(one, one.capitalize(), "", None) for one in ("accept", "edit", "reject")]
-        text = shown_text(self.item, asked.over, self.swapped)
+        text = shown_text(self.item, asked.over, False)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
         why = Control("errors" if reasons else "text", f"{id}-why", f"{posted}.reason", "Reason", options=reasons)
         if not reasons:
@@ -277,15 +287,19 @@ class _Maker:
         }
 
     def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+        value, over = self._first(posted), shown_side(asked.over, self.swapped)
+        spans = [one for one in _loaded(value) or [] if isinstance(one, dict)]
+        lines = "\n".join(f"{one.get('tag')}: {one.get('quote')}" for one in spans)
         return {
             "options": self._of(asked.tags, id, ""),
-            "over": asked.over,
-            "value": self._first(posted),
-            "plain": self._first(f"{posted}.text"),
+            "over": over,
+            "text": _TITLES.get(over, ""),
+            "value": value,
+            "plain": self._first(f"{posted}.text") or (lines if lines.count("\n") < len(spans) else ""),
         }
 
     def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        text = shown_text(self.item, asked.over, self.swapped)
+        text = shown_text(self.item, asked.over, False)
         given = _loaded(self._first(posted))
         pieces: list[tuple[str, Choosable | None]] = []
         end = 0

@@ -28,11 +28,14 @@ Role = Literal["owner", "adjudicator", "annotator"]
 LinkState = Literal["none", "ready", "password", "wrong", "invalid", "limited"]
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
+_DECIDE, _READ = ("/owner/disagreements", "Disagreements"), ("/guidelines", "Guidelines")
 
 
 class SignedIn(Protocol):
     """Who is signed in: a `store.Person`."""
 
+    @property
+    def id(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
@@ -378,9 +381,7 @@ def _links(frame: Frame) -> list[tuple[str, str]]:
     """(path, words) of the pages that a person may open."""
     if frame.person is None:
         return []
-    links = [("/work", "Label"), ("/mine", "My items"), ("/guidelines", "Guidelines")]
-    if frame.person.role in ("owner", "adjudicator"):
-        links.append(("/owner/disagreements", "Disagreements"))
     if frame.person.role == "owner":
-        links += [("/owner", "Progress"), ("/owner/items", "Items"), ("/owner/people", "People")]
-    return links
+        return [("/owner", "Progress"), ("/owner/items", "Items"), ("/owner/people", "People"), _DECIDE, _READ]
+    links = [("/work", "Label"), ("/mine", "My items")]
+    return [*links, _DECIDE, _READ] if frame.person.role == "adjudicator" else [*links, _READ]

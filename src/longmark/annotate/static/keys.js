@@ -1,1 +1,119 @@
-export {};
+// The form while it is used: single keys, fields that depend on others, an exclusive option, further key points.
+// Without this module the form is posted all the same.
+const form = document.getElementById("labels");
+const typing = (at) => at.matches("textarea, select, input:not([type=radio], [type=checkbox])") || at.isContentEditable;
+const groupOf = (at) => at?.closest("#labels [data-field]") ?? null;
+const controls = () => [...form.querySelectorAll("input:not([type=hidden]), textarea, .tag")].filter((one) => groupOf(one) && !one.disabled && one.checkVisibility());
+const groups = () => [...new Set(controls().map(groupOf))];
+const inGroup = (group) => controls().filter((one) => groupOf(one) === group);
+const answered = (group) => inGroup(group).some((one) => one.checked || (typing(one) && one.value.trim()));
+
+document.documentElement.classList.add("scripted");
+for (const one of document.querySelectorAll(".needs-script")) one.hidden = false;
+for (const one of document.querySelectorAll("#errors")) one.focus();
+
+// A hidden field is not posted; what was in it stays on the page.
+function conditions() {
+  const given = new FormData(form);
+  const show = (part, shown) => {
+    part.hidden = !shown;
+    for (const one of part.querySelectorAll("input, textarea")) one.disabled = !shown || (one.type === "hidden" && !part.querySelector(".ready"));
+  };
+  for (const field of form.querySelectorAll("[data-when]")) {
+    show(field, given.getAll(field.dataset.when).some((value) => field.dataset.is.split("\u001f").includes(value)));
+    if (!field.hidden) continue;
+    for (const one of field.querySelectorAll("input, textarea")) given.delete(one.name);
+  }
+  for (const edit of form.querySelectorAll(".field-edit:not([hidden])")) {
+    const verdict = given.get(`${edit.dataset.field}.verdict`);
+    show(edit.querySelector(".if-edit"), verdict === "edit");
+    show(edit.querySelector(".if-reject"), verdict === "reject");
+  }
+}
+
+form.addEventListener("change", ({ target }) => {
+  const none = target.closest("[data-none]")?.dataset.none;
+  if (none !== undefined && target.checked)
+    for (const one of target.closest("[data-none]").querySelectorAll("input"))
+      if (one !== target && (target.value === none || one.value === none)) one.checked = false;
+  conditions();
+});
+form.addEventListener("restored", conditions);
+
+// Another key point: the last row once more, with the next number.
+for (const more of form.querySelectorAll(".more-rows"))
+  more.addEventListener("click", () => {
+    const rows = more.closest(".field").querySelectorAll(".row");
+    const last = rows[rows.length - 1];
+    const row = last.cloneNode(true);
+    const [before, now] = [rows.length - 1, rows.length];
+    const { id, dataset } = more.closest(".field");
+    for (const one of row.querySelectorAll("*")) {
+      for (const name of ["id", "for"]) if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(`${id}-${before}-`, `${id}-${now}-`));
+      for (const name of ["name", "data-field"]) if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(`${dataset.field}.${before}.`, `${dataset.field}.${now}.`));
+      if (one.matches("input")) one.checked = false;
+      if (one.matches("textarea")) one.value = one.textContent = "";
+      if (one.matches(".point") && one.tagName === "LABEL") one.textContent = `Key point ${now + 1}`;
+    }
+    last.after(row);
+    row.querySelector("textarea").focus();
+  });
+
+// Keys act in the field that has the focus, or in the first one without an answer; the study's own keys act everywhere.
+let last = null;
+form.addEventListener("focusin", ({ target }) => (last = groupOf(target) ?? last));
+function current() {
+  const selection = document.getSelection();
+  const text = selection.isCollapsed ? null : selection.anchorNode?.parentElement?.closest("[data-text]");
+  const marks = text && form.querySelector(`[data-over="${CSS.escape(text.dataset.text)}"]`);
+  const all = groups();
+  return groupOf(marks) ?? groupOf(document.activeElement) ?? (all.includes(last) ? last : null) ?? all.find((one) => !answered(one)) ?? all[0];
+}
+function go(group, step) {
+  const all = groups();
+  const next = all[all.indexOf(group) + step];
+  const target = next ? inGroup(next).find((one) => one.checked) ?? inGroup(next)[0] : step > 0 ? document.getElementById("submit") : null;
+  target?.focus({ focusVisible: true });
+}
+function choose(key) {
+  const group = current();
+  const fits = controls().filter((one) => one.dataset.key === key);
+  const everywhere = fits.filter((one) => "everywhere" in one.dataset);
+  const target = fits.find((one) => groupOf(one) === group) ?? everywhere.find((one) => !answered(groupOf(one))) ?? everywhere[0];
+  if (!target) return false;
+  target.click();
+  if (target.type === "radio") go(groupOf(target), 1);
+  else if (target.type === "checkbox") target.focus({ focusVisible: true });
+  return true;
+}
+
+const toggle = document.getElementById("keys");
+const help = document.getElementById("help");
+let on = true;
+function turn(to) {
+  on = to;
+  document.documentElement.classList.toggle("no-keys", !on);
+  if (!toggle) return;
+  toggle.textContent = `Single keys: ${on ? "on" : "off"}`;
+  toggle.setAttribute("aria-pressed", String(on));
+}
+try { turn(localStorage.getItem("longmark keys") !== "off"); } catch { turn(true); }
+toggle?.addEventListener("click", () => {
+  turn(!on);
+  try { localStorage.setItem("longmark keys", on ? "on" : "off"); } catch { /* for this page only */ }
+});
+document.getElementById("help-close")?.addEventListener("click", () => help.close());
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    return document.getElementById("submit")?.click();
+  }
+  if (!on || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target) || help?.open) return;
+  const key = event.key.toLowerCase();
+  if (key === "j" || key === "k") go(current(), key === "j" ? 1 : -1);
+  else if (key === "?" && help) help.showModal();
+  else if (!choose(key)) return;
+  event.preventDefault();
+});
+conditions();
