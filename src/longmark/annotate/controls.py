@@ -117,8 +117,8 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
         if name == "answers":
             sides = [_part(side, shown_text(item, side, swapped), beside=False) for side in item.sides]
             out.append(Part(name, _TITLES[name], "answers", None, parts=tuple(sides)) if len(sides) > 1 else sides[0])
-        elif item.shown.get(name) not in (None, "", [], {}):
-            out.append(_part(name, item.shown[name], beside=name in _BESIDE))
+        elif (value := item.shown.get("passages" if name == "contexts" else name)) not in (None, "", [], {}):
+            out.append(_part(name, value, beside=name in _BESIDE))
     return out
 
 
@@ -135,6 +135,8 @@ def shown_side(name: str, swapped: bool) -> str:
 
 def _part(name: str, value: Any, *, beside: bool) -> Part:
     title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    if isinstance(value, Mapping) and list(value) == [""]:
+        value = value[""]
     if isinstance(value, Mapping) and value and all(isinstance(one, list | tuple) for one in value.values()):
         lists = [(str(key).capitalize(), [_passage(one) for one in given]) for key, given in value.items()]
         return Part(name, title, "lists", lists, beside)
