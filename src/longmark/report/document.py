@@ -15,6 +15,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 import longmark
 from longmark.errors import UserError
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
@@ -34,7 +36,6 @@ from longmark.report.tables import (
 )
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from rich.console import Console
 
 MOST_ROWS = 500
@@ -156,8 +157,6 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
 
 def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:
     """The figures of each section with their SVG. Their files are written to the folder, named by section and label."""
-    from markupsafe import Markup
-
     all_ = [(section.title, figure) for section in document.sections for figure in section.figures]
     names = iter(_names([f"{title} {figure.label.partition(' (')[0]}" for title, figure in all_], set(), 100))
     found: list[list[tuple[Figure, str]]] = []
@@ -213,8 +212,6 @@ def _table(table: Table) -> dict[str, Any]:
 
 def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> tuple[str, str]:
     """The cell's HTML or text, and its class. titles: metrics' names in words."""
-    from markupsafe import Markup
-
     kind = kind if cell is not None or kind == "number" else "blank"
     if not isinstance(cell, str):
         text = cell_text(cell, column)
@@ -224,8 +221,6 @@ def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> t
 
 def _named(words: str, name: str) -> Markup:
     """A name in words with the name itself below, or the name alone where they are alike."""
-    from markupsafe import Markup
-
     if words.casefold() == name.casefold():
         return Markup(f"<bdi>{breaks(name)}</bdi>")
     return Markup(f"<bdi>{breaks(words)}</bdi> <code>{breaks(name)}</code>")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from markupsafe import Markup, escape
 
 from longmark.errors import UserError
 from longmark.records.write import replacing
@@ -26,8 +27,6 @@ from longmark.report.reasons import marked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
-
 _TOKENS, _STYLE = "tokens.css", "page.css"
 """Colours and fonts, which every page of longmark has; and what stands on the pages of this package."""
 _SUFFIXES = (".html", ".htm")
@@ -46,8 +45,6 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
     Every value is escaped, and put on one line: a line end would close the isolation of a text's direction. What is
     safe as it stands is Markup. script: the only one that the page's content policy lets run.
     """
-    from markupsafe import Markup
-
     style = asset(_TOKENS) + asset(_STYLE)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
     policy = (
@@ -62,7 +59,6 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
 def environment(package: str = "longmark.report") -> Environment:
     """What renders the templates of a package, with the filters of all pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import escape
 
     made = Environment(
         loader=PackageLoader(package),
@@ -91,15 +87,11 @@ def _one_line(value: Any) -> Any:
 
 def _bdi(foreign: object) -> Markup:
     """A foreign text that cannot turn the direction of the text beside it."""
-    from markupsafe import Markup, escape
-
     return Markup(f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>")
 
 
 def breaks(name: str) -> Markup:
     """A name that may be broken after a dot, an underscore or a hyphen inside it."""
-    from markupsafe import Markup, escape
-
     return Markup(_BREAK.sub(r"\1<wbr>", str(escape(_one_line(name)))))  # an escaped text has no such place in `&#39;`
 
 
@@ -132,8 +124,6 @@ def _table_keys(entries: list[Any]) -> list[str]:
 
 def _placeholders(text: str, known: set[str]) -> Markup:
     """A text of several lines whose known placeholders, as `[HAZARD]`, are marked."""
-    from markupsafe import Markup, escape
-
     mark = Markup('<mark class="placeholder">{}</mark>')
     parts = re.split(r"(\[[^\[\]\n]{1,80}\])", text)
     return Markup("").join(mark.format(part) if part in known else escape(part) for part in parts)
@@ -146,8 +136,6 @@ def as_json(value: Any) -> str:
 
 def embedded_json(data: Any) -> Markup:
     """JSON that is safe inside a script element, whatever texts it holds."""
-    from markupsafe import Markup
-
     encoded = orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS)
     for raw, escaped in _ESCAPES.items():
         encoded = encoded.replace(raw, escaped)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup, escape
 
 from longmark.records import Row
 from longmark.report.evidence import View
 from longmark.report.format import counted
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 Places = dict[tuple[int, int], int]
 """Where quotes stand in an answer -> their numbers, from 1."""
@@ -44,8 +43,6 @@ def place_of(quote: str, answer: str) -> tuple[int, int] | None:
 def marked(text: str, places: Places) -> Markup:
     """A text with the places marked; a mark has the numbers of the quotes that end with it. The beginning of an answer
     has the places up to its own end."""
-    from markupsafe import Markup, escape
-
     within = {(start, min(end, len(text))): number for (start, end), number in places.items() if start < len(text)}
     cuts = sorted({0, len(text), *(cut for place in within for cut in place)})
     parts = []
