@@ -97,7 +97,7 @@ def write_document(document: Document, path: Path) -> None:
         "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
         "sections": [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)],
-        "table_data": _table,
+        "table_data": table_data,
         "quote": quote,
         "width": WIDTH,
     }
@@ -185,10 +185,11 @@ def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
     return names
 
 
-def _table(table: Table) -> dict[str, Any]:
-    """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`)."""
+def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
+    """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`). most: rows;
+    None: all, where no file has them."""
     kept = filled(table)
-    shown = kept.rows[:MOST_ROWS]
+    shown = kept.rows[:most]
     widths = [  # characters of the longest cell, or of the longest word of the head
         max([1, *(len(cell_text(row[i], column)) for row in shown), *map(len, column.name.split())])
         for i, column in enumerate(kept.columns)

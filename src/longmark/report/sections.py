@@ -9,11 +9,13 @@ from typing import Any
 
 from longmark.records import Usage
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
+from longmark.report.document import table_data
 from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
+from longmark.report.tables import Column, Table
 from longmark.report.worst import kind_of
-from longmark.scores.index import ScoreIndex, Spent
+from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
 
 _UNKNOWN = "not recorded"
@@ -156,30 +158,31 @@ def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:
             "at": scale((edges[0], edges[-1]), 14, 286),
             "offsets": offsets,
             "places": places,
-            "columns": [("Scores", False), *((spread.system, True) for spread in spreads)],
-            "numbers": _numbers(spreads, ticks, places),
+            "numbers": _numbers(metric, spreads, ticks, places),
         }
         said.add(facts.summary)
 
 
-def _numbers(spreads: Sequence[Distribution], edges: Sequence[str], places: int) -> list[list[str]]:
+def _numbers(metric: str, spreads: Sequence[Distribution], edges: Sequence[str], places: int) -> dict[str, Any]:
     """What the figures of a card draw: counts by bin, then the five numbers of the box plot and the mean."""
     rows = []
     for i in range(len(edges) - 1):
         until = "to" if i == len(edges) - 2 else "to below"
-        rows.append([f"{edges[i]} {until} {edges[i + 1]}", *(integer(spread.counts[i]) for spread in spreads)])
+        rows.append((f"{edges[i]} {until} {edges[i + 1]}", *(integer(spread.counts[i]) for spread in spreads)))
     names = {"least": "minimum", "q1": "lower quartile", "q3": "upper quartile", "greatest": "maximum"}
     for name in ("least", "q1", "median", "q3", "greatest", "mean"):
-        rows.append([names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)])
-    return rows
+        rows.append((names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)))
+    systems = (Column(spread.system, kind="number", key=f"scores: {i}") for i, spread in enumerate(spreads))
+    table = Table("numbers", f"Numbers of {metric}", (Column("Scores"), *systems), rows)
+    return {**table_data(table), "broad": False}  # a phone shows it as a table too
 
 
 # Cost and provenance --------------------------------------------------------------------------------------------------
 
 
 def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any] | None:
-    """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a table by
-    metric and system (`columns`, `rows`). None where nothing is known of them: files of rows that record no call."""
+    """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a `table` by
+    metric and system. None where nothing is known of them: files of rows that record no call."""
     known = {
         label for label, (run, _) in zip(index.systems(), index.runs_and_names(), strict=True) if manifests[run].data
     }
@@ -196,13 +199,24 @@ def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any] | N
         f"still running. The figures above are from the {'other sessions' if recorded else 'rows'}, without the "
         "requests, cost and time of such a session."
     )
-    heads = ("Calls", "From cache", "Prompt tokens", "Reused", "Completion tokens", "Cost")
     return {
         "tiles": _tiles(recorded or [asdict(total)], len(sessions) if recorded else 0),
         "notice": notice if len(recorded) < len(sessions) else "",
-        "columns": [("Metric", False), ("System", False), *((head, True) for head in heads)],
-        "rows": list(map(_usage, spent)) if total.calls else [],
+        "table": table_data(Table("cost", "Cost by metric", _COST, spent if total.calls else (), _PAID), most=None),
     }
+
+
+_COST = (
+    *(Column("Metric"), Column("System"), Column("Calls", "usage.calls"), Column("From cache", "usage.from_cache")),
+    Column("Prompt tokens", "usage.prompt_tokens"),
+    Column("Reused", lambda one: share(one.usage.cached_prompt_tokens, one.usage.prompt_tokens), kind="number"),
+    Column("Completion tokens", "usage.completion_tokens"),
+    Column("Cost", lambda one: dollars(one.usage.usd), kind="number"),
+)
+_PAID = (
+    "What each call cost when it was first made, even if this run took its reply from the cache. A call that several "
+    "rows share counts for the row that made it first."
+)
 
 
 def _recorded(session: dict[str, Any]) -> bool:
@@ -234,13 +248,6 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
         tiles.append(("Requests", integer(_sum(sessions, "requests")), f"{retries} retries, {limited} rate-limited"))
         tiles.append(("Time", duration(_sum(sessions, "seconds")), f"in {during}"))
     return tiles
-
-
-def _usage(entry: Spent) -> list[str]:
-    usage = entry.usage
-    reused = share(usage.cached_prompt_tokens, usage.prompt_tokens)
-    calls = (integer(usage.calls), integer(usage.from_cache), integer(usage.prompt_tokens), reused)
-    return [entry.metric, entry.system, *calls, integer(usage.completion_tokens), dollars(usage.usd)]
 
 
 def provenance(manifest: Manifest) -> dict[str, Any]:
