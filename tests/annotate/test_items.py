@@ -114,7 +114,7 @@ def test_every_bad_record_has_its_line(tmp_path: Path):
         "1: question: expected text, found 3",
         "2: expected an object with named fields, found a list",
         "3: has nothing of what is shown: question, answer",
-        "4: id: has more than 200 characters, or control characters",
+        "4: id: is . or .., or has more than 200 characters, or control characters",
     ]
 
 

@@ -313,8 +313,8 @@ def _id(columns: Mapping[str, Any]) -> str:
     own = name("id", columns.get("id", columns.get("item", "")))
     if own is None:
         return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:16]
-    if len(own) > 200 or not own.isprintable():
-        raise Problem("id: has more than 200 characters, or control characters")
+    if len(own) > 200 or not own.isprintable() or own in (".", ".."):
+        raise Problem("id: is . or .., or has more than 200 characters, or control characters")
     return own
 
 

@@ -1,0 +1,89 @@
+"""What `longmark annotate` does with files alone: a new study, a check of it, its labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import add, add_verb
+from longmark.progress import counted
+
+_TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
+
+
+def add_actions(actions: Any) -> None:
+    one = add_verb(actions, "init", init, "Write the YAML file of a new study, to be edited.")
+    add(one, "--template", _TEMPLATES, "the study to begin with (default: rating)", default="rating")
+    add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
+    one = add_verb(actions, "check", check, "Check a study and its items, and print what raters will get.")
+    add(one, "study", "STUDY", "the study's YAML file")
+    one = add_verb(actions, "export", export, "Write the labels of a study, also while people work.")
+    add(one, "study", "STUDY", "the study's YAML file; its database is beside it")
+    add(one, "--out", "DIR", "the folder of the files", required=True)
+    add(one, "--only", "NAME,…", "write these files only, such as labels.jsonl (default: all that apply)")
+
+
+def init(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.study import template
+    from longmark.errors import UserError
+
+    text, path = template(arguments.template), arguments.out
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UserError(f"{path} already exists; name another --out") from None
+    print(f"{path}: name your file under `items`, then run: longmark annotate check {path}")
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.items import read_items, warnings
+    from longmark.annotate.study import load
+
+    study = load(arguments.study)
+    items = read_items(study, arguments.study.parent)
+    normal = sum(item.kind == "normal" for item in items)
+    rules = study.assignment
+    print(study.title)
+    print(f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label")
+    for kind in ("qualification", "attention"):
+        if count := sum(item.kind == kind for item in items):
+            print(f"{counted(count, f'{kind} item')} with known answers")
+    if rules.quota is not None:
+        people = -(-normal * rules.overlap // rules.quota)
+        print(
+            f"At most {counted(rules.quota, 'item')} a rater: at least {counted(max(people, rules.overlap), 'rater')}"
+        )
+    print("Fields: " + ", ".join(f"{one.name} ({one.type})" for one in study.asked))
+    for warning in warnings(study, items):
+        print(f"Warning: {warning}")
+    return 0
+
+
+def export(arguments: argparse.Namespace) -> int:
+    from contextlib import closing
+
+    from longmark.annotate.export import FILES
+    from longmark.annotate.export import export as write
+    from longmark.annotate.items import Item
+    from longmark.annotate.store import Store
+    from longmark.annotate.study import Study
+    from longmark.cli.arguments import split
+    from longmark.errors import UnknownName, UserError
+
+    only = split(arguments.only)
+    for name in only:
+        if name not in FILES:
+            raise UnknownName("file of an export", name, FILES, f"The files are {', '.join(FILES)}.")
+    with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
+        if (stored := store.setting("study")) is None:
+            raise UserError(f"{store.path} holds no study yet; run: longmark annotate import {arguments.study}")
+        items = [Item(**one) for one in store.contents()]
+        written = write(Study.model_validate_json(stored), items, store, arguments.out, only)
+    for path in written:
+        print(f"{path}: {FILES[path.name]}")
+    if not written:
+        print("There is nothing to export yet.")
+    return 0
