@@ -1,0 +1,106 @@
+"""How often the exported interval of agreement holds the true kappa: simulated raters label studies over HTTP.
+
+`python -m bench.annotate_agreement [--studies 100] [--items 60] [--kappa 0.6] [--seed 1]`
+
+Two raters share the truth of each item. Each reports it with probability sqrt(kappa), and else draws a label from the
+same shares as the truth. Both report it with probability kappa; otherwise they agree by chance. So Cohen's and
+Fleiss's kappa are the planted one. Each study has a server, a database and links of its own; each rater opens every
+item's page and submits its form, as a browser without scripts does. The files are then exported, and the table of
+agreement is made from what was stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import orjson
+from tests.annotate.serving import Client, Served, serving, write_study
+
+from longmark.annotate.export import export
+from longmark.annotate.items import Item
+from longmark.annotate.labels import collect
+from longmark.annotate.progress import agreements
+from longmark.annotate.site import stored_study
+
+LABELS, SHARES = ("yes", "no", "n-a"), (0.5, 0.3, 0.2)
+KAPPAS = ("Cohen's kappa", "Fleiss's kappa")
+STUDY = """
+title: Simulated raters
+items: {from: jsonl, path: items.jsonl}
+show: [question, answer]
+fields:
+  - {name: right, type: choice, options: [yes, no, n-a]}
+assignment: {overlap: 2}
+"""
+
+
+def planted(n: int, kappa: float, chance: random.Random) -> list[dict[str, str]]:
+    """For each rater the label of each item."""
+
+    def draw() -> str:
+        return chance.choices(LABELS, SHARES)[0]
+
+    truth = [draw() for _ in range(n)]
+    return [{f"i{k}": one if chance.random() < kappa**0.5 else draw() for k, one in enumerate(truth)} for _ in range(2)]
+
+
+def label_all(rater: Client, labels: dict[str, str]) -> None:
+    """Works through the queue of a rater; each submit leads to the next item."""
+    item = rater.next()
+    while item is not None:
+        reply = rater.label(item, {"f.right": labels[item]})
+        assert reply.status == 303, (reply.status, reply.text[:300])
+        item = reply.location.removeprefix("/work/") if reply.location.startswith("/work/") else rater.next()
+
+
+def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dict[str, tuple[float, float, float]]:
+    """Coefficient -> value and interval of the labels that the store has, which are compared with the planted ones."""
+    store = served.store()
+    try:
+        study, items = stored_study(store), [Item(**one) for one in store.contents()]
+        assert study is not None
+        export(study, items, store, folder, only=["labels.jsonl"])
+        lines = [orjson.loads(line) for line in (folder / "labels.jsonl").read_bytes().splitlines()]
+        given = {(one["rater"], one["item"]): one["value"] for one in lines}
+        assert given == {(f"Rater {k}", item): one for k, its in enumerate(labels) for item, one in its.items()}
+        found = agreements(collect(study, items, store))
+    finally:
+        store.close()
+    return {one.name: (one.estimate.value, one.estimate.low, one.estimate.high) for one in found}  # type: ignore[misc]
+
+
+def one_study(seed: int, n: int, kappa: float) -> dict[str, tuple[float, float, float]]:
+    labels = planted(n, kappa, random.Random(seed))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with serving(write_study(folder, n, STUDY)) as served:
+            for place, its in enumerate(labels):
+                label_all(served.person(f"Rater {place}"), its)
+            return estimates(served, folder, labels)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--items", type=int, default=60)
+    parser.add_argument("--kappa", type=float, default=0.6)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    held, total = Counter[str](), dict.fromkeys(KAPPAS, 0.0)
+    for number in range(given.studies):
+        found = one_study(given.seed * 10_000 + number, given.items, given.kappa)
+        for name in KAPPAS:
+            value, low, high = found[name]
+            held[name] += low <= given.kappa <= high
+            total[name] += value
+    for name in KAPPAS:
+        mean = total[name] / given.studies
+        print(f"{name}: the interval holds {given.kappa} in {held[name]} of {given.studies} studies (mean {mean:.3f})")
+
+
+if __name__ == "__main__":
+    main()
