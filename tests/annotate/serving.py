@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import orjson
 from aiohttp import web
@@ -110,7 +110,7 @@ class Client:
     def next(self) -> str | None:
         """The id of the next item, None if there is none."""
         location = self.get("/work").location
-        return location.removeprefix("/work/") if location.startswith("/work/") else None
+        return unquote(location.removeprefix("/work/")) if location.startswith("/work/") else None
 
     def view(self, item: str) -> tuple[str, dict[str, str]]:
         """A page view of an item: its path, and the hidden fields of its form."""

@@ -22,7 +22,9 @@ from longmark.annotate.labels import collect
 from longmark.annotate.progress import agreements, methods, progress, speed_outliers
 from longmark.annotate.store import Assignment, Page, Store, Visit
 from longmark.annotate.study import TEMPLATES, Study
+from longmark.records import Pair
 from longmark.records.labels import read_labels as read_human
+from longmark.records.read import Reading
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -157,6 +159,13 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     assert records["q1"]["justification"] == "Only b has the time."
     assert records["q0"]["key_points"] == {"Ann": points, "Bo": points}
     assert (records["q0"]["a_system"], records["q0"]["reference"]) == ("alpha-7b", "At 6:10.")
+    pairs = list(Reading(tmp_path / "pairs.jsonl"))
+    assert all(isinstance(one, Pair) for one in pairs)
+    assert [(one.label, one.labels) for one in pairs if isinstance(one, Pair)] == [
+        ("a", {"Ann": "a", "Bo": "a"}),
+        ("b", {"Ann": "a", "Bo": "b"}),
+        (None, {"Ann": "tie", "Bo": "b"}),
+    ]
     state = progress(study, items, store)
     assert dict(state.figures)["To be decided"] == "1"
     final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]

@@ -14,7 +14,7 @@ import orjson
 
 from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
 from longmark.errors import UnknownName, UserError
-from longmark.records import Example, sources
+from longmark.records import Example, Pair, sources
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
@@ -159,7 +159,7 @@ class _Reader:
         items: list[Item] = []
         for given in self.source.path:
             path = self.base / given
-            if self.source.from_ == "run":
+            if self.source.from_ == "run" or (self.source.from_ == "pairs" and path.is_dir()):
                 items += self._of_run(path)
             else:
                 items += self._of_file(path, "normal")
@@ -264,7 +264,7 @@ class _Reader:
 
 def _known(mapping: Mapping[str, str]) -> dict[str, str]:
     """The part of a mapping that the reader of examples knows."""
-    names = {*Example.model_fields, "reference", "context"}
+    names = {*Pair.model_fields, "reference", "context"}
     return {ours: column for ours, column in mapping.items() if ours in names}
 
 

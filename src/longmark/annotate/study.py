@@ -202,7 +202,7 @@ _TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "err
 class Source(_Part):
     """Where the items come from.
 
-    from    file: examples; run: run folders; pairs: pairs of answers; jsonl: any records, one an item
+    from    file: examples; run: run folders; pairs: a file or runs of pairs; jsonl: any records, one an item
     path    the file, or run folders; relative to the study's file
     sample  that many items, drawn with the seed
     map     our name -> column
