@@ -1,0 +1,89 @@
+"""Factual accuracy (ClimaQA, section 3.2.1, FA): does the answer support what the reference states?
+
+The judge sees the reference as evidence and the answer as a claim, and replies SUPPORTS or REFUTES. With
+`--scoring expected`, the paper's way, l_s and l_r are the log-probabilities of the first token of each label, and
+
+    p = sigmoid(l_s - l_r),    FA = p^(1/T) / (p^(1/T) + (1 - p)^(1/T)),    T = 5
+
+Range [0, 1], higher is better; above .5 the judge prefers SUPPORTS. With `--scoring text` the label that the judge
+writes gives 1 or 0: for judges without log-probabilities. Do not pool the two. With several references the highest
+score counts. Cost: 1 call for each judge and reference. An empty answer scores 0: it supports nothing.
+
+A label's first token is any token that begins the label; the probabilities of several such tokens are added. Unscored
+(`unparsable`): neither label has a token among the most likely ones.
+
+Parameters: t: the temperature T of the smoothing, above 0; 1: none.
+Deviations: the prompt is ours. A label without a token gets -100 in the authors' code; here only the other one of the
+two may be missing. Several judges are averaged (the paper has one, GPT-4o-mini; GPT-4 in the code).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from longmark.judge import TOP_LOGPROBS, Graded, Reader, Unreadable, choice
+from longmark.judged import ScorePrompts, judged_metric
+from longmark.metric import Score
+from longmark.models.protocols import ChatReply
+from longmark.prompts import Prompt
+from longmark.records import Example
+
+SUPPORTS, REFUTES = LABELS = ("SUPPORTS", "REFUTES")
+EMPTY_ANSWER = Score(0.0, {"rule": "the answer is empty: it supports nothing, no judge was asked"}, automatic=True)
+MISSING = -100.0  # log-probability of a label without a token, as in the authors' code
+_TASK = """\
+The reference is established evidence, the answer a claim. Decide whether the claim agrees with the evidence.
+SUPPORTS: what the claim states follows from the evidence, or says the same in other words.
+REFUTES: it contradicts the evidence, or states something else.
+Reply with one word, SUPPORTS or REFUTES, and nothing else."""
+
+
+@dataclass(frozen=True)
+class Params:
+    t: float = 5.0  # ClimaQA, section 3.2.1
+
+    def __post_init__(self) -> None:
+        if not (self.t > 0 and math.isfinite(self.t)):
+            raise ValueError(f"t is a temperature above 0, not {self.t:g}")
+
+
+def smoothed(p: float, t: float = 5.0) -> float:
+    """p^(1/t) / (p^(1/t) + (1 - p)^(1/t)); 0, .5 and 1 stay as they are."""
+    if p in (0.0, 1.0):
+        return p
+    return 1 / (1 + math.exp((math.log1p(-p) - math.log(p)) / t))
+
+
+def _support(reply: ChatReply) -> Graded:
+    """p, and both log-probabilities."""
+    if not reply.logprobs:
+        raise Unreadable("it was empty")
+    first = reply.logprobs[0]
+    found: dict[str, list[float]] = {label: [] for label in LABELS}
+    for token, logprob in first.top or ((first.token, first.logprob),):
+        word = token.strip().upper()
+        label = next((label for label in LABELS if word and label.startswith(word)), None)
+        if label is not None:
+            found[label].append(math.exp(logprob))
+    if not any(found.values()):
+        raise Unreadable("it should be SUPPORTS or REFUTES")
+    l_s, l_r = (max(math.log(math.fsum(found[label]) or math.exp(MISSING)), MISSING) for label in LABELS)
+    p = 1 / (1 + math.exp(l_r - l_s))
+    return p, {"log_probabilities": {SUPPORTS: l_s, REFUTES: l_r}}
+
+
+PROMPTS = ScorePrompts(
+    text=Prompt("climaqa.factual_accuracy", ("answer", "reference"), _TASK),
+    expected=Prompt("climaqa.factual_accuracy.expected", ("answer", "reference"), _TASK),
+    token=Reader(_support, max_tokens=1, logprobs=TOP_LOGPROBS),
+    number=choice(LABELS).then(lambda label: (float(label == SUPPORTS), {"label": label})),
+)
+
+
+def _with_smoothing(judged: Score, _example: Example, _reference: str, params: Params) -> Score:
+    each = [float(one["score"]) for one in judged.evidence["judges"]]
+    return Score(math.fsum(smoothed(p, params.t) for p in each) / len(each), judged.evidence)
+
+
+METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_smoothing)

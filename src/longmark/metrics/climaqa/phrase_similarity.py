@@ -1,0 +1,91 @@
+"""Phrase similarity (ClimaQA, section 3.2.2, PS): does a term mean what the reference means where it stands?
+
+The phrase is the word with the first blank, and `window` words on each side of it. e1 is its embedding with the
+reference in the blank, e2 with the answer.
+
+    PS = 2 (cosine(e1, e2) - 0.5)
+
+Range [-3, 1], higher is better: 1 for the same term, 0 for a cosine of .5. With several references the highest score
+counts. Cost: one call to the embedder, none if the terms are equal.
+A blank is `<blank>`, `<MASK>`, `[MASK]`, or three or more underscores. Unscored (`undefined`): a question without one.
+An empty answer leaves the blank empty, which the phrase shows.
+
+Parameters: window: words on each side, 4 in the paper (figure 4). terms: `plain` puts the terms in as they are;
+`as_published` first writes them in lower case and removes all but letters and digits of ASCII, `%` and spaces (of
+numbers: all but digits, `.`, `-` and `%`), as the authors' code does.
+Deviations: the paper's encoder is the Universal Sentence Encoder (version 4 in the code). Ours is the run's embedder,
+which the signature names; figures of two encoders cannot be compared.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score
+from longmark.metrics.score._similarity import cosine
+from longmark.models.handles import Models
+from longmark.records import Example
+
+BLANK = re.compile(r"<\s*(?:blank|mask)\s*>|\[(?:blank|mask)\]|_{3,}", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Params:
+    window: int = 4  # ClimaQA, section 3.2.2
+    terms: Literal["plain", "as_published"] = "plain"
+
+    def __post_init__(self) -> None:
+        if self.window < 0:
+            raise ValueError(f"window is a number of words, 0 or more, not {self.window}")
+
+
+def phrase(statement: str, window: int) -> str | None:
+    """The word with the first blank, and so many words on each side; the blank is `<blank>`. None without a blank."""
+    words = BLANK.sub("<blank>", statement).split()
+    place = next((i for i, word in enumerate(words) if "<blank>" in word), None)
+    return None if place is None else " ".join(words[max(0, place - window) : place + window + 1])
+
+
+def filled(found: str, term: str, terms: str = "plain") -> str:
+    """A phrase with a term in its blanks."""
+    if terms == "as_published":
+        kept = r"[^0-9.\-%]" if _NUMBER.fullmatch(term.strip()) else r"[^a-zA-Z0-9% ]+"
+        term = re.sub(kept, "", term.lower())
+    return found.replace("<blank>", term.strip())
+
+
+def phrase_similarity(cosine_of_phrases: float) -> float:
+    """PS from the cosine."""
+    return 2 * (cosine_of_phrases - 0.5)
+
+
+async def score(example: Example, models: Models, params: Params) -> Score:
+    """The greatest PS over the references, with the phrases."""
+    around = phrase(example.question or "", params.window)
+    if around is None:
+        raise NoScore("undefined", "The question has no blank such as <blank>, <MASK> or ____.")
+    given = filled(around, example.answer or "", params.terms)
+    expected = [filled(around, reference, params.terms) for reference in example.references]
+    if not given.strip() or not all(one.strip() for one in expected):
+        raise NoScore("undefined", "A phrase without words has no embedding.")
+    cosines = [1.0] if given in expected else []
+    if not cosines:
+        first, *others = await models.embed([given, *expected])
+        cosines = [cosine(first, other) for other in others]
+    best = max(range(len(cosines)), key=cosines.__getitem__)
+    shown = given if given in expected else expected[best]
+    return Score(phrase_similarity(cosines[best]), {"answer": given, "reference": shown, "cosine": cosines[best]})
+
+
+METRIC = Metric(
+    score,
+    needs=("question", "answer", "references"),
+    bounds=(-3, 1),
+    models=("embedder",),
+    params=Params,
+    calls=lambda example, _params, _judges: int((example.answer or "") not in example.references),
+)
