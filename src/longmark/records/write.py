@@ -55,7 +55,7 @@ def format_of(path: Path, option: str = "") -> str:
 
 def write_rows(rows: Iterable[Row], path: str | Path) -> int:
     """Writes rows; returns their count. An existing file is replaced once the last one is written."""
-    return _write(rows, Path(path), _flat_row, ROW_COLUMNS)
+    return write_records(rows, Path(path), _flat_row, ROW_COLUMNS)
 
 
 def write_examples(examples: Iterable[Example], path: str | Path) -> int:
@@ -63,7 +63,7 @@ def write_examples(examples: Iterable[Example], path: str | Path) -> int:
     every = iter(examples)
     first = list(islice(every, 1))
     columns = PAIR_COLUMNS if first and isinstance(first[0], Pair) else EXAMPLE_COLUMNS
-    return _write(chain(first, every), Path(path), partial(_flat_example, columns), columns)
+    return write_records(chain(first, every), Path(path), partial(_flat_example, columns), columns)
 
 
 def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
@@ -185,7 +185,10 @@ def _json(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def _write(items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any]], columns: tuple[str, ...]) -> int:
+def write_records(
+    items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any]], columns: tuple[str, ...]
+) -> int:
+    """Writes items in the format of the file's suffix; returns their count. flat: an item as columns."""
     kind = format_of(path)
     tally = count()
     counted = (item for item, _ in zip(items, tally, strict=False))

@@ -76,7 +76,7 @@ def test_phrase_similarity_is_twice_what_the_cosine_is_above_one_half():
     """Vectors (1, 0) and (.6, .8): cosine .6, so PS = 2 (.6 - .5) = .2."""
     vectors = {"the wind rises": (1.0, 0.0), "the air rises": (0.6, 0.8), "the sea rises": (-1.0, 0.0)}
     embedder = FakeEmbedder(2)
-    embedder._vector = vectors.__getitem__  # type: ignore[method-assign]
+    embedder._vector = vectors.__getitem__  # type: ignore[method-assign, assignment]
 
     def of(answer, question="the <blank> rises", references=("wind",)):
         example = Example(question=question, answer=answer, references=references)
