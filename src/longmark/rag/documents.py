@@ -1,29 +1,34 @@
-"""Documents to index: a folder of text, Markdown, PDF and record files, or one such file; read one at a time.
+"""Documents to index: a folder of text, Markdown, HTML, EPUB, PDF and record files, or one such file.
+
+Documents are read one at a time.
 
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
 `page_content`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes the text's
-first paragraph. Other fields are ignored. The text of a
-PDF file is that of its pages, by pypdf; pictures are not read. What cannot be read is an `Unread`, one line for each;
-files of other kinds are counted, not read.
+first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of HTML and EPUB
+files is their paragraphs, without scripts and navigation (markup.py). Pictures are not read. What cannot be read is an
+`Unread`, one line for each; files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from longmark.errors import UnknownName, UserError, library
+from longmark.rag.markup import HTML, epub_text, html_text
 from longmark.records import sources
 from longmark.records import values as check
 from longmark.records.files import one_line
 
 TEXT = frozenset({".txt", ".text", ".md", ".markdown"})
-READ = TEXT | sources.KINDS.keys() | {".pdf"}
+READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
@@ -33,11 +38,17 @@ _TEXTS = ("text", "content", "page_content", "abstract")
 @dataclass(frozen=True, slots=True)
 class Document:
     """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
-    path within the folder and its line (JSON, Parquet: its number)."""
+    path within the folder and its line (JSON, Parquet: its number). pages: where each page of a PDF begins in the text,
+    (): it has none."""
 
     id: str
     text: str
     record: tuple[str, int] | None = None
+    pages: tuple[int, ...] = ()
+
+    def page_at(self, place: int) -> int | None:
+        """The page, from 1, of a place in the text."""
+        return bisect_right(self.pages, place) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +146,20 @@ class Documents:
             if (size := file.stat().st_size) > LARGEST:
                 yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
                 return
-            text = _pdf(file) if suffix == ".pdf" else _text(file.read_bytes())
+            text, pages = _pdf(file) if suffix == ".pdf" else (_plain(file, suffix), ())
         except ValueError as error:
             yield Unread(name, str(error))
         except OSError as error:
             yield Unread(name, f"cannot be read: {error.strerror or error}")
         else:
-            yield Document(name, text) if text.strip() else Unread(name, "is empty")
+            yield Document(name, text, pages=pages) if text.strip() else Unread(name, "is empty")
+
+
+def _plain(file: Path, suffix: str) -> str:
+    if suffix == ".epub":
+        return epub_text(file, LARGEST)
+    raw = file.read_bytes()
+    return html_text(raw) if suffix in HTML else _text(raw)
 
 
 def _text(raw: bytes) -> str:
@@ -194,8 +212,9 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
     return Document(own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line))
 
 
-def _pdf(path: Path) -> str:
-    """The pages' texts, a blank line between them. ValueError, with the remedy, if there is none."""
+def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
+    """The pages' texts, a blank line between them, and where each begins. ValueError, with the remedy, if there is no
+    text."""
     pypdf = library("pypdf", "reading PDF files", "rag")
     logger = logging.getLogger("pypdf")
     before = logger.level
@@ -216,9 +235,11 @@ def _pdf(path: Path) -> str:
         raise ValueError(f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it") from None
     finally:
         logger.setLevel(before)
-    if not (text := "\n\n".join(page.strip() for page in pages).strip()):
+    pages = [page.strip() for page in pages]
+    if not any(pages):
         raise ValueError("has no text (is it a scan?); have its text recognised first, or remove it")
-    return text
+    starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
+    return "\n\n".join(pages), tuple(starts)
 
 
 class _Encrypted(ValueError):

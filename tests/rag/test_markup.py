@@ -1,0 +1,75 @@
+"""HTML and EPUB files as text."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from longmark.rag.documents import Document, Documents, Unread
+from longmark.rag.markup import html_text
+
+PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style></head><body>
+<nav><a href="x">Menu</a></nav><h1>Rain &amp; <i>wind</i></h1><p>One
+   line<br>and another.<p>Never closed <script>alert("<p>no</p>")</script>paragraph
+<ul><li>first</li><li>second</li></ul><pre>a
+  b</pre><table><tr><td>1</td><td>2</td></tr></table><p>雨</body></html>"""
+
+
+def test_blocks_are_paragraphs_and_scripts_are_left_out():
+    assert html_text(PAGE.encode()).split("\n\n") == [
+        *(
+            "Rain & wind",
+            "One line\nand another.",
+            "Never closed paragraph",
+            "first",
+            "second",
+            "a\n  b",
+            "1",
+            "2",
+            "雨",
+        )
+    ]
+
+
+def test_encodings():
+    assert html_text("<p>Füße".encode("utf-16")) == "Füße"
+    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe') == "Füße"
+    assert html_text("\ufeff<p>Füße".encode()) == "Füße"
+    with pytest.raises(ValueError, match="is not in its encoding, utf-8"):
+        html_text(b"<p>F\xfc\xdfe")
+    assert html_text(b"") == ""
+    assert html_text(b"<div>" * 50_000 + b"deep") == "deep"
+    assert html_text(b"<head><title>a<body><p>b") == "b"
+
+
+def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **files: str) -> Path:
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a%20one.xhtml"/>'
+        f'<item id="b" href="text/b.xhtml"/></manifest><spine>{spine}</spine></package>'
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    )
+    own = {"META-INF/container.xml": container, "OEBPS/book.opf": package}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in (own | {"OEBPS/a one.xhtml": "<p>Last", "OEBPS/text/b.xhtml": "<p>First"} | files).items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
+    book(tmp_path / "good.epub")
+    book(tmp_path / "torn.epub", '<itemref idref="a"/>', **{"OEBPS/book.opf": "<package>"})
+    book(tmp_path / "empty.epub", "")
+    (tmp_path / "no.epub").write_bytes(b"no zip")
+    found = {one.id if isinstance(one, Document) else one.where: one for one in Documents(tmp_path)}
+    good = found["good.epub"]
+    assert isinstance(good, Document)
+    assert good.text == "First\n\nLast"
+    for name, words in (("torn.epub", "cannot be read as EPUB"), ("no.epub", "is not a zip"), ("empty.epub", "empty")):
+        bad = found[name]
+        assert isinstance(bad, Unread)
+        assert words in bad.why
