@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -121,3 +123,16 @@ def test_smoothing_keeps_the_ends_and_the_middle():
     assert [smoothed(0.0), smoothed(0.5), smoothed(1.0)] == [0, 0.5, 1]
     for p in (0.1, 0.3, 0.9):
         assert smoothed(p) == pytest.approx(p**0.2 / (p**0.2 + (1 - p) ** 0.2))
+
+
+def test_bleu_of_characters_is_the_published_one():
+    data = Path(__file__).parents[4] / "shared" / "data" / "climaqa" / "published_examples.json"
+    if not data.exists():
+        pytest.skip("the published examples are not here")
+    examples = json.loads(data.read_text(encoding="utf-8"))["freeform"]
+    assert len(examples) == 15
+    for one in examples:
+        example = Example(question="q", answer=one["answer"], references=(one["reference"],))
+        found = score_sync("climaqa.bleu", example)["climaqa.bleu"].value
+        assert found == pytest.approx(one["bleu"], abs=1.1e-3)  # printed with three decimals, of text copied from a PDF
+        assert found == pytest.approx(one["bleu_char_recomputed"], abs=1e-4)
