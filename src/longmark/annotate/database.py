@@ -219,16 +219,17 @@ class Database:
         part.replace(to)
 
 
-def checked(path: Path) -> None:
-    """UserError unless the file is an undamaged database of a study."""
+def checked(path: Path) -> str:
+    """The id of the study of an undamaged database, which is only read. UserError for any other file."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             sound = db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-            db.execute("SELECT MAX(number) FROM migrations").fetchone()
+            (id,) = db.execute("SELECT value FROM settings WHERE name = 'id'").fetchone() or ("",)
     except sqlite3.Error as error:
         raise UserError(f"{path} is not the database of a study ({error})") from None
     if not sound:
         raise UserError(f"{path} is damaged; use another backup")
+    return str(id)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from aiohttp import web
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from longmark.annotate import routes_adjudicate, routes_owner, routes_sign_in, routes_work
-from longmark.annotate.site import Address, Site, open_store
+from longmark.annotate.site import Address, Site, lock_of, open_store
 from longmark.annotate.store import Role
 from longmark.annotate.web import MOST_BYTES, SITE, Route, entrance, guard
 from longmark.errors import UserError
@@ -63,11 +63,6 @@ def application(site: Site) -> web.Application:
     for route in ROUTES:
         app.router.add_route(route.method, route.path, entrance(route))
     return app
-
-
-def lock_of(database: Path) -> FileLock:
-    """Held by the process that serves a database, or replaces it."""
-    return FileLock(f"{database}.lock", timeout=0)
 
 
 def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[Site], None]) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
+import shutil
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +19,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+from filelock import FileLock, Timeout
 
 from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.auth import Access, Attempts
+from longmark.annotate.database import checked, utc_now
 from longmark.annotate.items import Item, read_items, read_priorities
 from longmark.annotate.store import Store
 from longmark.annotate.study import Study, load
@@ -94,6 +98,40 @@ def open_store(path: Path) -> Store:
     if store.setting("study") is None:
         raise UserError(f"{store.path} holds no study yet: longmark annotate import {path}")
     return store
+
+
+def lock_of(database: Path) -> FileLock:
+    """Held by the process that serves a database, or replaces it."""
+    return FileLock(f"{database}.lock", timeout=0)
+
+
+def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
+    """Puts a backup in the place of the database of STUDY.yaml. Returns the name under which the one before is kept.
+    UserError where one is there and is not to be replaced, is of another study, or is served."""
+    database = database_of(path)
+    id = checked(backup)
+    try:
+        with lock_of(database):
+            kept = _put_aside(database, id, replace) if database.exists() else None
+            part = database.with_name(database.name + ".part")
+            shutil.copyfile(backup, part)
+            part.replace(database)
+            return kept
+    except Timeout:
+        raise UserError(f"{database} is served by another process; end that first") from None
+
+
+def _put_aside(database: Path, id: str, replace: bool) -> Path:
+    if not replace:
+        raise UserError(f"{database} is there already; --replace keeps it under another name and puts the backup there")
+    with closing(Store(database)) as store:
+        if store.setting("id") != id:
+            raise UserError(f"{database} is of another study than the backup; restore it beside its own YAML file")
+    kept = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
+    database.rename(kept)
+    for more in ("-wal", "-shm"):
+        database.with_name(database.name + more).unlink(missing_ok=True)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

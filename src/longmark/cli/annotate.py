@@ -1,0 +1,224 @@
+"""The verb `longmark annotate`: people label. The study, the server, and who may come in."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import add, add_verb
+
+if TYPE_CHECKING:
+    from longmark.annotate.site import Site
+    from longmark.annotate.store import Person, Store
+
+_ROLES = ("annotator", "adjudicator", "owner")
+_OWNER = "Owner"
+
+
+def add_to(verbs: Any) -> None:
+    text = "Let people label: a study in one YAML file, served as web pages, with exports for every study verb."
+    actions = add_verb(verbs, "annotate", annotate, text).add_subparsers(dest="action", metavar="ACTION")
+    _add_server(actions)
+    _add_people(actions)
+    _add_backups(actions)
+
+
+def annotate(_arguments: argparse.Namespace) -> int:
+    from longmark.errors import UserError
+
+    raise UserError("which action? longmark annotate --help lists them")
+
+
+def _add_server(actions: Any) -> None:
+    one = add_verb(
+        actions, "import", import_, "Read STUDY and its items into a database beside it; again: add new items."
+    )
+    _add_study(one)
+    one = add_verb(actions, "serve", serve, "Serve a study; import it first if that was not done.")
+    _add_study(one)
+    add(one, "--host", "HOST", "the address to listen on (default: 127.0.0.1, this machine alone)", default="127.0.0.1")
+    add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
+    text = "the https address that people open, of a proxy with TLS; required for a --host beyond this machine"
+    add(one, "--behind-tls", "URL", text)
+
+
+def _add_people(actions: Any) -> None:
+    one = add_verb(actions, "invite", invite, "Print a link for a person, who is added if new. The link is shown once.")
+    _add_study(one)
+    add(one, "name", "NAME", "the person")
+    add(one, "--role", "ROLE", "annotator, adjudicator or owner (default: annotator)", choices=_ROLES)
+    add(one, "--days", "N", "the link signs in for N days (default: until it is revoked)")
+    add(one, "--password", "", "ask for a password that the person gives with the link")
+    add(one, "--url", "URL", "what the link begins with (default: the address that was served last)")
+    one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
+    _add_study(one)
+    add(one, "name", "NAME", "the person")
+    _add_study(add_verb(actions, "status", status, "Print how far a study is, and who has done how much."))
+
+
+def _add_backups(actions: Any) -> None:
+    one = add_verb(actions, "backup", backup, "Copy the database of a study, also while it is served.")
+    _add_study(one)
+    add(one, "--out", "FILE", "the copy", required=True)
+    one = add_verb(actions, "restore", restore, "Put a backup in the place of a study's database.")
+    _add_study(one)
+    add(one, "backup", "FILE", "the backup")
+    add(one, "--replace", "", "replace the database that is there; it is kept under another name")
+
+
+def _add_study(one: argparse.ArgumentParser) -> None:
+    add(one, "study", "STUDY", "the study's YAML file")
+
+
+def import_(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.items import Item, warnings
+    from longmark.annotate.site import database_of, import_study, open_store
+
+    done = import_study(arguments.study)
+    print(f"{database_of(arguments.study)}: {done.added} items added, {done.replaced} replaced, {done.total} in all.")
+    with closing(open_store(arguments.study)) as store:
+        for line in warnings(done.study, [Item(**one) for one in store.contents()]):
+            print(f"Warning: {line}", file=sys.stderr)
+    return 0
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.server import serve as serving
+    from longmark.annotate.site import address_of, database_of, open_store, stored_study
+    from longmark.annotate.study import load
+
+    address = address_of(arguments.host, arguments.port, arguments.behind_tls)
+    if not database_of(arguments.study).exists():
+        import_(arguments)
+    with closing(open_store(arguments.study)) as store:
+        stored = stored_study(store)
+        if arguments.study.exists() and stored is not None and load(arguments.study).hash != stored.hash:
+            print(
+                f"Note: {arguments.study} has changed since it was imported, and the study is served as it was. To use "
+                f"the changed one: longmark annotate import {arguments.study}",
+                file=sys.stderr,
+            )
+        with store.committing():
+            store.set_setting("url", address.url)
+            link = _first_owner(store, address.url)
+
+    def ready(site: Site) -> None:
+        print(f"{site.study.title}: {address.url} ({len(site.items)} items). Ctrl-C ends the server.")
+        if link:
+            print(f"The owner's link, shown only now: {link}")
+        sys.stdout.flush()
+
+    serving(arguments.study, arguments.host, arguments.port, address, ready)
+    return 0
+
+
+def _first_owner(store: Store, url: str) -> str | None:
+    """The link of an owner who is added, None if there is one."""
+    from longmark.annotate.auth import Access
+
+    if any(person.role == "owner" for person in store.people()):
+        return None
+    return f"{url}/in/{Access(store).invite(store.add_person(_OWNER, 'owner'))}"
+
+
+def invite(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.auth import Access
+    from longmark.annotate.site import open_store
+    from longmark.errors import UserError
+
+    with closing(open_store(arguments.study)) as store:
+        access = Access(store)
+        known = {person.name: person for person in store.people()}
+        person = known.get(arguments.name)
+        if person is not None and arguments.role not in (None, person.role):
+            raise UserError(f"{person.name} is {person.role}; the owner's page People changes roles")
+        password = _password() if arguments.password else None
+        with store.committing():
+            person = person or store.add_person(arguments.name, arguments.role or "annotator")
+            if password is not None:
+                access.set_password(person, password)
+            token = access.invite(person, days=arguments.days)
+        url = (arguments.url or store.setting("url") or "http://127.0.0.1:8765").rstrip("/")
+    print(f"The link of {person.name} ({person.role}), shown only now:")
+    print(f"{url}/in/{token}")
+    return 0
+
+
+def _password() -> str:
+    """Typed twice in a terminal; else the first line of standard input."""
+    import getpass
+
+    from longmark.errors import UserError
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    first = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != first:
+        raise UserError("the passwords differ; nothing was changed")
+    return first
+
+
+def revoke(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.auth import Access
+    from longmark.annotate.site import open_store
+    from longmark.errors import UnknownName
+
+    with closing(open_store(arguments.study)) as store:
+        people = {person.name: person for person in store.people()}
+        if arguments.name not in people:
+            raise UnknownName("person", arguments.name, people)
+        with store.committing():
+            Access(store).revoke(people[arguments.name].id)
+    print(f"{arguments.name} can no longer sign in. Their labels are kept.")
+    return 0
+
+
+def status(arguments: argparse.Namespace) -> int:
+    from collections import Counter
+
+    from longmark.annotate.auth import Access
+    from longmark.annotate.site import open_store, stored_study
+    from longmark.report.tables import Column, Table, as_text
+
+    with closing(open_store(arguments.study)) as store:
+        study = stored_study(store)
+        assert study is not None
+        given = [one for one in store.assignments() if one.kind != "adjudication"]
+        people, links, items = store.people(), Access(store).links(), len(store.items())
+        state = "paused" if store.paused else "open"
+    counts = Counter((one.person_id, one.status) for one in given)
+    done = sum(one.status == "done" for one in given)
+    print(f"{study.title} ({state}): {items} items, {study.assignment.overlap} people each; {done} items labelled.\n")
+    columns = (
+        Column("person", lambda one: one.name),
+        Column("id", lambda one: one.id),
+        Column("role", lambda one: one.role),
+        *(Column(name, _counted(counts, name)) for name in ("done", "open", "skipped")),
+        Column("links", lambda one: links.get(one.id, 0)),
+    )
+    print(as_text(Table("people", "People", columns, people)), end="")
+    return 0
+
+
+def _counted(counts: Mapping[Any, int], status: str) -> Callable[[Person], int]:
+    return lambda person: counts.get((person.id, status), 0)
+
+
+def backup(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.site import open_store
+
+    with closing(open_store(arguments.study)) as store:
+        store.backup(arguments.out)
+    print(f"{arguments.out} holds all people and labels of {arguments.study}. Keep it private.")
+    return 0
+
+
+def restore(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.site import restored
+
+    kept = restored(arguments.study, arguments.backup, replace=arguments.replace)
+    print(f"{arguments.study} is restored." + (f" The database before is {kept}." if kept else ""))
+    return 0

@@ -1,0 +1,164 @@
+"""`longmark annotate` on the command line: import, serve, invite, backup, restore; and a server that is killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from tests.annotate.serving import STUDY, Client, Served, write_study
+from tests.program import ROOT, run, start
+
+from longmark.annotate.site import address_of
+from longmark.errors import UserError
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def serving(path: Path, port: int) -> subprocess.Popen[bytes]:
+    """The server in a process of its own, once it answers."""
+    process = start("annotate", "serve", path, "--port", str(port), home=path.parent / "home")
+    assert process.stdout is not None
+    while line := process.stdout.readline().decode():
+        if f"http://127.0.0.1:{port} " in line:
+            return process
+    raise AssertionError(process.communicate(timeout=10)[1].decode())
+
+
+def test_a_killed_server_loses_nothing_that_it_acknowledged(tmp_path: Path):
+    """Four people post without a pause until the server is gone; what was answered is in the database."""
+    path, port = write_study(tmp_path, 400, STUDY.replace("overlap: 2", "overlap: 4")), free_port()
+    process = serving(path, port)
+    served = Served(f"http://127.0.0.1:{port}", path)
+    people = [served.person(f"P{n}") for n in range(4)]
+    acknowledged: list[list[tuple[str, int]]] = [[] for _ in people]
+
+    def work(client: Client, done: list[tuple[str, int]]) -> None:
+        try:
+            item, n = client.next(), 0
+            while item is not None:
+                path_, hidden = client.view(item)
+                n += 1
+                if client.post(f"{path_}/draft", {**hidden, "count": "1", "f.relevance": "5"}).status == 200:
+                    done.append((item, 5))
+                reply = client.post(path_, {**hidden, "f.right": "yes", "f.relevance": str(n % 10 + 1)})
+                if reply.status == 303:
+                    done[-1] = (item, n % 10 + 1)
+                    item = reply.location.removeprefix("/work/")
+        except (OSError, AssertionError, ValueError):
+            return
+
+    threads = [threading.Thread(target=work, args=pair) for pair in zip(people, acknowledged, strict=True)]
+    for thread in threads:
+        thread.start()
+    while min(map(len, acknowledged)) < 5 and any(thread.is_alive() for thread in threads):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    for thread in threads:
+        thread.join(30)
+    store = served.store()
+    stored = {(one.item_id, one.person_id): one for one in store.answers()}
+    for number, done in enumerate(acknowledged, 2):  # p1 is the owner
+        assert len(done) >= 5
+        for item, relevance in done[:-1]:
+            assert stored[item, f"p{number}"].values == {"right": "yes", "relevance": relevance}
+        assert stored[done[-1][0], f"p{number}"].values["relevance"] in (done[-1][1], len(done) % 10 + 1)
+    assert len(stored) <= sum(map(len, acknowledged)) + len(people)  # at most one post of each was on its way
+    store.close()
+    again = serving(path, port)  # and it goes on
+    assert people[0].get("/mine").status == 200
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(30) == 0
+
+
+def test_a_database_is_served_once(tmp_path: Path):
+    path, port = write_study(tmp_path), free_port()
+    process = serving(path, port)
+    try:
+        second = run("annotate", "serve", path, "--port", str(free_port()), home=tmp_path / "home")
+        assert (second.code, "is served" in second.err) == (2, True)
+        restored = run("annotate", "restore", path, path.with_suffix(".sqlite"), home=tmp_path / "home")
+        assert (restored.code, "end that first" in restored.err) == (2, True)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_backup_and_restore(tmp_path: Path):
+    home, path = tmp_path / "home", write_study(tmp_path)
+    other = write_study(tmp_path, name="other")
+    copy = tmp_path / "copy.sqlite"
+    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced, 3 in all.\n")
+    assert run("annotate", "invite", path, "Ada", home=home).code == 0
+    assert run("annotate", "backup", path, "--out", copy, home=home).code == 0
+    assert run("annotate", "invite", path, "Ben", home=home).code == 0
+    refused = run("annotate", "restore", path, copy, home=home)
+    assert (refused.code, "--replace" in refused.err) == (2, True)
+    assert run("annotate", "restore", path, copy, "--replace", home=home).code == 0
+    assert [person.name for person in Served("", path).store().people()] == ["Ada"]
+    assert len(list(tmp_path.glob("study.sqlite.2*"))) == 1  # the one before, with Ben
+    run("annotate", "import", other, home=home)
+    wrong = run("annotate", "restore", other, copy, "--replace", home=home)
+    assert (wrong.code, "another study" in wrong.err) == (2, True)
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(copy.read_bytes()[:5000])
+    assert run("annotate", "restore", path, damaged, "--replace", home=home).code == 2
+
+
+def test_invite_again_and_revoke(tmp_path: Path):
+    home, path = tmp_path / "home", write_study(tmp_path)
+    assert "annotate import" in run("annotate", "invite", path, "Ada", home=home).err
+    run("annotate", "import", path, home=home)
+    first = run("annotate", "invite", path, "Ada", "--days", "3", "--url", "https://x.org/", home=home).out
+    second = run("annotate", "invite", path, "Ada", home=home).out
+    assert first.splitlines()[1].startswith("https://x.org/in/")
+    assert first.splitlines()[1][-10:] != second.splitlines()[1][-10:]
+    changed = run("annotate", "invite", path, "Ada", "--role", "owner", home=home)
+    assert (changed.code, "Ada is annotator" in changed.err) == (2, True)
+    assert run("annotate", "revoke", path, "Ada", home=home).code == 0
+    assert "links\nAda     p1  annotator     0     0        0      0" in run("annotate", "status", path, home=home).out
+
+
+@pytest.mark.parametrize(
+    ("host", "tls", "why"),
+    [
+        ("0.0.0.0", None, "clear text"),
+        ("192.168.1.5", None, "clear text"),
+        ("127.0.0.1", "http://labels.example.org", "expected the address"),
+        ("127.0.0.1", "https://labels.example.org/study", "without a path"),
+        ("127.0.0.1", "labels.example.org", "expected the address"),
+    ],
+)
+def test_addresses_that_are_refused(host: str, tls: str | None, why: str):
+    with pytest.raises(UserError, match=why):
+        address_of(host, 8765, tls)
+
+
+def test_addresses_that_are_served():
+    assert address_of("127.0.0.1", 1).hosts >= {"127.0.0.1:1", "localhost:1"}
+    behind = address_of("0.0.0.0", 1, "https://Labels.example.org/")
+    assert (behind.url, behind.hosts, behind.secure) == (
+        "https://Labels.example.org",
+        frozenset({"labels.example.org"}),
+        True,
+    )
+    assert not address_of("0.0.0.0", 1, "http://localhost:8765").secure
+
+
+def test_the_container_starts_a_command_that_exists():
+    from longmark.cli import parser
+
+    lines = (ROOT / "Dockerfile.annotate").read_text("utf-8").splitlines()
+    words = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith(("ENTRYPOINT", "CMD"))]
+    given = parser("annotate").parse_args([*words[0][1:], *words[1]])
+    assert address_of(given.host, given.port, given.behind_tls).url == "http://localhost:8765"
