@@ -170,6 +170,11 @@ def test_formats_of_a_file_of_ones_own(tmp_path: Path) -> None:
     )
     own = {"judge": "mine", "formats": str(file)}
     assert scored("pairs.trained", PAIR, {"many": "5", "cold": "3"}, params=own).value == 1
+    assert scored("pairs.trained", PAIR, "many", params=own).status == "unparsable"
+    file.write_text(
+        file.read_text().replace("sees: answer", "sees: pair, choices: {A: a, B: b}").replace("(\\d)", "(\\w)")
+    )
+    assert scored("pairs.trained", PAIR, "C", params=own).status == "unparsable"  # a verdict, but not one of the file
     with pytest.raises(UserError, match="nope"):
         TrainedParams(judge="nope")
     for wrong, said in (("'(\\d'", "regular expression"), ("'\\d'", "one group")):

@@ -10,9 +10,9 @@ Unscored: a reply that is no choice, twice (`unparsable`), or a refusal (`refuse
 Cost: 1 call for each judge, order and sample.
 
 Parameters: orders: `both` asks in both orders; `balanced` asks in one, and shows b first in about half of the pairs, as
-the paper does; `given` shows a first. on_flip: with `both`, two different choices are a `tie`, or the choice of the
-`first` order (a first) stands. equal: answers that are the same are a `tie` without a call, or the judge is asked
-(`ask`).
+the paper does; `given` shows a first. on_flip: with `both` and `--scoring text`, two different choices are a `tie`, or
+the choice of the `first` order (a first) stands. equal: answers that are the same are a `tie` without a call, or the
+judge is asked (`ask`).
 Deviations: the prompt is ours. The paper's temperature is 1 and its order is balanced (`--temperature 1`,
 `orders=balanced`).
 """

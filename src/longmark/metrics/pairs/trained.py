@@ -65,11 +65,9 @@ def _template(words: str) -> str:
 
 def _pattern(words: str) -> str:
     try:
-        groups = re.compile(words).groups
+        re.compile(words)
     except re.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
-    if groups > 1:
-        raise ValueError("has more than one group")
     return words
 
 
@@ -95,6 +93,8 @@ class Format(Closed):
     def _fits(self) -> Format:
         if bool(self.choices) is not (self.sees == "pair"):
             raise ValueError("choices: a judge that sees the pair needs them, one that sees one answer has none")
+        if self.add and self.sees == "pair":
+            raise ValueError("add: only numbers of a judge that sees one answer are added up")
         if re.compile(self.reading).groups != 1:
             raise ValueError("reading: expected a pattern with one group")
         return self
@@ -126,7 +126,10 @@ class Format(Closed):
     def choice(self, reply: str) -> str:
         """The choice of a reply of a judge that sees the pair."""
         made = self.read(reply).casefold()
-        return next(choice for said, choice in self.choices.items() if said.casefold() == made)
+        choice = next((choice for said, choice in self.choices.items() if said.casefold() == made), None)
+        if choice is None:
+            raise Unreadable(f"its verdict is none of {', '.join(self.choices)}")
+        return choice
 
     def number(self, reply: str) -> float:
         """The number of a reply about one answer; larger is better."""
