@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmark.records import Example, Row
+from longmark.records import Example, Pair, Row
+from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
 from longmark.report.evidence import View, views_of
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
@@ -27,7 +28,7 @@ PACK = 50
 _SNIPPET = 240
 _FEW, _SHORT = 6, 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""
-_SHOWN = {"id", "question_id", "question", "answer", "references", "contexts", "system"}
+_SHOWN = {"a", "b", "id", "question_id", "question", "answer", "references", "contexts", "system"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,10 @@ def _take(index: ScoreIndex, numbers: Iterable[int], until: int, taken: dict[int
 @dataclass(slots=True)
 class Shown:
     """An example on the page: its text, where the run has it, and the last row of each metric. rank: its place among
-    all examples, 0 for the worst; None where it has no score."""
+    all examples, 0 for the worst; of a pair minus the share of metrics that disagree with people. None where it has no
+    score."""
 
-    rank: int | None
+    rank: float | None
     run: int
     id: str
     question_id: str
@@ -99,11 +101,13 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """shown: the selected examples. answers, cut: how many answers the runs have, and how many of them were cut off."""
+    """shown: the selected examples. answers, cut: how many answers the runs have, and how many of them were cut off;
+    agreement: of pairs, how often the choices are people's."""
 
     shown: list[Shown]
     answers: int
     cut: int
+    agreement: Agreement = field(default_factory=dict)
 
 
 def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
@@ -116,8 +120,12 @@ def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loade
     systems = index.runs_and_names()
     ordered: list[Shown] = []
     answers = cut = 0
+    agreement: dict[tuple[str, str], tuple[int, int]] = {}
     for run, folder in enumerate(runs):
+        labels: dict[str, str] = {}
         for example in examples_of(folder):
+            if isinstance(example, Pair) and example.label:
+                labels[example.id] = example.label
             answers += bool(example.answer)
             cut += _is_cut(example)
             alike = waiting.get((run, example.id), [])
@@ -127,11 +135,18 @@ def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loade
                     shown.example = example
                     ordered.append(shown)
         for row in rows_of(folder):
+            if row.score is not None and row.example_id in labels:
+                key = (row.metric, system_of(row, folder))
+                right, of = agreement.get(key, (0, 0))
+                agreement[key] = (right + (choice_of(row.score) == labels[row.example_id]), of + 1)
             for shown in waiting.get((run, row.example_id), ()):
                 if systems[shown.system][1] == system_of(row, folder):
                     shown.results[row.metric] = row
     without = [shown for alike in waiting.values() for shown in alike if shown.example is None]
-    return Loaded(ordered + without, answers, cut)
+    for shown in ordered if agreement else ():
+        if isinstance(shown.example, Pair):
+            shown.rank = disagreement(shown.example, shown.results.values())
+    return Loaded(ordered + without, answers, cut, agreement)
 
 
 def _is_cut(example: Example) -> bool:
@@ -150,6 +165,9 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     heads = {name: _head(name, results.get(name), summary, titles) for name in due}
     why, quoted = reasons_view(results, example.answer if example else None, heads)
     views = [*([why] if why else []), *views_of(results)]
+    pair = example if isinstance(example, Pair) else None
+    if pair:
+        views.insert(0, choices_view(pair, {name: results[name] for name in due if name in results}, titles))
     reasons = {name for name, _ in worst}
     metrics = {name: _metric(head, results.get(name), views, len(due)) for name, head in heads.items()}
     for name, one in metrics.items():
@@ -158,11 +176,12 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     return {
         "line": shown,
         "example": example,
+        "sides": sides(pair) if pair else [],
         "has_texts": example is not None or manifest.folder.is_dir(),
         "system": summary.systems[shown.system],
         "several": len(summary.systems) > 1,
         "snippet": _start(question or answer),
-        "excerpt": _start(answer) if question else "",
+        "excerpt": _start(answer or (pair.a if pair else "")) if question else "",
         "worst": [(metrics[name], why) for name, why in worst],
         "due": list(metrics.values()),
         "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
@@ -179,8 +198,8 @@ def _head(name: str, row: Row | None, summary: Summary, titles: dict[str, str]) 
     return {
         "name": name,
         "title": titles[name],
-        "shown": fixed(row.score, summary.decimals(name)) if row else "",
-        "place": None if score is None else place_of(facts, score),
+        "shown": "" if not row else choice_of(score) if summary.pairs else fixed(score, summary.decimals(name)),
+        "place": None if score is None or summary.pairs else place_of(facts, score),
         "kind": "plain" if score is None else kind_of(facts, score),
     }
 

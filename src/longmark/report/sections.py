@@ -8,6 +8,8 @@ from datetime import date, datetime
 from typing import Any
 
 from longmark.records import Usage
+from longmark.report.choices import Agreement, agrees
+from longmark.report.choices import bar as choices_bar
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
 from longmark.report.document import table_data
 from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
@@ -25,7 +27,7 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     """The title of the window, what was scored, and in one line from which file, by which judge, when, what is missing.
     A model's name ends before its address; the full names are under Provenance."""
     systems = [upright(name) for name in summary.systems]
-    what = f"{counted(total, 'answer')} from {listed(systems, 3)}"
+    what = f"{counted(total, 'pair' if summary.pairs else 'answer')} from {listed(systems, 3)}"
     metrics = {name.partition(BY)[0] for name in summary.metrics}
     by = _judges(manifests)
     files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
@@ -98,23 +100,34 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
     return found
 
 
-def score_table(summary: Summary, titles: dict[str, str]) -> Iterator[tuple[str, str, list[dict[str, Any] | None]]]:
+def score_table(
+    summary: Summary, titles: dict[str, str], agreement: Agreement
+) -> Iterator[tuple[str, str, list[dict[str, Any] | None]]]:
     """For each metric its name, what its scores mean, and a cell for each system, None where it has no row of it: the
-    `cell`, `mean` and `interval` in words, and the `bar` of the mean in percent of the metric's axis."""
+    `cell`, `mean` and `interval` in words, and the `bar` of the mean in percent of the metric's axis; of pairs the
+    shares of the choices, and how often people choose the same."""
     for metric in summary.metrics:
         cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
         edges = _edges(facts, cells)
         found = {}
         for cell in cells:
-            shown = {"cell": cell, "mean": fixed(cell.mean, places), "bar": None}
+            shown = {"cell": cell, "mean": fixed(cell.mean, places), "bar": None, "choices": None}
             shown["interval"] = interval_in_words(summary, cell) if cell.interval else ""
-            if edges and cell.mean is not None:
+            if cell.choices:
+                whole = choices_bar(cell.choices, titles[metric])
+                shown |= {
+                    "mean": agrees(agreement.get((metric, cell.system))),
+                    "interval": whole["words"] if cell.scored else "no choice",
+                    "choices": whole,
+                }
+            elif edges and cell.mean is not None:
                 at = scale((edges[0], edges[-1]), 0, 100)
                 label = f"{titles[metric]}: mean {shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
                 ends = list(map(at, cell.interval)) if cell.interval else None
                 shown["bar"] = {"kind": kind_of(facts, cell.mean), "mean": at(cell.mean), "ends": ends, "label": label}
             found[cell.system] = shown
-        yield metric, limits(facts), [found.get(system) for system in summary.systems]
+        shown_limits = "a, tie or b" if summary.pairs else limits(facts)
+        yield metric, shown_limits, [found.get(system) for system in summary.systems]
 
 
 def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:
@@ -137,7 +150,7 @@ def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:
     the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
     measure is said once."""
     said = set()
-    for metric in summary.metrics:
+    for metric in () if summary.pairs else summary.metrics:
         facts, cells, places = summary.facts[metric], summary.of(metric), summary.decimals(metric)
         edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)

@@ -12,6 +12,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,7 +37,7 @@ _FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unsc
 class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
     a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores belong
-    to, None if each is one; bounded: those of a bounded metric."""
+    to, None if each is one; choices: of pairs, the shares of a, tie and b; bounded: the scores of a bounded metric."""
 
     metric: str
     system: str
@@ -50,6 +51,7 @@ class Cell:
     method: str = ""
     reason: str = ""
     clusters: int | None = None
+    choices: tuple[float, float, float] | None = None
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
 
 
@@ -67,6 +69,11 @@ class Summary:
     @property
     def metrics(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
+
+    @property
+    def pairs(self) -> bool:
+        """The scores are choices between two answers."""
+        return any(cell.choices for cell in self.cells)
 
     @property
     def directed(self) -> bool:
@@ -108,7 +115,11 @@ def summarise(
 
 def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
     """The summary of the rows in an index."""
+    manifests = list(manifests)
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()
+    pairs = bool(manifests) and all(manifest.of_pairs for manifest in manifests)
+    if pairs:  # a choice for b is no worse than one for a
+        facts = {name: replace(fact, higher_is_better=None) for name, fact in facts.items()}
     counts = index.counts()
     means: dict[tuple[int, int], Estimate] = {}
     bounded: dict[tuple[int, int], BoundedScores | None] = {}
@@ -126,6 +137,10 @@ def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
             rows, scored, least, greatest = counts[key]
             cell = Cell(name, label, rows, scored, mean.value, mean.ends, least, greatest, unscored.get(key, ()))
             cell = replace(cell, method=mean.method, reason=mean.reason or "", clusters=mean.clusters)
+            if pairs:
+                count = Counter(index.ascending(key[0], system))
+                of = (count[1.0] / max(scored, 1), count[0.0] / max(scored, 1), count[-1.0] / max(scored, 1))
+                cell = replace(cell, choices=of)
             cells.append(replace(cell, bounded=bounded.get(key)))
     return Summary(tuple(cells), facts, tuple(systems), index.cluster, tuple(index.notices))
 
@@ -147,15 +162,26 @@ def interval_name(method: str) -> str:
 def score_table(summary: Summary) -> Table:
     """The table for people, one line for each metric and system."""
     clustered = any(cell.clusters for cell in summary.cells)
-    columns = (
-        *(Column("metric"), Column("system")),
+    means = (
         Column("mean", lambda cell: fixed(cell.mean, summary.decimals(cell.metric)), kind="number"),
         Column(summary.interval_name, partial(interval_in_words, summary), kind="number"),
+    )
+    choices = [
+        Column(head, partial(_share, place), kind="number")
+        for place, head in enumerate(("a better", "tie", "b better"))
+    ]
+    columns = (
+        *(Column("metric"), Column("system")),
+        *(choices if summary.pairs else means),
         Column("scored / total", lambda cell: f"{cell.scored} / {cell.n}", kind="number"),
         *([Column(summary.clusters, lambda cell: cell.clusters or cell.scored, kind="number")] if clustered else ()),
         Column("why unscored", lambda cell: reasons_in_words(cell.unscored)),
     )
     return Table("scores", "Scores", columns, summary.cells)
+
+
+def _share(place: int, cell: Cell) -> str:
+    return share(cell.choices[place], 1) if cell.choices and cell.scored else NONE
 
 
 def as_csv(summary: Summary) -> str:

@@ -61,6 +61,11 @@ class Manifest:
         return _object(_object(self.fixed.get("params")).get(metric))
 
     @property
+    def of_pairs(self) -> bool:
+        """The run's examples are pairs of answers."""
+        return self.data.get("kind") == "pairs"
+
+    @property
     def seed(self) -> int:
         seed = self.fixed.get("seed")
         return seed if isinstance(seed, int) else 0

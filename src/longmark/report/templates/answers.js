@@ -163,7 +163,7 @@ function options(select, pairs) {
 function setUp() {
   const present = new Map();
   for (const line of data.examples) for (const status of new Set(missingOf(line))) present.set(status, (present.get(status) || 0) + 1);
-  const sorts = data.directed ? [["", "worst first"], ["file", "order in the file"]] : [["", "order in the file"]];
+  const sorts = data.directed ? [["", data.worst], ["file", "order in the file"]] : [["", "order in the file"]];
   sorts.push(["missing", "most missing scores first"], ["id", "id"]);
   for (const metric of data.metrics) {
     sorts.push([metric.name + " up", metric.title + ", lowest first"], [metric.name + " down", metric.title + ", highest first"]);
@@ -211,9 +211,9 @@ async function draw() {
   await unpack(shown.flatMap((group) => group.lines));
   if (mine !== drawn) return;
   by("items").replaceChildren(...shown.map((group, i) => item(group, from + i + 1)));
-  by("order").textContent = state.sort || !data.directed ? "Answers" : "Worst answers first";
+  by("order").textContent = state.sort || !data.directed ? "Answers" : data.heading;
   by("group").checked = state.group;
-  const what = counted(list.length, state.group ? "question" : "answer");
+  const what = counted(list.length, state.group ? "question" : data.noun);
   by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + PAGE, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
   by("pager").hidden = pages === 1;
   by("page").textContent = "Page " + state.page + " of " + pages.toLocaleString("en");

@@ -1,0 +1,97 @@
+"""What a report shows of a run of pairs: the shares of each choice, whether people agree, the choices of every metric
+side by side with both orders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import Any
+
+from longmark.records import Pair, Row
+from longmark.records.pair import Side
+from longmark.report.evidence import Cell, View
+from longmark.report.format import counted, share
+
+CHOICES = {1.0: "a", 0.0: "tie", -1.0: "b"}
+_HEADS = ("By", "Choice", "a shown first", "b shown first", "Score of a", "Score of b")
+Agreement = Mapping[tuple[str, str], tuple[int, int]]
+"""(metric, system) -> pairs on which the metric's choice is people's, and pairs with both."""
+
+
+def choice_of(score: float | None) -> str:
+    """`a`, `tie` or `b`; "" where there is no score."""
+    return "" if score is None else CHOICES.get(score, f"{score:g}")
+
+
+def disagreement(pair: Pair, rows: Iterable[Row]) -> float | None:
+    """Minus the share of the metrics with a choice whose choice is not people's; None without either."""
+    choices = [choice_of(row.score) for row in rows if row.score is not None]
+    return None if pair.label is None or not choices else -sum(one != pair.label for one in choices) / len(choices)
+
+
+def bar(of: tuple[float, float, float], title: str) -> dict[str, Any]:
+    """A bar of three parts, in percent, with its text."""
+    words = " · ".join(
+        f"{name}\N{NO-BREAK SPACE}{share(one, 1)}" for name, one in zip(CHOICES.values(), of, strict=True)
+    )
+    words = words.replace(" %", "\N{NO-BREAK SPACE}%")
+    a, tie, b = (round(100 * share, 1) for share in of)
+    return {
+        "words": words,
+        "label": f"{title}: {words}",
+        "parts": (("good", 0, a), ("even", a, tie), ("plain", round(a + tie, 1), b)),
+    }
+
+
+def agrees(found: tuple[int, int] | None) -> str:
+    """The share of the labelled pairs with a choice in which people choose the same."""
+    return share(*found) if found else ""
+
+
+def sides(pair: Pair) -> list[dict[str, Any]]:
+    """Both answers as the page shows them. preferred: people chose it."""
+    given: list[tuple[Side, str | None]] = [("a", pair.a_system), ("b", pair.b_system)]
+    return [
+        {"side": side, "text": pair.text(side), "system": system or "", "preferred": pair.label == side}
+        for side, system in given
+    ]
+
+
+def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, str]) -> View:
+    """People's choices and those of every metric; of a judge what it chose in each order, of another metric the scores
+    of both answers."""
+    lines = [_line("People", pair.label or "no label" if pair.labels or pair.label else "no label")]
+    if len(pair.labels) > 1:
+        lines += [_line(rater, choice) for rater, choice in pair.labels.items()]
+    flips = 0
+    for name, row in results.items():
+        evidence, choice = row.evidence, choice_of(row.score) or row.status.replace("_", " ")
+        given, compared = evidence.get("choices"), evidence.get("pair")
+        orders = [_in_order(given, first) for first in "ab"]
+        scores = [f"{compared[side]:.4g}" if isinstance(compared, dict) else "" for side in "ab"]
+        flips += (flipped := evidence.get("flipped") is True)
+        lines.append(_line(titles[name], choice, "flipped" if flipped else "", (*orders, *scores)))
+    kept = [True, True, *(any(line[place].value for line in lines) for place in range(2, len(_HEADS)))]
+    cells = [list(compress(line, kept)) for line in lines]
+    count = counted(len(results), "metric") + (f", {counted(flips, 'flip')}" if flips else "")
+    return View("Which answer is better", count, [], [("table", list(compress(_HEADS, kept)), cells, "choice", "")])
+
+
+def _line(by: str, choice: str, note: str = "", more: Sequence[str] = ("",) * 4) -> list[Cell]:
+    return [Cell("words", by), Cell("line", choice, note), *(Cell("line", one) for one in more)]
+
+
+def _in_order(given: Any, first: str) -> str:
+    """The choices that judges made with this answer shown first: `a`, of several judges `a, tie`; votes behind."""
+    found = (
+        [one for one in given if isinstance(one, dict) and one.get("first") == first] if isinstance(given, list) else []
+    )
+    shown = []
+    for one in found:
+        votes = one.get("votes")
+        said = Counter(map(str, votes)) if isinstance(votes, list) and len(votes) > 1 else {}
+        shown.append(
+            str(one.get("choice", "")) + (f" ({', '.join(f'{n} {of}' for of, n in said.items())})" if said else "")
+        )
+    return ", ".join(shown)
