@@ -284,12 +284,12 @@ def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[
 
 
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
-    """Every prompt that --prompts can replace: those of the metrics, of variants and of generated answers."""
-    from longmark.datasets import vary
+    """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs."""
+    from longmark.datasets import pairs_build, vary
     from longmark.rag import generate
 
     outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
-    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS]
+    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS, *pairs_build.PROMPTS]
 
 
 def check(settings: Settings) -> None:
