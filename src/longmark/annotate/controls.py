@@ -107,6 +107,9 @@ def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], sw
             continue
         before = asked.get(one.when.field) if one.when is not None and one.when.field else None
         out.append(made.control(one, f"q{place}", before))
+    marks = [place for place, one in enumerate(out) if one.kind == "spans" and one.over in ("a", "b")]
+    for place, one in zip(marks, sorted((out[place] for place in marks), key=lambda one: one.over), strict=True):
+        out[place] = one  # the answer that is shown first is asked about first
     return out
 
 
