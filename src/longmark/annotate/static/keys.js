@@ -48,7 +48,7 @@ for (const more of form.querySelectorAll(".more-rows"))
     const row = last.cloneNode(true);
     const [before, now] = [rows.length - 1, rows.length];
     const { id, dataset } = more.closest(".field");
-    for (const one of row.querySelectorAll("*")) {
+    for (const one of [row, ...row.querySelectorAll("*")]) {
       for (const name of ["id", "for"]) if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(`${id}-${before}-`, `${id}-${now}-`));
       for (const name of ["name", "data-field"]) if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(`${dataset.field}.${before}.`, `${dataset.field}.${now}.`));
       if (one.matches("input")) one.checked = false;
@@ -72,7 +72,7 @@ function current() {
 function go(group, step) {
   const all = groups();
   const next = all[all.indexOf(group) + step];
-  const target = next ? inGroup(next).find((one) => one.checked) ?? inGroup(next)[0] : step > 0 ? document.getElementById("submit") : null;
+  const target = next ? inGroup(next).find((one) => one.checked) ?? inGroup(next)[0] : step >= 0 ? document.getElementById("submit") : null;
   target?.focus({ focusVisible: true });
 }
 function choose(key) {
@@ -111,7 +111,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (!on || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target) || help?.open) return;
   const key = event.key.toLowerCase();
-  if (key === "j" || key === "k") go(current(), key === "j" ? 1 : -1);
+  if (key === "j" || key === "k") go(current(), key === "k" ? -1 : groupOf(document.activeElement) ? 1 : 0);
   else if (key === "?" && help) help.showModal();
   else if (!choose(key)) return;
   event.preventDefault();

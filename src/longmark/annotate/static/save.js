@@ -124,18 +124,23 @@ function stale(answer, upTo) {
 // The button is a form post of its own: it goes once what is on the page is saved, and once only.
 let waiting = false;
 form.addEventListener("submit", async (event) => {
-  if (leaving) return;
+  if (leaving || (changes <= saved && !stopped)) return leave();
   event.preventDefault();
   if (waiting) return;
+  if (stopped) return document.getElementById("stale")?.focus();
   waiting = true;
   const button = event.submitter ?? document.getElementById("submit");
+  await new Promise((go) => setTimeout(go)); // a form cannot be submitted while its submit event is handled
   while (changes > saved && !stopped) if (!(await save()) && changes > saved) await new Promise((go) => setTimeout(go, Math.min(delay, 2000)));
   waiting = false;
   if (stopped) return;
-  leaving = true;
-  form.dispatchEvent(new Event("leaving"));
+  leave();
   form.requestSubmit(button);
 });
+function leave() {
+  if (!leaving) form.dispatchEvent(new Event("leaving"));
+  leaving = true;
+}
 // The page came back by the back button as it was left: it may be used again.
 window.addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 window.addEventListener("pagehide", () => {

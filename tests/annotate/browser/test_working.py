@@ -1,0 +1,210 @@
+"""What goes wrong while people work: no connection, a server that is killed, two tabs, double clicks, revoked links."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.annotate.browser.people import Person, fill, mark, someone, study_of
+from tests.annotate.browser.samples import EMOJI
+from tests.annotate.serving import Served, serving, write_study
+
+from longmark.annotate.auth import Access
+from longmark.annotate.site import import_study
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SERVE = """
+import sys
+from pathlib import Path
+from longmark.annotate.server import serve
+from longmark.annotate.site import Address
+url = f"http://127.0.0.1:{sys.argv[2]}"
+here = Address(url, frozenset([url[7:]]))
+serve(Path(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), here, lambda _: print("ready", flush=True))
+"""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(write_study(tmp_path)) as one:
+        yield one
+
+
+def values(served: Served, item: str, person: str = "p1") -> dict[str, Any]:
+    with closing(served.store()) as store:
+        answer = store.answer(item, person)
+        return answer.values if answer else {}
+
+
+def choose(person: Person, field: str, value: str) -> None:
+    person.page.locator(f"label.option:has(input[name='f.{field}'][value='{value}'])").click()
+
+
+def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        choose(ada, "right", "yes")
+        ada.state("Saved")
+        ada.context.set_offline(True)
+        choose(ada, "relevance", "7")
+        ada.state("Not saved yet")
+        ada.page.locator("#submit").click()  # waits for the connection
+        ada.page.wait_for_timeout(300)
+        assert values(served, "i0") == {"right": "yes"}
+        assert "Not saved yet" in ada.page.locator("#state").inner_text()
+        ada.context.set_offline(False)
+        ada.page.wait_for_url("**/work/i1")
+        assert values(served, "i0") == {"right": "yes", "relevance": 7}
+
+
+def test_what_was_not_saved_is_there_when_the_page_is_opened_again(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        ada.page.route("**/draft", lambda route: route.abort())
+        choose(ada, "right", "no")
+        ada.page.locator("textarea[name='f.why']").fill("Falsch 🌊")
+        ada.state("Not saved yet")
+        assert values(served, "i0") == {}
+        ada.page.unroute("**/draft")
+        ada.page.reload()
+        ada.state("Saved")
+        assert ada.page.locator("textarea[name='f.why']").input_value() == "Falsch 🌊"
+        assert values(served, "i0") == {"right": "no", "why": "Falsch 🌊"}
+
+
+def test_a_killed_server_loses_nothing_that_was_called_saved(browser: Browser, tmp_path: Path):
+    path = write_study(tmp_path)
+    import_study(path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    served = Served(f"http://127.0.0.1:{port}", path)
+
+    def start() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([sys.executable, "-c", SERVE, str(path), str(port)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        return process
+
+    process = start()
+    try:
+        with someone(browser, served, "Ada") as ada:
+            choose(ada, "right", "yes")
+            ada.state("Saved")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            assert values(served, "i0") == {"right": "yes"}
+            choose(ada, "relevance", "3")
+            ada.state("Not saved yet")
+            process = start()
+            ada.state("Saved")
+            assert values(served, "i0") == {"right": "yes", "relevance": 3}
+    finally:
+        process.kill()
+
+
+def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        other = ada.context.new_page()
+        other.goto(ada.page.url)
+        choose(ada, "right", "yes")
+        ada.state("Saved")
+        other.locator("label.option:has(input[name='f.relevance'][value='4'])").click()
+        notice = other.locator("#stale")
+        notice.wait_for()
+        rows = notice.locator("tr").all_inner_texts()
+        assert [row.split("\t") for row in rows[1:]] == [["Relevance", "4", "–"], ["Right", "–", "yes"]]
+        assert values(served, "i0") == {"right": "yes"}
+        notice.get_by_role("button", name="Keep the labels on this page").click()
+        other.wait_for_function("document.getElementById('state').textContent.startsWith('Saved')")
+        assert values(served, "i0") == {"relevance": 4}
+
+
+def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_saved(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        choose(ada, "right", "yes")
+        choose(ada, "relevance", "10")
+        ada.page.locator("#submit").dblclick()
+        ada.page.wait_for_url("**/work/i1")
+        with closing(served.store()) as store:
+            assert [one.status for one in store.assignments()] == ["done", "open"]
+        ada.page.go_back()
+        ada.page.wait_for_function("document.querySelector(\"input[name='f.right'][value=yes]\")?.checked")
+        choose(ada, "right", "n-a")
+        ada.state("Saved")
+        assert values(served, "i0") == {"right": "n-a", "relevance": 10}
+
+
+def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        choose(ada, "right", "no")
+        ada.page.locator("#submit").click()
+        ada.page.wait_for_function("document.activeElement.id === 'errors'")
+        assert "Relevance" in ada.page.locator("#errors").inner_text()
+        assert values(served, "i0") == {"right": "no"}
+
+
+def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        choose(ada, "right", "yes")
+        ada.state("Saved")
+        with closing(served.store()) as store, store.committing():
+            Access(store).revoke("p1")
+        choose(ada, "relevance", "2")
+        ada.state("you are signed out")
+        kept = json.loads(ada.page.evaluate("Object.values(localStorage).find((one) => one.includes('relevance'))"))
+        assert ["f.relevance", "2"] in kept["form"]
+        assert values(served, "i0") == {"right": "yes"}
+
+
+def test_two_people_at_once_see_nothing_of_each_other(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada, someone(browser, served, "Bo") as bo:
+        choose(ada, "right", "no")
+        ada.page.locator("textarea[name='f.why']").fill("a private reason")
+        choose(bo, "right", "yes")
+        ada.state("Saved")
+        bo.state("Saved")
+        for _ in range(2):
+            bo.page.goto(f"{served.url}/work")
+            page = bo.page.content()
+            assert "private reason" not in page
+            assert not {"alpha", "beta", "Ada"} & set(page.replace("<", " ").replace(">", " ").split())
+        assert values(served, "i0", "p1") == {"right": "no", "why": "a private reason"}
+        assert values(served, "i0", "p2") == {"right": "yes"}
+
+
+def test_spans_count_code_points_overlap_and_can_be_removed(browser: Browser, tmp_path: Path):
+    """EMOJI is "Flood 🌊👩🏽‍🚒 warning: …": the wave is one code point (two UTF-16 units), the fighter four (seven)."""
+    with study_of(tmp_path, "pairs") as served, someone(browser, served, "Ada") as ada:
+        while EMOJI not in ada.page.content():
+            fill(ada.page)
+            ada.submit()
+        text = ada.page.locator(".answers .text", has_text="Flood")
+        side = text.get_attribute("data-text")
+        spans = ada.page.locator(f".field-spans:has([data-over='{side}'])")
+        after = EMOJI.encode("utf-16-le").index("warning".encode("utf-16-le")) // 2
+        mark(ada.page, spans, after, after + 7)
+        mark(ada.page, spans, 0, after + 3, tag=1)
+        text.dblclick(position={"x": 12, "y": 12})  # the mouse selects a word
+        spans.locator(".tag").nth(2).click()
+        ada.state("Saved")
+        spans.get_by_role("button", name="Remove Unclear: Flood").click()
+        ada.page.wait_for_function("document.querySelectorAll('.marked li').length === 2")
+        ada.page.wait_for_timeout(700)
+        ada.state("Saved")
+        with closing(served.store()) as store:
+            found = [answer.values for answer in store.answers() if not answer.complete][-1]
+        marks = next(value for name, value in found.items() if name.startswith("mistakes"))
+        start = EMOJI.index("warning")
+        assert marks == [
+            {"tag": "irrelevant", "start": 0, "end": start + 3, "quote": EMOJI[: start + 3]},
+            {"tag": "wrong", "start": start, "end": start + 7, "quote": "warning"},
+        ]
