@@ -65,6 +65,7 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
     table = Table(
         "a", "Agreement", (Column("Field"), Column("kappa", places=2)), [("hazard", 0.71)], note="Two labels."
     )
+    people = Table("p", "By person", (Column("Person"), Column("Done")), [("Ada", 3)])
     exports = [("labels.jsonl", "every label")]
     state = frame("annotator", notice="Saved.", paused=True)
     errors = {"location": "is not answered yet", "answer_relevance": "expected a whole number from 1 to 10"}
@@ -85,7 +86,7 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
         "guidelines": Guidelines(
             frame("annotator"), screens.markdown("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")
         ),
-        "owner": Owner(owner, [("Items", "50")], [table], [table], ["item i1 names a system"], exports),
+        "owner": Owner(owner, [("Items", "50")], [people], [table], ["item i1 names a system"], exports),
         "people": People(
             owner, [PersonRow("p2", "Bo", "annotator", outlier="fast")], "https://e.org/in/x", "Bo", "No."
         ),
@@ -118,7 +119,7 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
                 headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=screens.render(made[name])
             )
 
-    context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
+    context = browser.new_context(bypass_csp=True, reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     context.route("**/*", answer)
     yield context.new_page()
     context.close()
