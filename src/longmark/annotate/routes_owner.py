@@ -5,30 +5,85 @@ Labels of an item are shown once it is done, or once the study is paused: an own
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from statistics import median
+from typing import TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
 
 from longmark.annotate import screens
+from longmark.annotate.export import FILES, export
 from longmark.annotate.items import Item
+from longmark.annotate.labels import collect
+from longmark.annotate.progress import progress as current
+from longmark.annotate.progress import speed_outliers
 from longmark.annotate.routes_work import suggestions, title_of
-from longmark.annotate.store import ROLES, Assignment, Person, Role
+from longmark.annotate.store import ROLES, Assignment, Person, Role, Store
+from longmark.annotate.study import Study
 from longmark.annotate.values import form_of
 from longmark.annotate.web import NOT_FOUND, Context, Refused
 from longmark.errors import UserError
 
 _ON_A_PAGE = 100
-_ODD, _ENOUGH = 3.0, 5  # times faster or slower than others; items of a person before anything is said
+_TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdown"}
+T = TypeVar("T")
+
+
+async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T:
+    """Work that takes seconds, in a thread with a connection of its own, while people go on."""
+    study, items = c.site.study, list(c.site.items.values())
+
+    def run() -> T:
+        with closing(Store(c.site.store.path)) as store:
+            return work(study, items, store)
+
+    await c.site.store.committed()
+    async with c.site.heavy:
+        return await asyncio.to_thread(run)
 
 
 async def progress(c: Context) -> web.Response:
     """GET /owner"""
-    counts = Counter(one.status for one in c.site.store.assignments())
-    figures = [("Items", str(len(c.site.items))), *((status, str(n)) for status, n in sorted(counts.items()))]
-    return c.page(screens.Owner(c.frame(), figures=figures))
+    site, now = c.site, c.site.store.row("SELECT MAX(number) FROM events")
+    if site.progress is None or site.progress[0] != now:
+        site.progress = (now, await _apart(c, current))
+    found = site.progress[1]
+    screen = screens.Owner(
+        c.frame(),
+        figures=found.figures,
+        progress=found.progress,
+        agreement=found.agreement,
+        warnings=found.warnings,
+        exports=list(FILES.items()),
+    )
+    return c.page(screen)
+
+
+async def exported(c: Context) -> web.Response:
+    """GET /owner/export/{file}"""
+    name = c.request.match_info["file"]
+    if name not in FILES:
+        raise Refused(*NOT_FOUND)
+
+    def written(study: Study, items: list[Item], store: Store) -> bytes | None:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = export(study, items, store, Path(folder), only=(name,))
+            return paths[0].read_bytes() if paths else None
+
+    content = await _apart(c, written)
+    if content is None:
+        raise Refused(404, "There is nothing to export", f"The study has no labels for {name} yet.")
+    with c.site.store.unit():
+        c.site.store.note("exported", c.person.id, content={"file": name})
+    kind = _TYPES[Path(name).suffix]
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": f"{kind}; charset=utf-8"}
+    return web.Response(body=content, headers=headers)
 
 
 # items
@@ -121,7 +176,7 @@ async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
     for visit in store.visits():
         seconds[visit.person_id][visit.item_id] += visit.seconds
     counts = Counter((one.person_id, one.status) for one in store.assignments() if one.kind != "adjudication")
-    medians = {person: median(own.values()) for person, own in seconds.items() if len(own) >= _ENOUGH}
+    outliers = await _apart(c, lambda *given: speed_outliers(collect(*given)))
     rows = [
         screens.PersonRow(
             id=one.id,
@@ -133,22 +188,11 @@ async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
             skipped=counts[one.id, "skipped"],
             median_seconds=median(seconds[one.id].values()) if seconds[one.id] else None,
             last_at=last.get(one.id, ""),
-            outlier=_outlier(one.id, medians),
+            outlier=outliers.get(one.id, ""),
         )
         for one in store.people()
     ]
     return c.page(screens.People(c.frame(), rows, **more), status)
-
-
-def _outlier(person_id: str, medians: Mapping[str, float]) -> str:
-    """What is odd about a person's time an item, beside the median person."""
-    others = [seconds for id, seconds in medians.items() if id != person_id]
-    own = medians.get(person_id)
-    if own is None or len(others) < 2 or not (usual := median(others)):
-        return ""
-    if own * _ODD < usual:
-        return f"fast: {own / usual:.0%} of the usual time"
-    return f"slow: {own / usual:.1f} times the usual time" if own > usual * _ODD else ""
 
 
 async def invite(c: Context) -> web.Response:

@@ -48,6 +48,7 @@ ROUTES = (
     Route("GET", "/owner/items/{item}", routes_owner.item, _OWN),
     Route("GET", "/owner/preview/{item}", routes_owner.preview, _OWN),
     Route("GET", "/owner/people", routes_owner.people, _OWN),
+    Route("GET", "/owner/export/{file}", routes_owner.exported, _OWN),
     Route("POST", "/owner/invite", routes_owner.invite, _OWN),
     Route("POST", "/owner/revoke", routes_owner.revoke, _OWN),
     Route("POST", "/owner/role", routes_owner.role, _OWN),

@@ -25,6 +25,7 @@ from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.auth import Access, Attempts
 from longmark.annotate.database import checked, utc_now
 from longmark.annotate.items import Item, read_items, read_priorities
+from longmark.annotate.progress import Progress
 from longmark.annotate.store import Store
 from longmark.annotate.study import Study, load
 from longmark.errors import UserError
@@ -187,6 +188,7 @@ class Site:
     def __post_init__(self) -> None:
         self.access = Access(self.store)
         self.heavy = asyncio.Semaphore(1)  # one table or export at a time
+        self.progress: tuple[Any, Progress] | None = None  # as it was after the event with this number
         self._epoch = -1
         self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})
         self.load()

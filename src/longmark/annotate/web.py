@@ -149,9 +149,10 @@ async def _answer(route: Route, context: Context) -> web.Response:
     context.session = site.access.session(request.cookies.get(site.cookie))
     if route.roles is not None:
         _admit(route, context, route.roles)
-    response = await route.handler(context)
-    await site.store.committed()
-    return response
+    try:
+        return await route.handler(context)
+    finally:
+        await site.store.committed()  # also of a request that was refused half-way: the file must not stay locked
 
 
 def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from longmark.cli import annotate_files
 from longmark.cli.arguments import add, add_verb
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _OWNER = "Owner"
 def add_to(verbs: Any) -> None:
     text = "Let people label: a study in one YAML file, served as web pages, with exports for every study verb."
     actions = add_verb(verbs, "annotate", annotate, text).add_subparsers(dest="action", metavar="ACTION")
+    annotate_files.add_actions(actions)
     _add_server(actions)
     _add_people(actions)
     _add_backups(actions)
