@@ -29,7 +29,7 @@ _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", 
 """Parts that are read beside the answer, and one tap away on a phone."""
 _LONG, _BRIEF = frozenset({"question", "answer", "a", "b", "statement"}), 60
 """Texts that are always set as such; characters of another that is set beside its title."""
-_TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B"}
+_TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B", "graph": "Statements"}
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
 
@@ -107,9 +107,10 @@ def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], sw
             continue
         before = asked.get(one.when.field) if one.when is not None and one.when.field else None
         out.append(made.control(one, f"q{place}", before))
-    marks = [place for place, one in enumerate(out) if one.kind == "spans" and one.over in ("a", "b")]
-    for place, one in zip(marks, sorted((out[place] for place in marks), key=lambda one: one.over), strict=True):
-        out[place] = one  # the answer that is shown first is asked about first
+    marks = [place for place, made_one in enumerate(out) if made_one.kind == "spans" and made_one.over in ("a", "b")]
+    in_order = sorted((out[place] for place in marks), key=lambda control: control.over)
+    for place, control in zip(marks, in_order, strict=True):
+        out[place] = control  # the answer that is shown first is asked about first
     return out
 
 
@@ -362,6 +363,8 @@ def _loaded(text: str) -> Any:
 
 def _label(asked: AskedField, value: str) -> str:
     """How a value of a field is shown."""
+    if asked.type == "compare":
+        return _TITLES.get(value, value.capitalize())
     options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
     return next((one.shown for one in options if one.value == value), value)
 
@@ -371,6 +374,12 @@ def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str
     for asked in study.asked:
         if asked.name in values and values[asked.name] not in (None, "", [], {}):
             yield asked.name, _value_in_words(asked, values[asked.name])
+
+
+def title_of(asked: AskedField) -> str:
+    """A field's label, with the answer that it is about."""
+    side = _TITLES.get(getattr(asked, "over", ""))
+    return f"{asked.shown} ({side})" if side else asked.shown
 
 
 def said(control: Control) -> str:

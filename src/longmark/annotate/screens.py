@@ -307,7 +307,7 @@ def _compared(study: Study, labels: Sequence[Labels]) -> list[tuple[str, str, li
     """(field name, its label, what each rater gave)"""
     given = [dict(controls.in_words(study, one.values)) for one in labels]
     return [
-        (asked.name, asked.shown, [one.get(asked.name, "") for one in given])
+        (asked.name, controls.title_of(asked), [one.get(asked.name, "") for one in given])
         for asked in study.asked
         if any(asked.name in one for one in given)
     ]
