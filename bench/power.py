@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.stats.permutation import sign_flip_p
+from longmark.stats.permutation import paired_permutation
 from longmark.stats.power import questions_needed, variance_per_question
 
 Floats = NDArray[np.float64]
@@ -62,8 +62,9 @@ def main() -> None:
         found = "–"
         if drawn is not clustered:
             middle = float(drawn(random, 1_000_000).mean())
-            p = [sign_flip_p(drawn(random, needed) - middle + effect, 999, random) for _ in range(how.simulations)]
-            found = f"{np.mean(np.array(p) <= 0.05):.3f}"
+            moved = (drawn(random, needed) - middle + effect for _ in range(how.simulations))
+            tests = [paired_permutation(one, np.zeros(needed), permutations=999, seed=random) for one in moved]
+            found = f"{np.mean([one.p is not None and one.p <= 0.05 for one in tests]):.3f}"
         for size in SIZES[1:] if drawn is clustered else SIZES:
             answers, held = list[float](), 0
             clusters = np.repeat(np.arange(size // 4), 4).tolist() if drawn is clustered else None

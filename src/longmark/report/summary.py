@@ -8,8 +8,6 @@ without bounds.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -20,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
+from longmark.report import tables
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
 from longmark.scores.clusters import QUESTION
@@ -30,7 +29,6 @@ from longmark.stats.means import ALL_EQUAL, HALL, Bounds, mean_of_groups
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
-_FIELDS = "metric system mean ci_lower ci_upper scored total least greatest unscored ci_method clusters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +185,15 @@ def _share(place: int, cell: Cell) -> str:
 def as_csv(summary: Summary) -> str:
     """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
     `ci_method` says how the CI was made, `clusters` over how many clusters."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_FIELDS.split())
-    for cell in summary.cells:
-        figures = [cell.mean, *(cell.interval or (None, None)), cell.scored, cell.n, cell.least, cell.greatest]
-        writer.writerow(
-            [
-                cell.metric,
-                cell.system,
-                *figures,
-                reasons_in_words(cell.unscored),
-                cell.method,
-                cell.clusters or cell.scored,
-            ]
-        )
-    return out.getvalue()
+    columns = (
+        *map(Column, ("metric", "system", "mean")),
+        Column("ci_lower", lambda cell: cell.interval and cell.interval[0]),
+        Column("ci_upper", lambda cell: cell.interval and cell.interval[1]),
+        *(Column("scored"), Column("total", "n"), Column("least"), Column("greatest")),
+        Column("unscored", lambda cell: reasons_in_words(cell.unscored)),
+        *(Column("ci_method", "method"), Column("clusters", lambda cell: cell.clusters or cell.scored)),
+    )
+    return tables.as_csv(Table("scores", "Scores", columns, summary.cells))
 
 
 def interval_in_words(summary: Summary, cell: Cell) -> str:

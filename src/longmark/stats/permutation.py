@@ -116,10 +116,3 @@ def _drawn_sums(units: Floats, permutations: int, random: np.random.Generator) -
             table.take(patterns, out=found, mode="clip")
             total += found
     return sums
-
-
-def sign_flip_p(differences: Floats, permutations: int, random: np.random.Generator) -> float:
-    """The two-sided p of drawn patterns of signs, (count + 1) / (permutations + 1)."""
-    close = rounding(float(np.abs(differences).max()), 0.0) * len(differences)
-    sums = _drawn_sums(differences, permutations, random)
-    return (_reached(sums, float(differences.sum()), close, TWO_SIDED) + 1) / (permutations + 1)
