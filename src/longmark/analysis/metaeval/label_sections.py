@@ -454,15 +454,24 @@ def _strengths(part: ChoiceLabel, ci: Interval) -> Section:
 
 
 def _same(part: ChoiceLabel, ci: Interval) -> Section:
+    says = "How often two metrics, or a metric and a baseline, choose the same answer."
+    figure = same_choices(part.same, "Share of pairs with the same choice")
+    return Section("Agreement between metrics", says, (same_choices_table(part.same, ci),), (figure,))
+
+
+def same_choices_table(found: Sequence[Comparison], ci: Interval, more: Sequence[Column] = ()) -> Table:
+    """How often two metrics make the same choice."""
     columns = (
         *(Column("metric", "first", kind="metric"), Column("other", "second", kind="metric")),
-        *(*ci("same choice", "result", "share"), Column("n", "result.n")),
+        *(*ci("same choice", "result", "share"), Column("n", "result.n"), *more),
     )
-    table = Table("same_choice", "How often two metrics make the same choice", columns, part.same)
-    names = list(dict.fromkeys(name for one in part.same for name in (one.first, one.second)))
-    value = {frozenset((one.first, one.second)): one.result.value for one in part.same}
+    return Table("same_choice", "How often two metrics make the same choice", columns, found)
+
+
+def same_choices(found: Sequence[Comparison], label: str) -> Figure:
+    """The same as a heat map."""
+    names = list(dict.fromkeys(name for one in found for name in (one.first, one.second)))
+    value = {frozenset((one.first, one.second)): one.result.value for one in found}
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
-    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
-    says = "How often two metrics, or a metric and a baseline, choose the same answer."
-    return Section("Agreement between metrics", says, (table,), (figure,))
+    return charts.heat_map(words, words, cells, label, 0.0, 1.0, 2)

@@ -62,7 +62,7 @@ def sections(found: Metaeval) -> tuple[Section, ...]:
         own = [_joined(part)]
         if part.join.joined:
             own += rating_sections(part, ci) if isinstance(part, RatingLabel) else choice_sections(part, ci)
-        own.append(_raters(part, ci))
+        own.append(raters(part.agreement, _what(part), ci))
         summary, heading, prefix = _summary(part, ci), "", ""
         if len(found.labels) > 1:
             heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
@@ -218,11 +218,10 @@ def _choice(name: str) -> Callable[[ChoiceLabel], int]:
     return lambda part: part.human.get(name, 0)
 
 
-def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
-    """Agreement, the human ceiling, and each rater."""
-    found, what = part.agreement, _what(part)
+def raters(found: Agreement, what: str, ci: Interval) -> Section:
+    """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
     most = len(found.by_rater)
-    raters = Table(
+    each = Table(
         "raters",
         "Raters",
         (
@@ -237,7 +236,7 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
     title = "Agreement among raters"
     if found.reason:
         says = f"No agreement: {found.reason}. Without a human ceiling, a low correlation can be due to the rater."
-        return Section(title, says, (raters,))
+        return Section(title, says, (each,))
     units = "questions" if found.clustered else f"{what}s"
     sample = f", a sample of {found.sampled:,}" if found.sampled < found.rated_twice else ""
     coefficients = Table(
@@ -268,4 +267,4 @@ def _raters(part: RatingLabel | ChoiceLabel, ci: Interval) -> Section:
         f"Coefficients and raters: over all {what}s in the human file, with or without rows. Ceiling: the line of "
         f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
     )
-    return Section(title, says, (coefficients, *([ceiling] if found.ceilings else []), raters), note=note)
+    return Section(title, says, (coefficients, *([ceiling] if found.ceilings else []), each), note=note)
