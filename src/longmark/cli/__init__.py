@@ -30,6 +30,7 @@ _MODULES = (
     "pairs",
     "score_study",
     "comprehensiveness_study",
+    "calf_study",
     "annotate",
 )
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from longmark.engine.estimate import Estimate
     from longmark.engine.session import RunResult
-    from longmark.engine.settings import Settings
+    from longmark.engine.settings import RunOptions, Settings
     from longmark.report.summary import Condition, Summary
 
 
@@ -41,6 +41,17 @@ def add_to(verbs: Any) -> None:
     metrics = "metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py"
     add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
     add(one, "--out", "RUN", "the run folder; repeat the command to resume")
+    add_scoring(one)
+    add_input(one)
+    spend = add_calls(one)
+    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
+    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
+    add_cluster(one.add_argument_group("intervals"))
+    add_gate(one)
+
+
+def add_scoring(one: argparse.ArgumentParser) -> None:
+    """Options on the models of a run, and on how it scores."""
     model = one.add_argument_group("models", model_names())
     add(model, "--judge", "MODEL", "the model that judges; repeatable", action="append", default=[])
     add(model, "--generator", "MODEL", "the model that writes text")
@@ -64,18 +75,11 @@ def add_to(verbs: Any) -> None:
     add(fixed, "--tie-band", "X", "on pairs, a difference of scores up to this is a tie (default: 0)", default=0.0)
     add_prompts(fixed)
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
-    add_input(one)
-    spend = add_calls(one)
-    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
-    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
-    add_cluster(one.add_argument_group("intervals"))
-    add_gate(one)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from longmark.engine.run import finish, make_settings, open_cache
     from longmark.engine.session import execute
-    from longmark.engine.settings import RunOptions
     from longmark.errors import UserError
     from longmark.models.registry import Registry
     from longmark.records.read import Reading
@@ -83,21 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
     from longmark.scores.clusters import QUESTION, refuse_unknown
 
     arguments.retry = split(arguments.retry)
-    if arguments.pair_decimals.isdecimal():
-        arguments.pair_decimals = int(arguments.pair_decimals)
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
     if arguments.cluster != QUESTION:  # before anything is paid for
         mapping = pairs(arguments.map, "--map FIELD=COLUMN")
         refuse_unknown(arguments.cluster, Reading(arguments.examples, mapping=mapping, skip_bad=True))
-    options = RunOptions(
-        judges=arguments.judge,
-        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
-        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
-        tell=lambda notice: print(notice, file=sys.stderr),
-        handle_signals=True,
-        **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
-    )
+    options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(
             cache, options.timeout, options.max_reply_bytes, config=options.config, sends=not arguments.dry_run
@@ -137,6 +132,22 @@ def _refuse_unknown_systems(
         if name not in systems:
             hint = f"The systems are {', '.join(systems[:10])}{', …' if len(systems) > 10 else ''}."
             raise UnknownName("system in --fail-under", name, systems, hint)
+
+
+def run_options(arguments: argparse.Namespace) -> RunOptions:
+    """The options of a run, from those of `add_scoring`, `add_input` and `add_calls`."""
+    from longmark.engine.settings import RunOptions
+
+    if arguments.pair_decimals.isdecimal():
+        arguments.pair_decimals = int(arguments.pair_decimals)
+    return RunOptions(
+        judges=arguments.judge,
+        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
+        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
+        tell=lambda notice: print(notice, file=sys.stderr),
+        handle_signals=True,
+        **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
+    )
 
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:

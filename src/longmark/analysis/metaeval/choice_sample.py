@@ -58,11 +58,11 @@ class ChoiceSample:
         return ChoiceSample([self.gold[row] for row in kept], [self.questions[row] for row in kept], self.options)
 
     def rate(self, right: Sequence[float | None]) -> Estimate:
-        """The mean of 1, 0 and None (left out), by question if a question has several pairs."""
+        """The mean of values in [0, 1] and None (left out), by question if a question has several pairs."""
         kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
         values, questions = [value for value, _ in kept], [question for _, question in kept]
         level = self.options.level
-        if len(set(questions)) == len(kept):
+        if len(set(questions)) == len(kept) and set(values) <= {0, 1}:
             return share(int(sum(values)), len(kept), level)
         return mean_estimate(values, questions, (0, 1), level)
 

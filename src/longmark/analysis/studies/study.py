@@ -146,10 +146,14 @@ async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, 
     return Made(done.examples, len(done.examples), reasons, no_reply, counts=counts), done
 
 
-def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, session: Session) -> Stage:
-    """The stage that scores a file of answers into a run folder, as `longmark run` does."""
+def scoring_stage(
+    name: str, out: Path, answers: Path, settings: Settings, session: Session, reading: Mapping[str, Any] | None = None
+) -> Stage:
+    """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping and
+    skip_bad, as of `Options`."""
+    read = dict(reading or {})
     shared = {name: getattr(session, name) for name in ("concurrency", "budget", "quiet", "tell", "handle_signals")}
-    options = Options(**shared, check_profiles=False)  # the study checks its questions before anything is paid
+    options = Options(**shared, **read, check_profiles=False)  # the study checks its questions before anything is paid
 
     async def make() -> Made:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +174,9 @@ def scoring_stage(name: str, out: Path, answers: Path, settings: Settings, sessi
         return Expected(total.rows, total.calls, note if total.rows else "done")
 
     fixed = hashlib.sha256(orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-    return Stage(name, out, make, expect, {"answers": answers}, {"settings": fixed})
+    return Stage(
+        name, out, make, expect, {"answers": answers}, {"settings": fixed} | ({"reading": repr(read)} if read else {})
+    )
 
 
 @dataclass(frozen=True)

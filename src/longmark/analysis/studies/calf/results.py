@@ -1,0 +1,302 @@
+"""The arithmetic of a CALF study: how often metrics, and baselines, choose as people did.
+
+Accuracy is the share of pairs on which a metric makes people's choice: a, b or tie. Pairs without a choice of people,
+or without one of the metric, are left out and counted. Intervals and tests take pairs of one question together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, combinations
+
+from longmark.analysis.metaeval import Options as Levels
+from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
+from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
+from longmark.analysis.metaeval.results import Comparison, clusters_of, compared
+from longmark.analysis.studies.calf.rows import Facts, Judge, Read
+from longmark.errors import UserError
+from longmark.records.labels import MOST_GROUPS
+from longmark.stats.results import Estimate
+
+MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
+"""The modes of comparison (section 3.3), and their names in the paper's table 4."""
+LONGER_WORDS, LONGER_CHARACTERS = "always longer, words", "always longer, characters"
+FIRST, MODEL = "always first", "always model"
+NO_SECOND = "no second rater"
+
+Rows = Sequence[int]
+"""Places of pairs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; development: the share of questions on which
+    tie bands and the best metric are chosen (0: none); worst: disagreements shown of each metric."""
+
+    alpha: float = 0.05
+    seed: int = 0
+    development: float = 0.0
+    worst: int = 5
+
+    def __post_init__(self) -> None:
+        Levels(alpha=self.alpha)
+        if not 0 <= self.development < 1:
+            raise UserError(f"--development {self.development}: expected a share of the questions, 0 or below 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """A judge that saw pairs in one order or both. first_a, first_b: its accuracy with that answer shown first; both:
+    right in both orders; same: the same choice in both; first: the share of its decisions for the answer shown first.
+    """
+
+    metric: str
+    first_a: Estimate
+    first_b: Estimate
+    both: Estimate
+    same: Estimate
+    first: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """A judge with several votes on each pair (figure 2). among: people's choice is among the votes; plurality: most
+    votes are for it; agreed: all votes are the same. subject: "" for all pairs."""
+
+    metric: str
+    subject: str
+    among: Estimate
+    plurality: Estimate
+    agreed: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Developed:
+    """A metric on the development split, and on the rest: its accuracy as it stands; and, for a metric that scores
+    answers, with the band within which two scores tie that is best on the development split."""
+
+    metric: str
+    tuning: Estimate
+    rest: Estimate
+    band: float | None = None
+    tuning_with_band: float | None = None
+    rest_with_band: Estimate | None = None
+
+
+class Results:
+    """The results of the pairs and choices that were read."""
+
+    def __init__(self, found: Read, options: Options) -> None:
+        self.read, self.options, self.pairs = found, options, found.pairs
+        self.notices: list[str] = []
+        self.levels = Levels(alpha=options.alpha, seed=options.seed)
+        self.gold = [pair.gold for pair in self.pairs]
+        self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
+        self.judges = dict(found.judges) | {one.name: one for one in baselines(self.pairs)}
+        self.chosen: dict[str, Made] = {name: judge.made(len(self.pairs)) for name, judge in self.judges.items()}
+        self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
+
+    @cached_property
+    def metrics(self) -> list[ChoiceMetric]:
+        """All judges, baselines last."""
+        count = len(self.pairs)
+        return [
+            self.sample.metric(name, "baseline" if judge.baseline else "", judge.unscored(count), self.chosen[name])
+            for name, judge in self.judges.items()
+        ]
+
+    @cached_property
+    def differences(self) -> tuple[Comparison, ...]:
+        """Paired tests of every two judges, adjusted together by Holm."""
+        right = self.right
+        return compared(right, lambda a, b: self.sample.difference(right[a], right[b]), self.options.alpha)
+
+    @property
+    def best_baseline(self) -> ChoiceMetric | None:
+        """Of the baselines that choose on every pair that people decided."""
+        whole = [one for one in self.metrics if one.direction and not one.missing and one.accuracy.value is not None]
+        return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
+
+    def against_baseline(self, name: str) -> Comparison | None:
+        """The metric against the best baseline; its difference is above 0 where the metric is better."""
+        best = self.best_baseline
+        for one in self.differences if best else ():
+            if best and {one.first, one.second} == {name, best.metric}:
+                return one
+        return None
+
+    @cached_property
+    def subjects(self) -> dict[str, Rows]:
+        return self._groups(lambda pair: pair.subject)
+
+    @cached_property
+    def modes(self) -> dict[str, Rows]:
+        found = self._groups(lambda pair: pair.mode)
+        return {mode: found[mode] for mode in MODES if mode in found}
+
+    @cached_property
+    def categories(self) -> dict[str, Rows]:
+        return self._groups(lambda pair: pair.category)
+
+    def _groups(self, of: Callable[[Facts], str]) -> dict[str, Rows]:
+        """The pairs of each value, in the order of the values; those without one are in no group."""
+        names = sorted({of(pair) for pair in self.pairs} - {""})
+        if len(names) > MOST_GROUPS:
+            self.notices.append(f"{len(names):,} groups such as {names[0]!r} are too many (at most {MOST_GROUPS}).")
+            return {}
+        return {name: self.where(lambda pair, name=name: of(pair) == name) for name in names}  # type: ignore[misc]
+
+    def where(self, test: Callable[[Facts], bool | None], among: Rows | None = None) -> list[int]:
+        places = range(len(self.pairs)) if among is None else among
+        return [place for place in places if test(self.pairs[place])]
+
+    def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
+        """On these pairs; ties False: without those on which people tied (table 15)."""
+        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        return its.rate(right if ties else its.without_ties(right))
+
+    def same(self, one: str, other: str, rows: Rows) -> Estimate:
+        """How often two judges make the same choice (figures 3 and 9 to 11)."""
+        a, b = ([self.chosen[name][row] for row in rows] for name in (one, other))
+        return self.sample.of(rows).same(a, b)
+
+    def agreements(self, rows: Rows) -> list[Comparison]:
+        return [Comparison(a, b, self.same(a, b, rows)) for a, b in combinations(self.judges, 2)]
+
+    # Orders and votes -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def orders(self) -> list[Orders]:
+        return [_orders(self, judge) for judge in self.judges.values() if judge.orders]
+
+    @cached_property
+    def votes(self) -> list[Votes]:
+        groups = {"": range(len(self.pairs)), **self.subjects}
+        return [
+            _votes(self, judge, subject, rows)
+            for judge in self.judges.values()
+            if judge.votes
+            for subject, rows in groups.items()
+        ]
+
+    # People -----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def disputed(self) -> list[int]:
+        """Pairs on which raters chose differently."""
+        return self.where(lambda pair: pair.disputed)
+
+    @cached_property
+    def undisputed(self) -> list[int]:
+        return self.where(lambda pair: pair.disputed is False)
+
+    @cached_property
+    def people(self) -> Agreement:
+        """Coefficients, the human ceiling, each rater."""
+        questions = clusters_of([pair.question for pair in self.pairs])
+        return agreement(RatedItems([pair.votes for pair in self.pairs], questions), {}, self.chosen, self.levels)
+
+    def agreeing(self, rows: Rows) -> Estimate:
+        """The share of pairs of raters with the same choice (table 2)."""
+        twice = [row for row in rows if len(self.pairs[row].votes) > 1]
+        if not twice:
+            return Estimate(None, None, None, 0, self.levels.level, reason=NO_SECOND)
+        return self.sample.of(twice).rate([agreeing(vote.name for vote in self.pairs[row].votes) for row in twice])
+
+    # Development ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tuning(self) -> list[int]:
+        """The pairs of the development split."""
+        questions = split([pair.question for pair in self.pairs], self.options.development, self.options.seed)
+        return self.where(lambda pair: pair.question in questions)
+
+    @cached_property
+    def developed(self) -> list[Developed]:
+        """Every judge on the development split and on the rest; nothing without a split."""
+        chosen = set(self.tuning)
+        rest = [row for row in range(len(self.pairs)) if row not in chosen]
+        return [self._developed(judge, rest) for judge in self.judges.values()] if chosen else []
+
+    def _developed(self, judge: Judge, rest: Rows) -> Developed:
+        plain = self.accuracy(judge.name, self.tuning), self.accuracy(judge.name, rest)
+        scored = [(judge.scores[row], gold) for row in self.tuning if row in judge.scores and (gold := self.gold[row])]
+        if not scored:
+            return Developed(judge.name, *plain)
+        band, share = best_band([(a - b, gold) for (a, b), gold in scored])
+        its = self.sample.of(rest)
+        made = [with_band(*judge.scores[row], band) if row in judge.scores else None for row in rest]
+        return Developed(judge.name, *plain, band, share, its.rate(its.right(made)))
+
+
+def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
+    """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
+    made: dict[str, Iterable[str | None]] = {
+        LONGER_WORDS: (with_band(*pair.words, 0) for pair in pairs),
+        LONGER_CHARACTERS: (with_band(*pair.characters, 0) for pair in pairs),
+        FIRST: ("a" for _ in pairs),
+        MODEL: (pair.model for pair in pairs),
+    }
+    for name, choices in made.items():
+        judge = Judge(name, baseline=True, choices={row: choice for row, choice in enumerate(choices) if choice})
+        if judge.choices:
+            yield judge
+
+
+def with_band(a: float, b: float, band: float) -> str:
+    """The choice of the greater score; a tie if they are at most `band` apart."""
+    return TIE if abs(a - b) <= band else "a" if a > b else "b"
+
+
+def best_band(given: Sequence[tuple[float, str]]) -> tuple[float, float]:
+    """The band with the most right choices, the smallest of equal ones, and its share of right choices.
+
+    given: a - b and people's choice. Bands are 0 and the sizes of the differences: with the i-th of them the i smallest
+    differences tie, and the others decide as their sign does.
+    """
+    ordered = sorted((abs(difference), difference, gold) for difference, gold in given)
+    ties = [0, *accumulate(gold == TIE for *_, gold in ordered)]
+    signs = [0, *accumulate(gold == with_band(difference, 0, 0) for _, difference, gold in ordered)]
+    right: dict[float, int] = {}
+    for i, (size, *_) in enumerate([(0.0, 0.0, ""), *ordered]):
+        right[size] = ties[i] + signs[-1] - signs[i]  # of equal sizes the last one counts, where all of them tie
+    band = max(right, key=lambda size: (right[size], -size))
+    return band, right[band] / len(given)
+
+
+def split(questions: Sequence[str], share: float, seed: int) -> set[str]:
+    """A share of the questions, drawn by a hash of each: it does not depend on their order or on other questions."""
+    ranked = sorted(set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+    return set(ranked[: round(share * len(ranked))])
+
+
+def _orders(results: Results, judge: Judge) -> Orders:
+    sample, rows = results.sample, range(len(results.pairs))
+    shown = [judge.orders.get(row, {}) for row in rows]
+    by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
+    twice = [None if None in both else both for both in zip(by["a"], by["b"], strict=True)]
+    places = [(row, first, choice) for row in rows for first, choice in shown[row].items() if choice != TIE]
+    each = sample.of(row for row, *_ in places)
+    return Orders(
+        metric=judge.name,
+        first_a=sample.rate(by["a"]),
+        first_b=sample.rate(by["b"]),
+        both=sample.rate([None if both is None else float(all(both)) for both in twice]),
+        same=sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown]),
+        first=each.share([first == choice for _, first, choice in places]),
+    )
+
+
+def _votes(results: Results, judge: Judge, subject: str, rows: Rows) -> Votes:
+    its, pairs = results.sample.of(rows), [(results.gold[row], judge.votes.get(row)) for row in rows]
+    among = [None if gold is None or votes is None else gold in votes for gold, votes in pairs]
+    right = [r if votes else None for r, (_, votes) in zip(_right(results, judge, rows), pairs, strict=True)]
+    agreed = [None if votes is None else len(set(votes)) == 1 for _, votes in pairs]
+    return Votes(judge.name, subject, its.share(among), its.rate(right), its.share(agreed))
+
+
+def _right(results: Results, judge: Judge, rows: Rows) -> list[float | None]:
+    return [results.right[judge.name][row] for row in rows]

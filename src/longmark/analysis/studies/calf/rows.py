@@ -1,0 +1,203 @@
+"""What a CALF study reads: pairs with the choices of people, and the choices of metrics, of runs and of the file.
+
+A metric's choice is its row's score: 1 (a), 0 (tie), -1 (b). Its evidence has more: `choices` (what a judge chose in
+each order that it saw, with its votes) or `pair` (the scores of the two answers). Verdicts of models that came with a
+data set stand in `meta.verdicts` of its pairs, `{NAME: [{"first": "a", "choice": "b"}, …]}`, and count as metrics.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.analysis.metaeval.agreement import Vote
+from longmark.analysis.metaeval.choice_sample import TIE
+from longmark.analysis.metaeval.labels import majority
+from longmark.errors import UserError
+from longmark.records import Example, Pair, Row
+from longmark.records.pair import HUMAN
+from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
+
+NO_ROW = "no row"
+VERDICTS = "verdicts"
+SCORE_OF = {"a": 1.0, TIE: 0.0, "b": -1.0}
+_CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
+    of b, as they stand; asked: words of the question and of the reference; model: the side that a model wrote, if a
+    person wrote the other."""
+
+    id: str
+    question: str
+    subject: str
+    mode: str
+    category: str
+    gold: str | None
+    votes: tuple[Vote, ...]
+    words: tuple[int, int]
+    characters: tuple[int, int]
+    asked: tuple[int, int]
+    model: str | None
+
+    @property
+    def disputed(self) -> bool | None:
+        """Whether raters chose differently; None with fewer than two raters."""
+        return None if len(self.votes) < 2 else len({vote.name for vote in self.votes}) > 1
+
+
+@dataclass(slots=True)
+class Judge:
+    """A metric as a judge of pairs: what it chose, by the pair's place.
+
+    why: why there is no choice: the row's status; orders: first shown -> choice; votes: of a judge with several;
+    scores: of the two answers, greater is better; baseline: whether it reads nothing but lengths, places or systems.
+    """
+
+    name: str
+    baseline: bool = False
+    choices: dict[int, str] = field(default_factory=dict)
+    why: dict[int, str] = field(default_factory=dict)
+    orders: dict[int, dict[str, str]] = field(default_factory=dict)
+    votes: dict[int, list[str]] = field(default_factory=dict)
+    scores: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def made(self, count: int) -> list[str | None]:
+        """The choice on each of so many pairs."""
+        return [self.choices.get(place) for place in range(count)]
+
+    def orient(self) -> None:
+        """Turns scores of which lower is better, as the choices show."""
+        if sum(SCORE_OF[self.choices[place]] * ((a > b) - (a < b)) for place, (a, b) in self.scores.items()) < 0:
+            self.scores = {place: (-a, -b) for place, (a, b) in self.scores.items()}
+
+    def unscored(self, count: int) -> dict[str, int]:
+        """Why pairs have no choice -> how many."""
+        return dict(Counter(self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices))
+
+
+@dataclass(slots=True)
+class Read:
+    """The pairs of all sources in their order, and the judges by name. places: id -> place; runs: the folders; names:
+    of a run's metrics."""
+
+    pairs: list[Facts] = field(default_factory=list)
+    judges: dict[str, Judge] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    runs: list[Path] = field(default_factory=list)
+    names: dict[tuple[Path, str], str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+
+def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
+    """The pairs of runs, and of a file that is in no run yet.
+
+    A metric of several runs has the run's name behind it: `pairs.direct (small)`. UserError if a source has examples
+    that are no pairs, if two pairs of one id differ, or if no pair has a choice of people.
+    """
+    found, hashes = Read(), list[str]()
+    _add_pairs(found, hashes, pairs, "the file of pairs")
+    found.runs = sources_of(runs) if runs else []
+    judges: dict[tuple[Path, str], Judge] = {}
+    for run in found.runs:
+        _add_pairs(found, hashes, examples_of(run), str(run))
+        for row in rows_of(run, found.notices):
+            if row.example_id not in found.places:
+                raise UserError(
+                    f"{run}: a row has the unknown pair {row.example_id}; give the folder of `longmark run PAIRS`"
+                )
+            _add_row(judges.setdefault((run, row.metric), Judge(row.metric)), row, found.places[row.example_id])
+    if not any(pair.gold for pair in found.pairs):
+        raise UserError(
+            f"none of the {len(found.pairs):,} pairs has a choice of people; give each a `label` (a, b or tie), or "
+            "`labels` with the choice of each rater"
+        )
+    times, short = (
+        Counter(metric for _, metric in judges),
+        dict(zip(found.runs, shortest_names(found.runs), strict=True)),
+    )
+    for (run, metric), judge in judges.items():
+        judge.name = metric if times[metric] == 1 else f"{metric} ({short[run]})"
+        found.names[run, metric] = judge.name
+        found.judges[judge.name] = judge
+        judge.orient()
+    return found
+
+
+def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], source: str) -> None:
+    for pair in examples:
+        if not isinstance(pair, Pair):
+            raise UserError(f"{source}: the example {pair.id} is no pair of answers; a pair has the columns a and b")
+        place, content = found.places.setdefault(pair.id, len(found.pairs)), pair.content_hash()
+        if place < len(hashes):
+            if hashes[place] != content:
+                raise UserError(f"{source}: the pair {pair.id} differs from the one of this id in another source")
+            continue
+        hashes.append(content)
+        found.pairs.append(_facts(pair))
+        for name, verdicts in _verdicts(pair, source):
+            _add_choices(found.judges.setdefault(name, Judge(name)), place, verdicts)
+
+
+def _facts(pair: Pair) -> Facts:
+    asked = len(pair.question.split()), len(" ".join(pair.best_references).split())
+    humans = [which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN]
+    return Facts(
+        id=pair.id,
+        question=pair.question_id,
+        subject=pair.subject or "",
+        mode=pair.mode or "",
+        category=pair.category or "",
+        gold=pair.label,
+        votes=tuple(Vote(rater, choice, None) for rater, choice in pair.labels.items()),
+        words=(len(pair.a.split()), len(pair.b.split())),
+        characters=(len(pair.a), len(pair.b)),
+        asked=asked,
+        model=("b" if humans == ["a"] else "a") if len(humans) == 1 and pair.mode == "human/model" else None,
+    )
+
+
+def _verdicts(pair: Pair, source: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    given = pair.meta.get(VERDICTS, {})
+    if not isinstance(given, Mapping) or not all(isinstance(one, list) for one in given.values()):
+        raise UserError(f'{source}: {pair.id}: meta.verdicts is no object such as {{"NAME": [{{"choice": "a"}}]}}')
+    yield from given.items()
+
+
+def _add_row(judge: Judge, row: Row, place: int) -> None:
+    """The last row of a pair counts, as everywhere."""
+    for part in (judge.choices, judge.why, judge.orders, judge.votes, judge.scores):
+        part.pop(place, None)  # type: ignore[attr-defined]
+    if row.score is None:
+        judge.why[place] = row.status
+        return
+    if row.score not in _CHOICE_OF:
+        raise UserError(
+            f"{row.metric} of {row.example_id} has the score {row.score:g}; a metric of pairs gives 1 (a), 0 (tie) or "
+            "-1 (b)"
+        )
+    if isinstance(verdicts := row.evidence.get("choices"), list):
+        _add_choices(judge, place, verdicts)
+    both = row.evidence.get("pair")
+    a, b = (both.get("a"), both.get("b")) if isinstance(both, Mapping) else (None, None)
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        judge.scores[place] = (float(a), float(b))
+    judge.choices[place] = _CHOICE_OF[row.score]
+
+
+def _add_choices(judge: Judge, place: int, verdicts: Iterable[Any]) -> None:
+    """What a judge, or several, chose in each order. The choice itself is their plurality; of a draw, a tie."""
+    entries = [one for one in verdicts if isinstance(one, Mapping) and one.get("choice") in SCORE_OF]
+    by: dict[str, list[str]] = {}
+    for one in entries:
+        by.setdefault(str(one.get("first", "a")), []).append(one["choice"])
+        if isinstance(votes := one.get("votes"), list) and len(kept := [v for v in votes if v in SCORE_OF]) > 1:
+            judge.votes.setdefault(place, []).extend(kept)
+    if entries:
+        judge.orders[place] = {first: majority(choices) or TIE for first, choices in by.items()}
+        judge.choices[place] = majority(one["choice"] for one in entries) or TIE

@@ -1,0 +1,60 @@
+"""The verb `longmark calf-study`: which metric agrees with people on which of two answers is better."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import add, add_input, add_verb, needs_stats, share
+from longmark.cli.run import add_scoring, run_options
+from longmark.cli.study import add_session, run_study
+
+if TYPE_CHECKING:
+    from longmark.analysis.studies.study import Session, Study
+
+
+def add_to(verbs: Any) -> None:
+    text = "Compare metrics with people's choices between two answers, with the tables of the CALF paper."
+    one = add_verb(verbs, "calf-study", calf_study, text)
+    given = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
+    add(one, "given", "PAIRS|RUN", given, nargs="+", type=Path)
+    metrics = "metrics or families to score on the file of pairs (default: none, the baselines alone)"
+    add(one, "--metrics", "NAME,…", metrics, default=None)
+    add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
+    add_scoring(one)
+    end = one.add_argument_group("analysis")
+    split = "choose tie bands and the best metric on this share of the questions, test them on the others (default: 0)"
+    add(end, "--development", "SHARE", split, type=share, default=0.0)
+    add(end, "--worst", "N", "disagreements with people shown of each metric (default: 5)", default=5)
+    add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add_input(one)
+    add_session(one, ("scores",))
+
+
+def calf_study(arguments: argparse.Namespace) -> int:
+    needs_stats("calf-study")
+    from longmark.analysis.studies.calf.results import Options
+
+    given = {name: getattr(arguments, name) for name in ("alpha", "seed", "development", "worst")}
+    options = Options(**given)
+    return run_study(arguments, lambda session: _declared(arguments, options, session))
+
+
+def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> Study:
+    from longmark.analysis.studies.calf.study import Plan
+    from longmark.analysis.studies.calf.study import calf_study as declared
+    from longmark.engine.run import make_settings
+    from longmark.errors import UserError
+
+    runs = [path for path in arguments.given if path.is_dir() or path.name == "rows.jsonl"]
+    files = [path for path in arguments.given if path not in runs]
+    if len(files) > 1:
+        raise UserError(
+            f"{files[1]} is a second file of pairs; put all pairs into one, or score each with longmark run"
+        )
+    how = run_options(arguments)
+    registry = session.registry
+    settings = make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
+    reading = {name: value for name in ("limit", "mapping", "skip_bad") if (value := getattr(how, name))}
+    return declared(Plan(arguments.out, files[0] if files else None, runs, settings, options, reading), session)

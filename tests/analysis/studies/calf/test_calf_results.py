@@ -1,0 +1,245 @@
+"""The arithmetic of a CALF study, on the pairs of `calf_runs`, which are counted by hand, and on real ones."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.studies.calf.calf_runs import CHOICES, JUDGE, METRIC, VOTER, pairs, row, rows, write_run
+
+from longmark.analysis.studies.calf import cases, tables
+from longmark.analysis.studies.calf.results import (
+    FIRST,
+    LONGER_CHARACTERS,
+    LONGER_WORDS,
+    MODEL,
+    Options,
+    Results,
+    best_band,
+    split,
+)
+from longmark.analysis.studies.calf.rows import read
+from longmark.errors import UserError
+from longmark.report.tables import Table, as_csv
+from longmark.stats.results import Estimate
+
+
+def results(folder: Path, *, options: Options | None = None, **given: Any) -> Results:
+    return Results(read([write_run(folder / "run", **given)]), options or Options())
+
+
+def cells(table: Table, metric: str) -> list[float | None]:
+    """The figures of a metric's line, to three decimals."""
+    (line,) = [line for line in table.rows if line[0] == metric]
+    return [None if cell.value is None else round(cell.value, 3) for cell in line[1:]]  # type: ignore[union-attr]
+
+
+def shown(estimate: Estimate) -> tuple[float | None, int]:
+    return None if estimate.value is None else round(estimate.value, 3), estimate.n
+
+
+def test_accuracy_is_the_share_of_peoples_choices_with_and_without_their_ties(tmp_path: Path):
+    found = {one.metric: one for one in results(tmp_path).metrics}
+    metric = found[METRIC]  # right on 1, 4, 5, 8 of the seven it scored
+    assert shown(metric.accuracy) == (0.571, 7)
+    assert shown(metric.without_ties) == (0.5, 6)  # 1, 5, 8 of 1, 2, 3, 5, 6, 8
+    assert shown(metric.decided) == (0.6, 5)  # and without 3, which it ties
+    assert metric.unscored == {"unparsable": 1}
+    assert shown(found[FIRST].accuracy) == (0.375, 8)  # 1, 5, 7
+    assert shown(found[MODEL].accuracy) == (0.5, 2)  # 3 of 3, 4
+    assert shown(found[LONGER_WORDS].accuracy) == (0.5, 8)  # 1, 5, 7, 8
+    assert found[LONGER_CHARACTERS].choices == found[LONGER_WORDS].choices
+    assert found[JUDGE].unscored == {"no row": 4}
+
+
+def test_pairs_of_one_question_are_one_cluster(tmp_path: Path):
+    (metric,) = [one for one in results(tmp_path).metrics if one.metric == METRIC]
+    assert metric.accuracy.clusters == 4  # q1, q2, q3, q5
+
+
+def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs(tmp_path: Path):
+    found = results(tmp_path)
+    third, fifteenth, *_ = (one for one in tables.accuracies(found) if one.name in ("table3", "table15"))
+    assert [column.name for column in third.columns] == ["metric", "art", "law", "Avg.", "all"]
+    assert cells(third, METRIC) == [0.667, 0.5, 0.583, 0.571]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
+    assert cells(third, MODEL) == [None, 0.5, None, 0.5]  # art has no pair of human and model: no mean
+    assert cells(fifteenth, METRIC) == [0.667, 0.333, 0.5, 0.5]  # law without pair 4: 1 of 1, 2, 3
+    modes = {one.name: one for one in tables.modes(found)}
+    assert cells(modes["by_mode"], METRIC) == [0.5, 0.5, 1.0, 0.667, 0.571]
+    assert [column.name for column in modes["table4"].columns[1:-2]] == ["art H/H", "art M/M", "law H/H", "law H/M"]
+    assert cells(modes["table4"], METRIC) == [0.5, 1.0, 0.5, 0.5, 0.625, 0.571]
+
+
+def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agree(tmp_path: Path):
+    found = results(tmp_path)
+    table = {line[0]: [cell.value for cell in line[1:-1]] for line in tables.table2(found).rows}  # type: ignore[union-attr]
+    assert table == {"art": [0.5, None, 1.0, 0.75], "law": [0.5, 1.0, None, 0.75], "all": [0.5, 1.0, 1.0, 0.75]}
+    sixteen, seventeen = tables.disputes(found)
+    assert cells(sixteen, METRIC) == [1.0, 0.0, 0.5, 0.5]  # 5 is right, 2 is not
+    assert cells(seventeen, METRIC) == [0.5, 0.667, 0.583, 0.6]  # 8 of 6, 8 (7 has no score); 1, 4 of 1, 3, 4
+    assert "Percentage" in found.people.coefficients[0].coefficient.title()
+    (ceiling,) = [one for one in found.people.ceilings if one.name == "a rater"]
+    assert shown(ceiling.agrees) == (0.75, 16)  # type: ignore[arg-type]
+
+
+def test_one_rater_is_no_second_rater(tmp_path: Path):
+    single = [{**pair, "labels": {"one": pair["label"]}} for pair in pairs()]
+    found = results(tmp_path, given=single)
+    assert [line[1:-1] for line in tables.table2(found).rows if any(cell.value for cell in line[1:-1])] == []  # type: ignore[union-attr]
+    assert list(tables.disputes(found)) == []
+    assert found.agreeing(range(8)).reason == "no second rater"
+
+
+def test_flips_are_choices_that_depend_on_the_order(tmp_path: Path):
+    found = {one.metric: one for one in results(tmp_path).orders}
+    judge = found[JUDGE]
+    assert shown(judge.first_a) == (0.75, 4)  # a a b tie for a b b tie
+    assert shown(judge.first_b) == (1.0, 4)  # a b b tie
+    assert shown(judge.both) == (0.75, 4)
+    assert shown(judge.same) == (0.75, 4)
+    assert shown(judge.first) == (0.667, 6)  # 1: a of a, not of b; 2: both; 3: not of a, of b
+    assert found[VOTER].same.n == 0  # it saw one order
+
+
+def test_a_judge_that_always_chooses_the_first_flips_on_every_pair(tmp_path: Path):
+    both = [{"first": "a", "choice": "a"}, {"first": "b", "choice": "b"}]
+    made = [row(str(number), JUDGE, "tie", choices=both) for number in range(1, 9)]
+    (judge,) = results(tmp_path, made=made).orders
+    assert (shown(judge.same), shown(judge.first)) == ((0.0, 8), (1.0, 16))
+
+
+def test_peoples_choice_among_the_votes(tmp_path: Path):
+    first = results(tmp_path).votes[0]
+    assert (first.metric, first.subject) == (VOTER, "")
+    assert shown(first.among) == (0.667, 3)  # a in a a b, b in a b tie, b not in a a a
+    assert shown(first.plurality) == (0.333, 3)  # a, tie, a for a, b, b
+    assert shown(first.agreed) == (0.333, 3)
+
+
+def test_two_metrics_make_the_same_choice_on_the_pairs_that_both_scored(tmp_path: Path):
+    found = results(tmp_path)
+    assert shown(found.same(METRIC, FIRST, range(8))) == (0.571, 7)  # a on 1, 2, 5, 6
+    assert shown(found.same(METRIC, JUDGE, range(8))) == (0.5, 4)  # a a, a tie, tie b, tie tie
+
+
+def test_the_best_band_is_the_smallest_with_the_most_right_choices():
+    given = [(0.1, "tie"), (-0.2, "tie"), (0.3, "b"), (0.5, "a"), (-0.6, "b")]
+    # band 0: .5 and -.6 are right, 2 of 5; .1: 3; .2: 4; .3: 4 (.3 then ties, still wrong); .5: 3; .6: 2
+    assert best_band(given) == (0.2, 0.8)
+    assert best_band([(0.0, "tie"), (0.0, "a"), (1.0, "a")]) == (0.0, pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_band_is_the_one_of_a_search_through_all(seed: int):
+    chance = random.Random(seed)
+    given = [(round(chance.uniform(-1, 1), 1), chance.choice(["a", "b", "tie"])) for _ in range(30)]
+
+    def right(band: float) -> int:
+        made = [("tie" if abs(x) <= band else "a" if x > 0 else "b", gold) for x, gold in given]
+        return sum(one == gold for one, gold in made)
+
+    bands = sorted({0.0, *(abs(x) for x, _ in given)})
+    best = max(bands, key=lambda band: (right(band), -band))
+    assert best_band(given) == (best, right(best) / 30)
+
+
+def test_a_band_is_chosen_on_some_questions_and_tested_on_the_others(tmp_path: Path):
+    found = results(tmp_path, options=Options(development=0.4))
+    (metric,) = [one for one in found.developed if one.metric == METRIC]
+    questions = {found.pairs[row].question for row in found.tuning}
+    assert len(questions) == 2  # .4 of five
+    assert metric.tuning.n + metric.rest.n == 7
+    assert metric.band is not None
+    assert metric.rest_with_band is not None
+    assert metric.rest_with_band.n == metric.rest.n
+    assert [one.band for one in found.developed if one.metric in (JUDGE, FIRST)] == [None, None]
+
+
+def test_the_split_depends_on_the_seed_and_the_questions_only():
+    names = [f"q{i}" for i in range(50)]
+    assert split(names, 0.3, 0) == split(names[::-1] * 2, 0.3, 0)
+    assert len(split(names, 0.3, 0)) == 15
+    assert split(names, 0.3, 0) != split(names, 0.3, 1)
+    assert split(names, 0.0, 0) == set()
+
+
+def test_scores_of_which_lower_is_better_are_turned(tmp_path: Path):
+    scores = read([write_run(tmp_path / "run")]).judges[METRIC].scores
+    assert scores[0] == (-0.5, -0.6)  # a is better with .5 than b with .6
+    assert [place for place in scores if CHOICES[place] == "b"] == [7]
+
+
+def test_the_order_of_the_pairs_and_of_the_sides_changes_nothing(tmp_path: Path):
+    mixed = pairs()
+    random.Random(1).shuffle(mixed)
+    turned = {"a": "b", "b": "a", "tie": "tie", None: None}
+    swapped = [
+        {
+            **pair,
+            **{f"{mine}{end}": pair[f"{other}{end}"] for mine, other in ("ab", "ba") for end in ("", "_system")},
+            "label": turned[pair["label"]],
+            "labels": {rater: turned[choice] for rater, choice in pair["labels"].items()},
+        }
+        for pair in pairs()
+    ]
+    back = [row(str(number), METRIC, turned[choice]) for number, choice in enumerate(CHOICES, start=1)]
+    before = {one.metric: one for one in results(tmp_path).metrics}
+    shuffled = {one.metric: one for one in results(tmp_path / "mixed", given=mixed).metrics}
+    assert {name: one.accuracy for name, one in before.items()} == {n: one.accuracy for n, one in shuffled.items()}
+    other = {one.metric: one for one in results(tmp_path / "swapped", given=swapped, made=back).metrics}
+    for name in (METRIC, LONGER_WORDS, LONGER_CHARACTERS, MODEL):
+        assert other[name].accuracy == before[name].accuracy
+
+
+def test_the_worst_disagreements_are_opposite_choices_of_which_the_metric_is_surest(tmp_path: Path):
+    found = results(tmp_path)
+    # wrong: 2 (raters differ, .2 apart), 3 (a tie), 6 (raters agree, .6 apart)
+    assert cases.worst(found, found.judges[METRIC]) == [5, 1, 2]
+    assert cases.worst(found, found.judges[VOTER]) == [2, 1]  # 3: a for b; 2: a tie for b
+    assert set(cases.links(found)) == {METRIC, JUDGE, VOTER}
+    assert cases.worst(results(tmp_path, options=Options(worst=1)), found.judges[METRIC]) == [5]
+
+
+def test_verdicts_in_a_file_of_pairs_are_those_of_a_metric(tmp_path: Path):
+    both = [{"first": "a", "choice": "a"}, {"first": "b", "choice": "b"}]
+    given = [{**pair, "meta": {"verdicts": {"ChatGPT": both}}} for pair in pairs()]
+    found = results(tmp_path, given=given, made=[])
+    assert found.judges["ChatGPT"].made(8) == ["tie"] * 8
+    assert shown(next(one for one in found.orders if one.metric == "ChatGPT").same) == (0.0, 8)
+
+
+def test_a_metric_of_two_runs_has_the_runs_name(tmp_path: Path):
+    first, second = (write_run(tmp_path / name) for name in ("small", "large"))
+    assert f"{METRIC} (small)" in read([first, second]).judges
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "message"),
+    [
+        ([{**pair, "label": None, "labels": {}} for pair in pairs()], rows(), "none of the 8 pairs has a choice"),
+        ([{"id": "1", "question": "Why?", "answer": "So."}], [], "no pair of answers"),
+        (pairs(), [row("9", METRIC, "a")], "unknown pair 9"),
+        (pairs(), [{**row("1", METRIC, "a"), "score": 0.5}], "has the score 0.5"),
+        ([{**pair, "meta": {"verdicts": "a"}} for pair in pairs()], [], "meta.verdicts"),
+    ],
+)
+def test_what_cannot_be_studied_is_named(tmp_path: Path, given: Any, made: Any, message: str):
+    with pytest.raises(UserError, match=message):
+        results(tmp_path, given=given, made=made)
+
+
+def test_two_pairs_of_one_id_must_be_equal(tmp_path: Path):
+    other = [{**pair, "a": "Another answer."} for pair in pairs()]
+    runs = [write_run(tmp_path / "one"), write_run(tmp_path / "two", other)]
+    with pytest.raises(UserError, match="pair 1 differs"):
+        read(runs)
+
+
+def test_the_tables_hold_every_metric_and_no_figure_is_rounded(tmp_path: Path):
+    found = results(tmp_path)
+    text = as_csv(tables.accuracy(found))
+    assert text.count("\n") == 8
+    assert "0.5714285714285714" in text
+    assert [line[1] for line in tables.table1(found).rows] == [4, 4, 8]
