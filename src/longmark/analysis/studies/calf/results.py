@@ -104,7 +104,12 @@ class Results:
         """All judges, baselines last."""
         count = len(self.pairs)
         return [
-            self.sample.metric(name, "baseline" if judge.baseline else "", judge.unscored(count), self.chosen[name])
+            self.sample.metric(
+                name,
+                "baseline" if judge.baseline else "",
+                {} if judge.baseline else judge.unscored(count),
+                self.chosen[name],
+            )
             for name, judge in self.judges.items()
         ]
 
@@ -235,7 +240,7 @@ class Results:
 def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
     """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
     made: dict[str, Iterable[str | None]] = {
-        LONGER_WORDS: (with_band(*pair.words, 0) for pair in pairs),
+        LONGER_WORDS: (None if None in pair.words else with_band(*pair.words, 0) for pair in pairs),  # type: ignore[arg-type]
         LONGER_CHARACTERS: (with_band(*pair.characters, 0) for pair in pairs),
         FIRST: ("a" for _ in pairs),
         MODEL: (pair.model for pair in pairs),

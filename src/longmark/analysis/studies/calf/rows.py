@@ -16,7 +16,8 @@ from typing import Any
 from longmark.analysis.metaeval.agreement import Vote
 from longmark.analysis.metaeval.choice_sample import TIE
 from longmark.analysis.metaeval.labels import majority
-from longmark.errors import UserError
+from longmark.errors import NoScore, UserError
+from longmark.metrics.classic._tokens import tokens
 from longmark.records import Example, Pair, Row
 from longmark.records.pair import HUMAN
 from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
@@ -30,8 +31,8 @@ _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
-    of b, as they stand; asked: words of the question and of the reference; model: the side that a model wrote, if a
-    person wrote the other."""
+    of b, as they stand, no words in a script without spaces; asked: words of the question and of the reference; model:
+    the side that a model wrote, if a person wrote the other."""
 
     id: str
     question: str
@@ -40,9 +41,9 @@ class Facts:
     category: str
     gold: str | None
     votes: tuple[Vote, ...]
-    words: tuple[int, int]
+    words: tuple[int | None, int | None]
     characters: tuple[int, int]
-    asked: tuple[int, int]
+    asked: tuple[int | None, int | None]
     model: str | None
 
     @property
@@ -145,7 +146,7 @@ def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], sour
 
 
 def _facts(pair: Pair) -> Facts:
-    asked = len(pair.question.split()), len(" ".join(pair.best_references).split())
+    asked = words(pair.question or ""), words(" ".join(pair.best_references))
     humans = [which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN]
     return Facts(
         id=pair.id,
@@ -155,11 +156,19 @@ def _facts(pair: Pair) -> Facts:
         category=pair.category or "",
         gold=pair.label,
         votes=tuple(Vote(rater, choice, None) for rater, choice in pair.labels.items()),
-        words=(len(pair.a.split()), len(pair.b.split())),
+        words=(words(pair.a), words(pair.b)),
         characters=(len(pair.a), len(pair.b)),
         asked=asked,
         model=("b" if humans == ["a"] else "a") if len(humans) == 1 and pair.mode == "human/model" else None,
     )
+
+
+def words(text: str) -> int | None:
+    """As many as `classic.length.words` counts; None for a script without spaces."""
+    try:
+        return len(tokens(text, "space"))
+    except NoScore:
+        return None
 
 
 def _verdicts(pair: Pair, source: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
@@ -172,7 +181,7 @@ def _verdicts(pair: Pair, source: str) -> Iterator[tuple[str, list[Mapping[str, 
 def _add_row(judge: Judge, row: Row, place: int) -> None:
     """The last row of a pair counts, as everywhere."""
     for part in (judge.choices, judge.why, judge.orders, judge.votes, judge.scores):
-        part.pop(place, None)  # type: ignore[attr-defined]
+        part.pop(place, None)
     if row.score is None:
         judge.why[place] = row.status
         return

@@ -15,6 +15,7 @@ from longmark.analysis.studies.calf.rows import read
 from longmark.analysis.studies.study import Session, Study, scoring_stage
 from longmark.engine.settings import Settings
 from longmark.errors import UserError
+from longmark.progress import counted
 from longmark.records import Pair
 from longmark.records.read import Reading
 from longmark.scores.files import sources_of
@@ -56,7 +57,7 @@ class Plan:
         labelled = [isinstance(one, Pair) and one.label is not None for one in self.file()]
         if self.pairs is not None and not any(labelled):
             raise UserError(
-                f"{self.pairs}: none of the {len(labelled):,} examples is a pair with a choice of people; a pair has "
+                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a choice of people; a pair has "
                 "the columns a and b, and `label` (a, b or tie) or `labels` with the choice of each rater"
             )
 

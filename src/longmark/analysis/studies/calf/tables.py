@@ -111,20 +111,19 @@ def table1(results: Results) -> Table:
 
     def line(name: str, rows: Rows) -> Line:
         pairs = [results.pairs[row] for row in rows]
-        answers = [(words, chars) for pair in pairs for words, chars in zip(pair.words, pair.characters, strict=True)]
-        asked, given = zip(*(pair.asked for pair in pairs), strict=True)
-        words, characters = zip(*answers, strict=True)
         counts = {short: sum(pair.mode == mode for pair in pairs) for mode, short in MODES.items()}
+        words = [count for pair in pairs for count in pair.words if count is not None]
+        references = [pair.asked[1] for pair in pairs if pair.asked[1]]
         return Line(
             subject=name,
             pairs=len(pairs),
             questions=len({pair.question for pair in pairs}),
-            question=fmean(asked),
-            reference=fmean(given) if any(given) else None,
-            longest=max(given) or None,
-            answer=fmean(words),
-            most=max(words),
-            characters=fmean(characters),
+            question=_mean([pair.asked[0] for pair in pairs]),
+            reference=_mean(references),
+            longest=max(references, default=None),
+            answer=_mean(words),
+            most=max(words, default=None),
+            characters=_mean([count for pair in pairs for count in pair.characters]),
             ties=sum(pair.gold == TIE for pair in pairs),
             undecided=sum(pair.gold is None for pair in pairs),
             **{short: count or None for short, count in counts.items()},
@@ -139,9 +138,14 @@ def table1(results: Results) -> Table:
         *(Column(short, short) for short in MODES.values()),
         *(Column("people tie", "ties", key="ties"), Column("no choice", "undecided", key="undecided")),
     )
-    note = "Means of lengths in words (what stands between white space), over pairs. H: human, M: model."
+    note = "Means of lengths in words (between white space; none in a script without spaces). H: human, M: model."
     lines = [line(name, rows) for name, rows in groups.items()]
     return Table("table1", "The pairs (the paper's table 1)", columns, lines, note)
+
+
+def _mean(lengths: Sequence[int | None]) -> float | None:
+    known = [length for length in lengths if length is not None]
+    return fmean(known) if known else None
 
 
 def table2(results: Results) -> Table:
