@@ -57,8 +57,8 @@ class Plan:
         labelled = [isinstance(one, Pair) and one.label is not None for one in self.file()]
         if self.pairs is not None and not any(labelled):
             raise UserError(
-                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a choice of people; a pair has "
-                "the columns a and b, and `label` (a, b or tie) or `labels` with the choice of each rater"
+                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a choice of people; a pair "
+                "has the columns a and b, and `label` (a, b or tie) or `labels` with the choice of each rater"
             )
 
 
