@@ -74,8 +74,9 @@ def test_the_real_files(tmp_path: Path) -> None:
     model = [pair for pair in halu if pair.label == ("a" if pair.a_system == "model" else "b")]
     assert len(model) == 285  # ans_preference_model_score is 1 in 285 records
     bar = _read("llmbar", real("llmbar", "Natural_ChatGPT-0301_Vanilla_result.json"))
-    winners = [pair.meta["results"][0][f"swap = {swap}"]["winner"] for pair in bar for swap in (False, True)]
-    right_in = [["ab"[int(w) - 1] == pair.label for w in winners[2 * n : 2 * n + 2]] for n, pair in enumerate(bar)]
+    verdicts = [pair.meta["verdicts"]["published judge 1"] for pair in bar]
+    winners = [next(one["choice"] for one in its if one["first"] == first) for its in verdicts for first in "ab"]
+    right_in = [[w == pair.label for w in winners[2 * n : 2 * n + 2]] for n, pair in enumerate(bar)]
     assert [sum(order) for order in zip(*right_in, strict=True)] == [84, 84]
     assert sum(map(all, right_in)) == 73
     assert sum(winners[n] == winners[n + 1] for n in range(0, len(winners), 2)) == 78

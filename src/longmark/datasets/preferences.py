@@ -3,7 +3,8 @@
     lfqa-e             records with `response_a`, `response_b` and `compare_type` (Chinese), or with two of
                        student_answer_a, student_answer_b, model_answer_a, model_answer_b (English); ties; references
     haluquestqa-pairs  an answer of a person and one of a model, an expert's choice, the subject; no references
-    llmbar             an instruction with two outputs, the better one; what judges of the authors replied is in `meta`
+    llmbar             an instruction with two outputs, the better one; what judges of the authors chose is in
+                       `meta.verdicts`, which `longmark calf-study` reads
 
 A side whose writer the data set does not name has no system; `human` is an answer by a person, `model` one by a model
 that is not named. Sources: LFQA-E, Fan et al. (a later form of the benchmark of CALF); HaluQuestQA, Sachdeva et al.
@@ -12,6 +13,7 @@ that is not named. Sources: LFQA-E, Fan et al. (a later form of the benchmark of
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,6 +37,7 @@ def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     if "response_a" in record:
         columns, mode = ("response_a", "response_b"), _one_of(record, "compare_type", _MODES)
         reference, context, label, ident = "reference", of(record, "context", empty=True), "label", name
+        name = hashlib.sha256(f"{of(record, 'question')}\0{context}".encode()).hexdigest()[:16]  # each pair has an id
         systems: tuple[str | None, str | None] = (None, None)
     else:
         present = [column for column in _WRITERS if column in record]
@@ -80,15 +83,27 @@ def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
 
 def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     choices: dict[Any, Choice] = {1: "a", 2: "b"}
-    results = {"results": record["results"]} if record.get("results") else {}
+    judges = enumerate(record.get("results") or (), start=1)
+    verdicts = {f"published judge {number}": _in_both_orders(one) for number, one in judges}
     yield Pair(
         id=f"{LLMBAR}-{place}",
         question=of(record, "input"),
         a=of(record, "output_1"),
         b=of(record, "output_2"),
         label=_one_of(record, "label", choices),
-        meta={"dataset": LLMBAR, **results},
+        meta={"dataset": LLMBAR, **({"verdicts": verdicts} if verdicts else {})},
     )
+
+
+def _in_both_orders(given: Any) -> list[dict[str, str]]:
+    """What a judge chose with either output shown first, `swap = True`: the second; no verdict where it gave none."""
+    orders, choices = {"swap = False": "a", "swap = True": "b"}, {"1": "a", "2": "b"}
+    if not isinstance(given, Mapping):
+        raise Problem(f"results: expected the verdicts of a judge by order, found {found(given)}")
+    winners = {
+        first: one.get("winner") for name, first in orders.items() if isinstance(one := given.get(name), Mapping)
+    }
+    return [{"first": first, "choice": choices[str(won)]} for first, won in winners.items() if str(won) in choices]
 
 
 def of(record: Mapping[str, Any], column: str, *, empty: bool = False) -> str:
