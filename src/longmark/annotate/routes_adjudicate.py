@@ -11,7 +11,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.routes_work import title_of
 from longmark.annotate.store import Adjudication, Answer, Assignment
 from longmark.annotate.study import JUSTIFICATION
-from longmark.annotate.values import form_of, parse
+from longmark.annotate.values import complete, form_of, parse
 from longmark.annotate.web import NOT_FOUND, Context, Refused, once
 
 _LONGEST = 10_000  # characters of a justification
@@ -109,8 +109,9 @@ async def decide(c: Context) -> web.Response:
             "Your decision was not saved.",
             "Open the item again to see the other decision, and replace it if yours is to stand.",
         )
-    parsed = parse(c.site.study, item, c.form, swapped=False)
-    errors = dict(parsed.errors)
+    parsed = parse(c.site.study, item, c.form, swapped=False, draft=True)
+    absent = complete(c.site.study, item, parsed.values)
+    errors = {**{name: what for name, what in absent.items() if name in c.site.study.compared}, **parsed.errors}
     justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()
     rules = c.site.study.assignment.adjudication
     if (rules is None or rules.justification) and not justification:

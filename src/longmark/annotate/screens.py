@@ -235,8 +235,8 @@ class Disagreements:
 
 @dataclass(frozen=True, slots=True)
 class Adjudicate:
-    """Labels side by side, and the decision. values: the form, as in Work; differing: the names of the fields that
-    differ; justification: ask for one (posted as `justification`)."""
+    """Labels side by side, and the decision on the fields that are compared. values: the form, as in Work; differing:
+    the names of the fields that differ; justification: ask for one (posted as `justification`)."""
 
     frame: Frame
     study: Study
@@ -286,6 +286,8 @@ def _more(screen: Screen) -> dict[str, Any]:
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
         }
         if isinstance(screen, Adjudicate):
+            asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
+            more["controls"] = [one for one in more["controls"] if one.posted in asked]
             return more | {"compared": _compared(study, screen.labels), "differing": frozenset(screen.differing)}
         if screen.stale is not None:
             stored = controls.controls(study, item, screen.stale.values, {}, swapped)

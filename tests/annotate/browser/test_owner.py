@@ -87,4 +87,5 @@ def test_a_rater_skips_with_a_reason_undoes_and_continues_on_a_phone(browser: Br
         phone.page.goto(f"{served.url}/mine")
         assert "Not my field" in phone.page.locator(".mine").inner_text()
         with closing(served.store()) as store:
-            assert [(one.status, one.reason) for one in store.assignments()][0] == ("skipped", "Not my field")
+            skipped = store.assignments()[0]
+        assert (skipped.status, skipped.reason) == ("skipped", "Not my field")
