@@ -1,7 +1,7 @@
 """How often the embedded judge chooses as people do, in each form, beside baselines: HaluQuestQA and LFQA-E.
 
     python -m bench.pairs.embedded pairs DATA FILE --out DIR    samples: DATA_dev.jsonl (10), DATA_test.jsonl (60)
-    python -m bench.pairs.embedded rows FORM=RUN …              adds runs on these files to embedded_judge.csv
+    python -m bench.pairs.embedded rows FORM=RUN[:METRIC] …    adds runs on these files to embedded_judge.csv
     python -m bench.pairs.embedded table                        the tables of docs/calf-study.md, from that CSV
 
 DATA is `haluquestqa` (half.jsonl) or `lfqa_e` (zh_first600.json). The pairs are in a shuffled order (seed 13 over the
@@ -87,13 +87,13 @@ def _longer(a: int, b: int) -> str:
     return "a" if a > b else "b" if b > a else "tie"
 
 
-def rows_of(form: str, run: Path) -> Iterator[Row]:
-    """The rows of a run, with those of the baselines. A rubric has one row a pair: that of its total."""
+def rows_of(form: str, run: Path, metric: str) -> Iterator[Row]:
+    """The rows of a run, with those of the baselines. metric: of several scores, the one to take; "": there is one."""
     examples = {one["id"]: one for line in (run / "examples.jsonl").open("rb") for one in (orjson.loads(line),)}
     order = {data: {pair: i for i, pair in enumerate(_order(data))} for data in DATA}
     for line in (run / "rows.jsonl").open("rb"):
         row = orjson.loads(line)
-        if row["metric"].startswith("answer_quality.") and not row["metric"].endswith(".total"):
+        if metric and row["metric"] != metric:
             continue
         pair = examples[row["example_id"]]
         data = DATA[pair["id"].startswith("z")]
@@ -198,7 +198,7 @@ def main() -> None:
     samples.add_argument("data", choices=DATA)
     samples.add_argument("file", type=Path)
     samples.add_argument("--out", type=Path, required=True)
-    verbs.add_parser("rows").add_argument("runs", nargs="+", metavar="FORM=RUN")
+    verbs.add_parser("rows").add_argument("runs", nargs="+", metavar="FORM=RUN[:METRIC]")
     verbs.add_parser("table")
     given = parser.parse_args()
     if given.verb == "pairs":
@@ -208,8 +208,9 @@ def main() -> None:
     elif given.verb == "rows":
         rows = {(row["form"], row["pair"]): row for row in (read() if CSV.exists() else [])}
         for one in given.runs:
-            form, _, run = one.partition("=")
-            rows |= {(row["form"], row["pair"]): row for row in rows_of(form, Path(run))}
+            form, _, place = one.partition("=")
+            run, _, metric = place.partition(":")
+            rows |= {(row["form"], row["pair"]): row for row in rows_of(form, Path(run), metric)}
         write(sorted(rows.values(), key=lambda row: (row["data"], row["split"], row["form"], row["pair"])))
     else:
         print(page(read()), end="")

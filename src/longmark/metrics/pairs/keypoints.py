@@ -140,8 +140,9 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
     points = await key_points(models, pair, params)
     if not points:
         raise NoScore("undefined", "The reference has no key point.")
-    jobs = [(judge, text) for judge in models.judges for text in (pair.a, pair.b)]
-    looked = await concurrently(lambda job: _look(models, job[0], pair.question or "", job[1], points), jobs)
+    jobs = [(judge, answer) for judge in models.judges for answer in (pair.a, pair.b)]
+    # One answer after the other: the calls of one begin with the same text, which a cache of prompts then holds.
+    looked = [await _look(models, judge, pair.question or "", answer, points) for judge, answer in jobs]
     verdicts = {}
     choices = []
     for i, judge in enumerate(models.judges):
