@@ -2,7 +2,7 @@
 
     python -m bench.pairs.embedded pairs DATA FILE --out DIR    samples: DATA_dev.jsonl (10), DATA_test.jsonl (60)
     python -m bench.pairs.embedded rows FORM=RUN[:METRIC] …    adds runs on these files to embedded_judge.csv
-    python -m bench.pairs.embedded table                        the tables of docs/calf-study.md, from that CSV
+    python -m bench.pairs.embedded table                        the tables of docs/embedded-judge.md, from that CSV
 
 DATA is `haluquestqa` (half.jsonl) or `lfqa_e` (zh_first600.json). The pairs are in a shuffled order (seed 13 over the
 sorted ids); the first 10 are the development split, on which the form is chosen, the next 60 are the test. The CSV has
@@ -141,7 +141,7 @@ def table(rows: Sequence[Row], data: str, split: str) -> list[str]:
     right = {form: {pair: row["choice"] == row["label"] for pair, row in of.items()} for form, of in forms.items()}
     known = [form for form in BASELINES if form in forms]
     lines = [
-        "| form | right | share (95 % CI) | without people's ties | ties | flips | unscored | and the best baseline |",
+        "| form | right | share (95 % CI) | without people's ties | ties | flips | unscored | best baseline |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
 
@@ -177,11 +177,11 @@ def _against(own: dict[str, bool], other: dict[str, bool]) -> str:
     worse = sum(other[pair] and not hit for pair, hit in own.items())
     n, k = better + worse, min(better, worse)
     p = min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n) if n else 1.0
-    return f"+{better} -{worse}, p = {p:.2f}"
+    return f"+{better} -{worse}, " + ("p < 0.001" if p < 0.001 else f"p = {p:.3f}")
 
 
 def page(rows: Sequence[Row]) -> str:
-    """All tables, as docs/calf-study.md has them."""
+    """All tables, as docs/embedded-judge.md has them."""
     names = {"haluquestqa": "HaluQuestQA", "lfqa_e": "LFQA-E"}
     parts = []
     for split, what in (("test", "test pairs"), ("dev", "development pairs")):
