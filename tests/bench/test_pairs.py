@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="needs the extra stats")
 
-from bench.pairs.embedded import CSV, DATA, SPLITS, baselines, page, pairs, read, table
+from bench.pairs.embedded import CSV, SPLITS, baselines, page, pairs, read, table
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -41,13 +41,12 @@ def test_the_page_has_the_tables_of_the_rows() -> None:
     )
 
 
-@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("data", sorted({row["data"] for row in read()}))
 def test_rows_hold_the_labels_and_baselines_of_the_files(data: str) -> None:
     if not FILES[data].exists():
         pytest.skip(f"{FILES[data]} is not there")
     sample = pairs(data, FILES[data])
     known = {(row["pair"], row["form"]): row for row in read() if row["data"] == data}
-    assert known
     for split, part in SPLITS.items():
         for pair in sample[part]:
             for name, choice in baselines(pair):
