@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+from tests.program import run as command
 from tests.report.runs import answers_on
 
 import longmark
@@ -69,3 +71,13 @@ def test_the_choices_of_a_pair_and_the_disagreement_with_people(tmp_path: Path) 
     assert disagreement(pair, rows.values()) == -0.5  # the judge's tie against people's a
     assert disagreement(pair.model_copy(update={"label": None}), rows.values()) is None
     assert select(["pairs.direct"])[0].metric.pairs
+
+
+@pytest.mark.parametrize("verb", [("compare",), ("metrics-study",), ("power",), ("metaeval",)])
+def test_what_compares_systems_refuses_choices(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    run = _run(tmp_path / "run")
+    more = [tmp_path / "labels.csv"] if verb == ("metaeval",) else []
+    (tmp_path / "labels.csv").write_text("example_id,value\n1,2\n", encoding="utf-8")
+    done = command(*verb, run, *more, home=tmp_path / "home")
+    assert done.code == 2
+    assert "is a run of pairs: a score is a choice between two answers, not the score of a system" in done.err

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from longmark.errors import UnknownName, UserError
 from longmark.records import Row
 from longmark.scores.files import examples_of, rows_of, shortest_names, source_of
-from longmark.scores.manifest import MetricFacts, read_manifest
+from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 
 Floats = NDArray[np.float64]
 
@@ -134,7 +134,9 @@ def _read(given: Source, notices: list[str]) -> _Source:
         source, rows = _Source(None), iter(given)
     else:
         path = source_of(Path(given))
-        source, rows = _Source(path, facts=read_manifest(path).metrics()), rows_of(path, notices)
+        manifest = read_manifest(path)
+        refuse_pairs((manifest,))
+        source, rows = _Source(path, facts=manifest.metrics()), rows_of(path, notices)
         for example in examples_of(path):
             if example.answer is not None:
                 source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longmark.errors import UserError
 from longmark.records.files import NEW_RUN, read_object
 from longmark.scores.files import source_of
 
@@ -90,6 +92,17 @@ def read_manifest(run: Path) -> Manifest:
     if not run.is_dir() or not path.exists():
         return Manifest(run, {})
     return Manifest(run, read_object(path, NEW_RUN))
+
+
+def refuse_pairs(manifests: Iterable[Manifest]) -> None:
+    """UserError where a run's examples are pairs: its scores are choices, and say nothing of a system."""
+    for manifest in manifests:
+        if manifest.of_pairs:
+            raise UserError(
+                f"{manifest.folder} is a run of pairs: a score is a choice between two answers, not the score of a "
+                "system. `longmark calf-study` and `longmark report` compare the choices with those of people. To "
+                "compare systems, score single answers"
+            )
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from longmark.records import Signature, Usage
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import examples_of, names_given, shortest_names, sources_of
 from longmark.scores.index import ScoreIndex, Unscored, merged
-from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
+from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
 
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
@@ -183,10 +183,12 @@ def read_scores(
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
+    manifests = tuple(read_manifest(run) for run in folders)
+    refuse_pairs(manifests)
     with ScoreIndex(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
-        return _scores(index, tuple(read_manifest(run) for run in folders), by, judges)
+        return _scores(index, manifests, by, judges)
 
 
 def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str, judges: bool = False) -> Scores:
