@@ -37,7 +37,7 @@ _BATCH_TOKENS = 4096  # padded tokens in a batch: bounds the memory of the atten
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """A text as the model sees it, without the two markers.
+    """A text as the model sees it; the two markers at its ends only where they were asked for.
 
     pieces: the tokens as the model spells them (`##` continues a word); spans: where each stands in the text (first
     character, end); text: the text's unit vector (width); tokens: unit vectors of shape (layers, tokens, width).
@@ -66,7 +66,9 @@ class MiniLM(LazyModel):
         """Vectors of the texts, in their order; tokens counts what the model read, after the cut."""
         return await asyncio.to_thread(self._embed, list(texts))
 
-    def token_vectors(self, texts: Sequence[str], layers: Sequence[int]) -> list[TokenVectors]:
+    def token_vectors(
+        self, texts: Sequence[str], layers: Sequence[int], *, markers: bool = False
+    ) -> list[TokenVectors]:
         """The tokens of the texts with their vectors at some layers (0: the input of the first layer; 6: the last),
         in the order of the texts. A text is cut as for `embed`. Blocks until it is done."""
         import numpy as np
@@ -78,10 +80,10 @@ class MiniLM(LazyModel):
         for batch in _batches(encoded):
             units, states = _forward(weights, [encoded[index] for index in batch], layers)
             for row, index in enumerate(batch):
-                end = len(encoded[index]) - 1
-                vectors = np.stack([states[layer][row, 1:end] for layer in layers])
+                kept = slice(0, len(encoded[index])) if markers else slice(1, len(encoded[index]) - 1)
+                vectors = np.stack([states[layer][row, kept] for layer in layers])
                 vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-                pieces, spans = tuple(read[index].tokens[1:end]), tuple(read[index].offsets[1:end])
+                pieces, spans = tuple(read[index].tokens[kept]), tuple(read[index].offsets[kept])
                 found[index] = TokenVectors(pieces, spans, units[row], vectors)
         return [found[index] for index in range(len(encoded))]
 

@@ -45,7 +45,7 @@ class _Sequence:
         return self.prompt + self.text[:-1]
 
 
-class _Cancelled(Exception):
+class Cancelled(Exception):
     """The call was cancelled."""
 
 
@@ -96,7 +96,7 @@ class TransformersLM(LazyModel):
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         def load() -> tuple[Any, Any]:
-            with _no_progress_bar():
+            with no_progress_bar():
                 tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
                 model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
                 return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
@@ -145,7 +145,7 @@ class TransformersLM(LazyModel):
 
 
 @contextlib.contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
     """Loading without the library's own bars: they would be drawn over ours. Downloads keep theirs, and so does the
     conversion of a GGUF file."""
     from transformers.utils import logging
@@ -190,7 +190,7 @@ def _evaluate(
             how = plan([sequence.read for sequence in some], [len(sequence.text) for sequence in some])
             found += _Packed(model, some, how, stop).values() if shared else [_plain(model, some[0])]
             if stop.is_set():
-                raise _Cancelled
+                raise Cancelled
     return found
 
 
@@ -211,11 +211,11 @@ def _plain(model: Any, sequence: _Sequence) -> tuple[list[float], list[float], i
 
     ids = torch.tensor([sequence.read], device=model.device)
     logits = model(input_ids=ids).logits[0, len(sequence.prompt) - 1 :]
-    logprobs, entropies = _look_up(logits, sequence.text)
+    logprobs, entropies = look_up(logits, sequence.text)
     return logprobs, entropies, 0
 
 
-def _look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
+def look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
     """The log-probability of a token in each row of logits, and the row's entropy in nats."""
     import torch
 
@@ -284,7 +284,7 @@ class _Packed:
             begins[branch.sequence] = branch.shared
         for low in range(0, len(row), _CHUNK):
             if self._stop.is_set():
-                raise _Cancelled
+                raise Cancelled
             high = min(low + _CHUNK, len(row))
             own = owners[low:high, None]
             before = torch.arange(start, device=device)[None, :] < begins[own.clamp_min(0)]
@@ -301,7 +301,7 @@ class _Packed:
                 use_cache=True,
                 logits_to_keep=keep,
             ).logits[0]
-            looked_up = _look_up(logits, targets[low:high][keep].tolist())
+            looked_up = look_up(logits, targets[low:high][keep].tolist())
             for owner, logprob, entropy in zip(owners[low:high][keep].tolist(), *looked_up, strict=True):
                 self._logprobs[owner].append(logprob)
                 self._entropies[owner].append(entropy)

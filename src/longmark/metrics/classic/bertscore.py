@@ -1,0 +1,102 @@
+"""BERTScore: each token of the answer with the most similar token of a reference, and the other way round.
+
+    P = mean over tokens of the answer of the greatest cosine with a token of the reference     (Zhang et al. 2020)
+    R = mean over tokens of the reference of the greatest cosine with a token of the answer     F1 = 2 P R / (P + R)
+
+In [-1, 1], higher is better; unrelated texts are far above 0, which `baseline` corrects. With several references the
+greatest value counts. The evidence has P, R, F1, tokens and pieces. Cost: no calls; each text goes once through the
+encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP]) can be matched and do not
+count themselves. The encoder is a parameter, so that it is in the signature: `embedded:embedder` is all-MiniLM-L6-v2
+(last layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra `transformers`). Values of two
+encoders cannot be compared: published ones are mostly of roberta-large, layer 17.
+Unscored (`undefined`): an empty answer or reference.
+Parameters: encoder; layer: -1 is the last; measure: which of the three is the score; baseline: b in (x - b) / (1 - b),
+no less than -1, 0 for none (bert-score has a file of baselines for each encoder: F1 .8315 for roberta-large, layer 17);
+long_texts: `pieces` reads a text beyond the encoder's limit in pieces, `cut` its beginning only, as bert-score does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score
+from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, vectors
+from longmark.records import Example
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ROWS = 1024  # tokens whose cosines with all others are held at once
+
+
+@dataclass(frozen=True)
+class Params:
+    encoder: str = EMBEDDED
+    layer: int = -1
+    measure: Literal["f1", "precision", "recall"] = "f1"
+    baseline: float = 0.0
+    long_texts: LongTexts = "pieces"
+
+    def __post_init__(self) -> None:
+        if not NAMES.fullmatch(self.encoder):
+            raise ValueError(f"encoder is {EMBEDDED}, hf:NAME or st:NAME, not {self.encoder}")
+        if not 0 <= self.baseline < 1:
+            raise ValueError(f"baseline is a number from 0 to below 1, not {self.baseline}")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """precision, recall: the two means of greatest cosines."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """0 where both are 0, as in bert-score."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+def match(answer: Vectors, reference: Vectors) -> Match:
+    """Greedy matching of two texts' tokens."""
+    return Match(_covered(answer, reference.units), _covered(reference, answer.units))
+
+
+def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
+    """The mean over a text's tokens, without its markers, of the greatest cosine with one of the others."""
+    units = text.units[text.content]
+    total = sum(float((units[i : i + _ROWS] @ others.T).max(axis=1).sum()) for i in range(0, len(units), _ROWS))
+    return total / len(units)
+
+
+def bertscore(answer: str, references: Sequence[str], params: Params) -> Score:
+    """The score of one answer. Blocks until it is done."""
+    ours = vectors(params.encoder, answer, params.layer, params.long_texts)
+    found = []
+    for reference in references:
+        theirs = vectors(params.encoder, reference, params.layer, params.long_texts)
+        found.append((match(ours, theirs), theirs))
+    one, theirs = max(found, key=lambda pair: pair[0].f1)
+    shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+    value = (shown[params.measure] - params.baseline) / (1 - params.baseline)
+    counts = {"answer_tokens": int(ours.content.sum()), "reference_tokens": int(theirs.content.sum())}
+    many = {"answer_pieces": ours.pieces, "reference_pieces": theirs.pieces}
+    return Score(max(-1.0, min(1.0, value)), {**shown, **counts, **many})
+
+
+async def score(example: Example, _models: object, params: Params) -> Score:
+    answer = (example.answer or "").strip()
+    references = [one.strip() for one in example.references if one.strip()]
+    if not answer or not references:
+        raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
+    return await asyncio.to_thread(partial(bertscore, answer, references, params))
+
+
+METRIC = Metric(score, needs=("answer", "references"), bounds=(-1, 1), params=Params)

@@ -1,0 +1,58 @@
+"""BLEURT: a BERT trained on human ratings rates an answer against a reference (Sellam et al. 2020).
+
+Not bounded; most values are between 0 and 1, and higher is better. With several references the greatest value counts.
+The evidence has the value of each reference. Cost: one call for each reference, on this machine. The checkpoint is a
+parameter: a folder (or hub name) with a published BLEURT checkpoint in the form of transformers, a BERT with one output
+that reads (reference, answer). Needs the extra `transformers`.
+Unscored: an empty answer or reference (`undefined`); no checkpoint (`unsupported`).
+Parameters: checkpoint.
+Deviations: the model reads at most its window (512 tokens for both texts together) and cuts the longer one, as the
+authors' code does. The original TensorFlow files and BLEURT-20, which is no BERT, are not read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from longmark.concurrency import concurrently
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score
+from longmark.models.handles import Models
+from longmark.models.sentence import CrossEncoderReranker
+from longmark.records import Example
+
+
+@dataclass(frozen=True)
+class Params:
+    checkpoint: str = ""
+
+
+@lru_cache(maxsize=1)
+def _checkpoint(source: str) -> CrossEncoderReranker:
+    """The model, loaded at its first call and kept."""
+    return CrossEncoderReranker(source)
+
+
+async def score(example: Example, models: Models, params: Params) -> Score:
+    if not params.checkpoint:
+        raise NoScore("unsupported", "No model: set the parameter checkpoint to a BLEURT checkpoint.")
+    answer = (example.answer or "").strip()
+    references = [one.strip() for one in example.references if one.strip()]
+    if not answer or not references:
+        raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
+    model = _checkpoint(params.checkpoint)
+
+    async def against(reference: str) -> float:
+        return (await models.client.rerank(model, reference, [answer], models.usage_log)).scores[0]
+
+    values = await concurrently(against, references)
+    return Score(max(values), {"values": values, "model": model.name})
+
+
+METRIC = Metric(
+    score,
+    needs=("answer", "references"),
+    params=Params,
+    calls=lambda example, params, _judges: len(example.references) if params.checkpoint else 0,
+)

@@ -1,0 +1,99 @@
+"""UniEval: a T5 trained to answer yes-or-no questions about a text (Zhong et al. 2022).
+
+    value = p(Yes) / (p(Yes) + p(No))    of the first token that the decoder would write
+
+Five scores in [0, 1], higher is better. For summaries, whose document is here the passages: `coherence` and
+`consistency` (with the passages), `fluency` (of the answer alone), `relevance` (to the reference), `overall` (the mean
+of the four). Consistency and fluency are means over the answer's sentences; with several references the greatest
+relevance counts. The evidence has the questions' values. Cost: one call. The checkpoint is a parameter: a folder or hub
+name with a published one, as MingZhong/unieval-sum. Needs the extra `transformers`.
+Unscored: an empty answer (`undefined`); a score whose passages or references the example does not have, and then
+`overall` (`missing_input`); no checkpoint (`unsupported`).
+Parameters: checkpoint.
+Deviations: the authors cut inputs at 1,024 tokens; here nothing is cut. Sentences are ours, not NLTK's. The questions
+are those that the checkpoint was trained on (the authors' `utils.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from longmark.errors import NoScore
+from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metrics.classic._likelihood import of_checkpoint
+from longmark.models.handles import Models
+from longmark.models.protocols import LikelihoodRequest
+from longmark.models.seq2seq_lm import SEGMENT
+from longmark.records import Example
+from longmark.text.sentences import sentences
+
+# dimension -> the trained question, what the answer is called there, and what it is held against (name, field)
+QUESTIONS = {
+    "coherence": ("Is this a coherent summary to the document?", "summary", ("document", "contexts")),
+    "consistency": ("Is this claim consistent with the document?", "claim", ("document", "contexts")),
+    "fluency": ("Is this a fluent paragraph?", "paragraph", None),
+    "relevance": ("Is this summary relevant to the reference?", "summary", ("reference", "references")),
+}
+_BY_SENTENCE = ("consistency", "fluency")
+
+
+@dataclass(frozen=True)
+class Params:
+    checkpoint: str = ""
+
+
+def inputs(dimension: str, example: Example) -> list[str]:
+    """What the model reads for a dimension, in segments: one input for each sentence or reference, or one."""
+    question, called, against = QUESTIONS[dimension]
+    answer = " ".join((example.answer or "").replace(SEGMENT, " ").split())
+    texts = sentences(example.answer or "") if dimension in _BY_SENTENCE else [answer]
+    asked = [f"question: {question}{SEGMENT}{called}: {text.replace(SEGMENT, ' ')}" for text in texts]
+    if against is None:
+        return asked
+    name, field = against
+    if field == "references":
+        sources = [one.strip() for one in example.references if one.strip()]
+    else:
+        sources = ["\n".join(passage.text for passage in example.contexts or ()).strip()]
+    held = [source.replace(SEGMENT, " ") for source in sources if source]
+    if not held:
+        raise NoScore("missing_input", f"The example has no {'reference answer' if name == 'reference' else field}.")
+    return [f"{one}{SEGMENT}{name}: {source}" for source in held for one in asked]
+
+
+def yes(of_yes: float, of_no: float) -> float:
+    """p(Yes) / (p(Yes) + p(No)), from natural-log probabilities."""
+    return 1 / (1 + math.exp(min(700.0, of_no - of_yes)))
+
+
+async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+    if not params.checkpoint:
+        raise NoScore("unsupported", "No model: set the parameter checkpoint to a UniEval checkpoint.")
+    if not sentences(example.answer or ""):
+        raise NoScore("undefined", "The answer is empty.")
+    found: dict[str, Score | NoScore] = {}
+    asked: dict[str, list[str]] = {}
+    for dimension in QUESTIONS:
+        try:
+            asked[dimension] = inputs(dimension, example)
+        except NoScore as unscored:
+            found[dimension] = unscored
+    requests = [LikelihoodRequest(one, word) for some in asked.values() for one in some for word in ("Yes", "No")]
+    replies = iter(await of_checkpoint(models, params.checkpoint, requests))
+    for dimension, some in asked.items():
+        values = [yes(next(replies).logprobs[0], next(replies).logprobs[0]) for _ in some]
+        value = math.fsum(values) / len(values) if dimension in _BY_SENTENCE else max(values)
+        found[dimension] = Score(value, {"values": values})
+    of = {name: one.value for name, one in found.items() if isinstance(one, Score)}
+    missing = next((one for one in found.values() if isinstance(one, NoScore)), None)
+    return {**found, "overall": missing or Score(math.fsum(of.values()) / len(of), {"values": of})}
+
+
+METRIC = Metric(
+    score,
+    needs=("answer",),
+    scores={name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")},
+    params=Params,
+    calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,
+)
