@@ -1,14 +1,16 @@
 """The classic metrics beside the libraries that define them: values, and CPU as a ratio in the same run.
 
-`python -m bench.classic PAIRS [PAIRS ...] [--n 500]` (`pip install rouge-score`; sacrebleu is in the extra `classic`)
+`python -m bench.classic PAIRS [PAIRS ...] [--n 500] [--rounds 3]` (needs rouge-score: `pip install rouge-score`)
 
 PAIRS: files of pairs (`longmark dataset`). Both answers of a pair are scored against its reference; where it has none,
 the first answer is the reference of the second. Each line: how many values, the greatest difference of one, the
-library's CPU seconds, ours as a multiple (the median of 3 rounds), and how many were left out because the tokenizer
+library's CPU seconds, ours as a multiple (the median of the rounds), and how many were left out because the tokenizer
 cannot read their script (sacrebleu gives those a number).
 
 `python -m bench.classic PAIRS --scale 2000 --scale 8000` writes so many pairs (those of the files, again and again) and
 runs the metrics without a model on them, each a process of its own: CPU seconds and the greatest memory in MB.
+`python -m bench.classic --accuracy RUN [RUN ...]` reads runs on pairs: how often each metric chooses as the person with
+an interval (questions are clusters), how often it ties, and the same on pairs where the person has no tie.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.metrics.classic import _rouge, _tokens, bleu, chrf
 from longmark.records import Example, Pair
+from longmark.stats.proportion import clustered_share
 
 Metric = Callable[[str, str], float]
 METRICS = "classic.rouge_1,classic.rouge_2,classic.rouge_l,classic.bleu,classic.chrf,classic.length"
@@ -100,17 +103,17 @@ def measured(metric: Metric, pairs: list[tuple[str, str]]) -> tuple[float, list[
     return time.process_time() - began, values
 
 
-def compare(pairs: list[tuple[str, str]]) -> None:
+def compare(pairs: list[tuple[str, str]], rounds: int) -> None:
     print("| metric | values | greatest difference | library, CPU s | ours, x library | left out |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, (mine, library) in compared().items():
         _, values = measured(mine, pairs)
         kept = [pair for pair, value in zip(pairs, values, strict=True) if value is not None]
-        rounds = [(measured(library, kept), measured(mine, kept)) for _ in range(3)]
-        (_, theirs), (_, found) = rounds[0]
+        timed = [(measured(library, kept), measured(mine, kept)) for _ in range(rounds)]
+        (_, theirs), (_, found) = timed[0]
         most = max(abs((a or 0) - (b or 0)) for a, b in zip(found, theirs, strict=True))
-        ratio = statistics.median(own / its for (its, _), (own, _) in rounds)
-        cpu = statistics.median(its for (its, _), _ in rounds)
+        ratio = statistics.median(own / its for (its, _), (own, _) in timed)
+        cpu = statistics.median(its for (its, _), _ in timed)
         print(f"| {name} | {len(kept)} | {most:.1e} | {cpu:.2f} | {ratio:.2f} | {len(pairs) - len(kept)} |", flush=True)
 
 
@@ -146,19 +149,51 @@ def run(path: Path) -> None:
 _UNICODE = {"rouge_1": "unicode", "rouge_2": "unicode", "rouge_l": "unicode", "bleu": "zh", "length": "unicode"}
 
 
+def accuracy(folders: list[Path]) -> None:
+    print("| pairs | metric | scored | right | 95 % CI | ties | right where the person has no tie | 95 % CI |")
+    print("| --- | --- | ---: | ---: | --- | ---: | ---: | --- |")
+    for folder in folders:
+        pairs: dict[str, Pair] = {}
+        for line in (folder / "examples.jsonl").read_bytes().splitlines():
+            pair = Example.from_json(line)
+            assert isinstance(pair, Pair)
+            pairs[pair.id] = pair
+        chosen: dict[str, list[tuple[str, Pair]]] = {}
+        for line in (folder / "rows.jsonl").read_bytes().splitlines():
+            row = orjson.loads(line)
+            if row["score"] is not None and (pair := pairs[row["example_id"]]).label is not None:
+                choice = "a" if row["score"] > 0 else "b" if row["score"] < 0 else "tie"
+                chosen.setdefault(row["metric"], []).append((choice, pair))
+        for name, some in sorted(chosen.items()):
+            ties = sum(choice == "tie" for choice, _ in some)
+            decided = [(choice, pair) for choice, pair in some if pair.label != "tie"]
+            scored = f"{len(some)} of {len(pairs)}"
+            print(f"| {folder.name} | {name} | {scored} | {_right(some)} | {ties} | {_right(decided)} |")
+
+
+def _right(some: list[tuple[str, Pair]]) -> str:
+    right = [float(choice == pair.label) for choice, pair in some]
+    found = clustered_share(right, [pair.question_id for _, pair in some])
+    return f"{found.value:.3f} | [{found.low:.3f}, {found.high:.3f}]"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pairs", nargs="*", type=Path)
     parser.add_argument("--n", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=int, action="append")
+    parser.add_argument("--accuracy", nargs="+", type=Path, metavar="RUN")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
         run(given.run)
+    elif given.accuracy:
+        accuracy(given.accuracy)
     elif given.scale:
         scale(given.pairs, given.scale)
     else:
-        compare(texts(given.pairs, given.n))
+        compare(texts(given.pairs, given.n), given.rounds)
 
 
 if __name__ == "__main__":
