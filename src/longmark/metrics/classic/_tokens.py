@@ -98,9 +98,10 @@ def _unread(text: str, tokenizer: Tokenizer) -> float:
     """The share of a text's letters and digits that a tokenizer drops, or cannot divide into words."""
     if text.isascii() or (tokenizer != "rouge" and tokenizer not in _BY_SPACES):
         return 0.0
+    undivided = None if tokenizer == "rouge" else len(_NO_SPACES.findall(text))
+    if undivided == 0:
+        return 0.0
     letters = sum(map(str.isalnum, text))
     if not letters:
         return 0.0
-    if tokenizer == "rouge":
-        return max(0.0, 1 - len(_NOT_ROUGE.sub("", text.lower())) / letters)
-    return len(_NO_SPACES.findall(text)) / letters
+    return max(0.0, 1 - len(_NOT_ROUGE.sub("", text.lower())) / letters) if undivided is None else undivided / letters

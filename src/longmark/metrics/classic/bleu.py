@@ -58,10 +58,10 @@ def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts
     """The counts of one answer. reference: the length nearest to the answer's, of two equally near ones the shorter."""
     shared = []
     for n in range(1, ORDER + 1):
-        theirs: Counter[tuple[str, ...]] = Counter()
-        for reference in references:
+        ours, theirs = _ngrams(answer, n), _ngrams(references[0], n)
+        for reference in references[1:]:
             theirs |= _ngrams(reference, n)
-        shared.append(sum((_ngrams(answer, n) & theirs).values()))
+        shared.append(sum(min(ours[both], theirs[both]) for both in ours.keys() & theirs.keys()))
     length = len(answer)
     total = tuple(max(0, length - n) for n in range(ORDER))
     return Counts(tuple(shared), total, length, min(map(len, references), key=lambda r: (abs(r - length), r)))
