@@ -71,7 +71,7 @@ def write_pages(results: Results, pairs: Iterable[Example], out: Path) -> list[P
     bounds = dict.fromkeys(results.read.judges, (-1.0, 1.0))
     for metric, path in pages.items():
         with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
-            folder = Path(scratch) / "pairs"
+            folder = Path(scratch) / f"the worst disagreements of {Path(path).stem} with people"
             folder.mkdir()
             write_examples((examples[name] for name in shown[metric]), folder / "examples.jsonl")
             ordered = (
