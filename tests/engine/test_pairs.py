@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.program import run, write_jsonl
 
 import longmark
 from longmark.engine.pairs import Comparison
@@ -73,14 +74,14 @@ def test_a_metric_of_one_answer_scores_both_and_keeps_both_in_the_evidence() -> 
 
 def test_a_run_of_pairs(tmp_path: Path) -> None:
     pairs = [_pair(20, 40, id="1", label="b"), _pair(9, 9, id="2"), _pair(0, 5, id="3")]
-    run = longmark.run(pairs, [_share(), FIRST], out=tmp_path / "run")
-    assert [(row.metric, row.score, row.example_id) for row in run.rows()] == [
+    scored = longmark.run(pairs, [_share(), FIRST], out=tmp_path / "run")
+    assert [(row.metric, row.score, row.example_id) for row in scored.rows()] == [
         ("share", -1, "1"), ("first", 1, "1"), ("share", 0, "2"), ("first", 1, "2"), ("share", None, "3"),
         ("first", 1, "3"),
     ]  # fmt: skip
-    signatures = {row.metric: row.signature.params for row in run.rows()}
+    signatures = {row.metric: row.signature.params for row in scored.rows()}
     assert signatures == {"share": {"source": "1", "pair": {"decimals": 2, "band": 0.0}}, "first": {"source": "2"}}
-    again = longmark.run([pairs[0].model_copy(update={"label": "a"}), *pairs[1:]], [_share(), FIRST], out=run.folder)
+    again = longmark.run([pairs[0].model_copy(update={"label": "a"}), *pairs[1:]], [_share(), FIRST], out=scored.folder)
     assert again.changes.kept_rows == 6  # a new label is not scored again
 
 
@@ -94,17 +95,30 @@ def test_the_order_of_the_pairs_changes_no_row(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_choice_are_fixed_for_a_folder(tmp_path: Path) -> None:
-    run = longmark.run([_pair(20, 22)], [_share()], out=tmp_path / "run", pair_decimals="raw")
-    assert [row.score for row in run.rows()] == [-1]
+    scored = longmark.run([_pair(20, 22)], [_share()], out=tmp_path / "run", pair_decimals="raw")
+    assert [row.score for row in scored.rows()] == [-1]
     with pytest.raises(SettingsChanged, match="pair"):
-        longmark.run([_pair(20, 22)], [_share()], out=run.folder)
+        longmark.run([_pair(20, 22)], [_share()], out=scored.folder)
     with pytest.raises(SettingsChanged, match="contains a run of pairs, and the file has single answers"):
-        longmark.run([{"question": "q", "answer": "a"}], [_share()], out=run.folder, pair_decimals="raw")
+        longmark.run([{"question": "q", "answer": "a"}], [_share()], out=scored.folder, pair_decimals="raw")
     with pytest.raises(UserError, match="pair_decimals: expected a whole number from 0 to 12, or raw"):
-        longmark.run([_pair(20, 22)], [_share()], out=run.folder, pair_decimals="two")
+        longmark.run([_pair(20, 22)], [_share()], out=scored.folder, pair_decimals="two")
 
 
 def test_a_metric_of_pairs_refuses_single_answers(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="first: compares two answers, and the records of records have one"):
         longmark.run([{"question": "q", "answer": "a"}], [FIRST], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_condition_on_choices_is_between_minus_one_and_one(tmp_path: Path) -> None:
+    pairs = [{"question": f"q{n}", "a": "one two three", "b": "one", "reference": "one two"} for n in range(40)]
+    write_jsonl(tmp_path / "pairs.jsonl", pairs)
+    words = ("run", "pairs.jsonl", "--metrics", "classic.rouge_l", "--out", "run", "--fail-under")
+    # recall 2/2, precision 2/3: F .8; b: recall 1/2, precision 1: F .667; so a is better in each of the 40
+    met = run(*words, "classic.rouge_l>=0.5", home=tmp_path / "home", cwd=tmp_path)
+    assert met.code == 0, met.err
+    assert run(*words, "classic.rouge_l<=-0.5", home=tmp_path / "home", cwd=tmp_path).code == 3
+    assert "are from -1 to 1" in run(*words, "classic.rouge_l>=2", home=tmp_path / "home", cwd=tmp_path).err
+    verified = run("verify", "run", home=tmp_path / "home", cwd=tmp_path)
+    assert verified.code == 0, verified.err

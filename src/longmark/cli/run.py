@@ -78,6 +78,7 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from longmark.engine.pairs import BOUNDS
     from longmark.engine.run import finish, make_settings, open_cache
     from longmark.engine.session import execute
     from longmark.errors import UserError
@@ -99,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
         settings = make_settings(arguments.metrics, registry, options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
+        if arguments.fail_under and Reading(arguments.examples, mapping=options.mapping).holds_pairs():
+            bounds = dict.fromkeys(settings.scores, BOUNDS)
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
         _refuse_unknown_systems(conditions, arguments, options.mapping)
         if arguments.fail_under:

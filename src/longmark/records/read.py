@@ -76,6 +76,10 @@ class Reading:
             once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
             raise UserError(f"there are no examples: the input is empty{once}")
 
+    def holds_pairs(self) -> bool:
+        """Whether the first record that can be read is a pair."""
+        return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Example)), False)
+
     def __iter__(self) -> Iterator[Example]:
         self.good, self._wrong, self.pairs = 0, BadLines(), None
         records = self.records()
