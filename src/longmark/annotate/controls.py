@@ -18,8 +18,6 @@ from longmark.annotate.study import TIE, AskedField, Study
 
 Form = Mapping[str, Sequence[str]]
 
-RESERVED_KEYS = frozenset("jk?")
-"""Keys of the page itself: the next field, the field before, and help."""
 _DIGITS = "1234567890"
 _MOST_BUTTONS = 11
 """Most points of a scale that are shown as buttons; above them a number is typed."""
@@ -128,8 +126,7 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
 
 def shown_text(item: Item, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
-    value = item.shown.get(shown_side(name, swapped), "")
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    return _in_words(item.shown.get(shown_side(name, swapped), ""))
 
 
 def shown_side(name: str, swapped: bool) -> str:
@@ -255,13 +252,8 @@ class _Maker:
                 checked = str(point) in self._given(posted)
                 made.append(Choosable(str(point), str(point), f"{id}-{point}", anchor, key, False, checked))
         anchors = "; ".join(f"{point}: {words}" for point, words in asked.anchors.items())
-        return {
-            "options": tuple(made),
-            "least": asked.min,
-            "most": asked.max,
-            "value": self._first(posted),
-            "plain": anchors,
-        }
+        ends = {"least": asked.min, "most": asked.max}
+        return {"options": tuple(made), "value": self._first(posted), "plain": anchors, **ends}
 
     def _text(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         return {"value": self._first(posted), "multiline": asked.multiline, "most": asked.max}
@@ -283,9 +275,8 @@ class _Maker:
         verdicts = [(one, one.capitalize(), "", None) for one in ("accept", "edit", "reject")]
         text = shown_text(self.item, asked.over, False)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
-        why = Control("errors" if reasons else "text", f"{id}-why", f"{posted}.reason", "Reason", options=reasons)
-        if not reasons:
-            why = Control("text", f"{id}-why", f"{posted}.reason", "Reason", value=self._first(f"{posted}.reason"))
+        name, typed = f"{posted}.reason", "" if reasons else self._first(f"{posted}.reason")
+        why = Control("errors" if reasons else "text", f"{id}-why", name, "Reason", options=reasons, value=typed)
         return {
             "options": self._choosables(verdicts, id, f"{posted}.verdict"),
             "value": self._first(f"{posted}.text") or text,

@@ -56,7 +56,12 @@ def test_every_item_by_the_keyboard_alone(browser: Browser, tmp_path: Path, name
         finish(ada, name)
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+PLAIN = [
+    name if name in ("calf", "pairs", "climaqa") else pytest.param(name, marks=pytest.mark.slow) for name in TEMPLATES
+]
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_item_without_scripts(browser: Browser, tmp_path: Path, name: str):
     with study_of(tmp_path, name) as served, someone(browser, served, "Ada", java_script_enabled=False) as ada:
         for number, _ in enumerate(RECORDS[name], 1):
