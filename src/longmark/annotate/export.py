@@ -81,9 +81,9 @@ def _table(records: Iterable[Record]) -> bytes:
         return b""
     columns = list(dict.fromkeys(column for one in listed for column in one))
     file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(listed)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([one.get(column) for column in columns] for one in listed)
     return file.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -142,7 +142,8 @@ def _audit(found: Collected, store: Stored) -> Iterator[Record]:
 
 
 def _groups(item: Item) -> Record:
-    return {name: str(item.columns[name]) for name in _GROUPS if name in item.columns}
+    columns = item.columns
+    return {name: str(columns[name]) for name in _GROUPS if name in columns}
 
 
 def _example(item: Item) -> str:
@@ -154,9 +155,10 @@ def _ratings(found: Collected) -> Iterator[Record]:
     compared = {one.name for one in found.study.asked if isinstance(one, Compare)}
     for entry in found.done:
         about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
+        groups = _groups(entry.item)
         for label, value in simple_labels(found.study, entry.item, entry.values):
             if label not in compared:
-                yield about | {"label": label, "value": value, "rater": entry.rater.name} | _groups(entry.item)
+                yield about | {"label": label, "value": value, "rater": entry.rater.name} | groups
 
 
 def _choices(found: Collected) -> Iterator[Record]:

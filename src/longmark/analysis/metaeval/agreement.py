@@ -115,15 +115,8 @@ def agreement(
     if not several:
         reason = "there is one rater only" if len(raters) == 1 else "no answer has ratings of two raters"
         return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
-    most = _MOST_OF_MANY if len({vote.name for item in items for vote in item}) > _MANY else _MOST
-
-    def sample(places: list[int]) -> list[int]:
-        if len(places) <= most:
-            return places
-        return sorted(np.random.default_rng(options.seed).choice(places, most, replace=False).tolist())
-
-    used = sample(several)
-    with_rows = sample([place for place in several if not rated.rows or rated.rows[place]])
+    used = _sampled(rated, several, options)
+    with_rows = _sampled(rated, [place for place in several if not rated.rows or rated.rows[place]], options)
     return Agreement(
         raters=len(raters),
         items=len(items),
@@ -134,6 +127,21 @@ def agreement(
         by_rater=by_rater,
         clustered=rated.questions is not None,
     )
+
+
+def coefficients_of(rated: RatedItems, options: Options) -> list[coefficients.Agreement]:
+    """The coefficients alone; [] if no item has two ratings."""
+    several = [place for place, item in enumerate(rated.votes) if len(item) >= 2]
+    raters = tuple(dict.fromkeys(vote.rater for item in rated.votes for vote in item))
+    return _coefficients(rated, _sampled(rated, several, options), raters, options) if several else []
+
+
+def _sampled(rated: RatedItems, places: list[int], options: Options) -> list[int]:
+    """These items, or a sample of them."""
+    most = _MOST_OF_MANY if len({vote.name for item in rated.votes for vote in item}) > _MANY else _MOST
+    if len(places) <= most:
+        return places
+    return sorted(np.random.default_rng(options.seed).choice(places, most, replace=False).tolist())
 
 
 def padded(items: Sequence[Sequence[Any]]) -> list[list[Any]]:
