@@ -1,5 +1,5 @@
-"""One Chromium, the system's, for all tests of this folder. It closes after the last of them: a test that runs an event
-loop of its own cannot stand beside it."""
+"""One Chromium, the system's, for the tests of a module. It closes after the last of them: Playwright keeps an event
+loop running, beside which a later test could not run its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     program = next((found for name in CHROMIUM if (found := shutil.which(name))), None)
