@@ -92,6 +92,11 @@ def compared() -> dict[str, tuple[Metric, Metric]]:
 
 def measured(metric: Metric, pairs: list[tuple[str, str]]) -> tuple[float, list[float | None]]:
     """CPU seconds, and the values; None: unscored."""
+    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_char, tokenizer_re, tokenizer_zh
+
+    kept = (tokenizer_13a.Tokenizer13a, tokenizer_re.TokenizerRegexp, tokenizer_char.TokenizerChar)
+    for tokenizer in (*kept, tokenizer_zh.TokenizerZh):
+        tokenizer.__call__.cache_clear()  # each round divides its texts itself
     _tokens._tokens.cache_clear()
     values: list[float | None] = []
     began = time.process_time()
