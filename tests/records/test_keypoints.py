@@ -1,4 +1,4 @@
-"""Labels of key points, and the overlap that they give."""
+"""Labels of key points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.program import write_jsonl
 
 from longmark.errors import BadInput
-from longmark.records.keypoints import overlap, read_key_points
+from longmark.records.keypoints import read_key_points
 
 LINE: dict[str, Any] = {"pair": 7, "key_point": "the moon pulls", "answer": "a", "value": "totally", "rater": "anna"}
 
@@ -18,12 +18,12 @@ def _file(folder: Path, *changes: dict[str, Any]) -> Path:
     return write_jsonl(folder / "points.jsonl", [{**LINE, **change} for change in changes])
 
 
-def test_the_answer_with_more_key_points_has_the_greater_overlap(tmp_path: Path) -> None:
+def test_labels_are_read_and_written(tmp_path: Path) -> None:
     sun = {"key_point": "the sun pulls"}
     path = _file(tmp_path, {}, {"answer": "B", "value": "Partially"}, sun | {"value": "wrong"}, sun | {"answer": "b"})
     labels = read_key_points(path)
     assert [one.pair for one in labels] == ["7"] * 4
-    assert dict(overlap(labels)) == {("7", "anna"): {"a": 1.0, "b": 1.5}}  # 1 + 0; .5 + 1
+    assert [(one.answer, one.value) for one in labels[:2]] == [("a", "totally"), ("b", "partially")]
     again = tmp_path / "again.jsonl"
     again.write_bytes(b"".join(one.to_json() + b"\n" for one in labels))
     assert read_key_points(again) == labels

@@ -5,7 +5,7 @@ A line: pair (its id), key_point, answer (`a` or `b`), value, rater. CSV, TSV, J
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,10 +20,6 @@ from longmark.records.values import Problem, folded, found, missing, name
 
 Value = Literal["totally", "partially", "wrong", "absent"]
 """Totally correct, partially correct, totally wrong, or not in the answer."""
-
-CREDIT: dict[Value, float] = {"totally": 1.0, "partially": 0.5, "wrong": 0.0, "absent": 0.0}
-"""What a key point adds to an answer's overlap with the reference. The paper reduces a partially correct one "depending
-on the extent"; ours counts it half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +72,3 @@ def read_key_points(path: str | Path) -> list[KeyPointLabel]:
     if not read:
         raise UserError(f"{path} has no records; write one label of a key point per line")
     return list(read.values())
-
-
-def overlap(labels: Iterable[KeyPointLabel]) -> Iterator[tuple[tuple[str, str], dict[Side, float]]]:
-    """(pair, rater) -> the sum of the credits of each answer; the greater one is the better answer."""
-    sums: dict[tuple[str, str], dict[Side, float]] = {}
-    for one in labels:
-        both = sums.setdefault((one.pair, one.rater), {"a": 0.0, "b": 0.0})
-        both[one.answer] += CREDIT[one.value]
-    yield from sums.items()
