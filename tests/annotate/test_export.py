@@ -13,6 +13,7 @@ import pytest
 from tests.annotate.studies import labelled, lines, set_up, some_values
 
 from longmark import metaeval
+from longmark.analysis.studies.calf.rows import read as read_pairs
 from longmark.analysis.studies.comprehensiveness import annotation
 from longmark.analysis.studies.score.people import Item as ScoreItem
 from longmark.analysis.studies.score.people import read_labels
@@ -142,6 +143,7 @@ def test_metaeval_reads_ratings_and_choices(tmp_path: Path):
 
 def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     study, items = set_up(tmp_path, "calf", 3)
+    (tmp_path / "pairs.jsonl").rename(tmp_path / "pairs-before.jsonl")
     choices = {"q0": ("a", "a"), "q1": ("a", "b"), "q2": ("tie", "b")}
     points = [{"point": "6:10", "values": {"a": "totally", "b": "absent"}}]
 
@@ -156,11 +158,18 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     records = {one["id"]: one for one in read(tmp_path / "pairs.jsonl")}
     assert [records[name].get("label") for name in ("q0", "q1", "q2")] == ["a", "b", None]
     assert records["q1"]["labels"] == {"Ann": "a", "Bo": "b"}
-    assert records["q1"]["justification"] == "Only b has the time."
-    assert records["q0"]["key_points"] == {"Ann": points, "Bo": points}
-    assert (records["q0"]["a_system"], records["q0"]["reference"]) == ("alpha-7b", "At 6:10.")
+    assert (records["q0"]["a_system"], records["q0"]["references"]) == ("alpha-7b", ["At 6:10."])
     pairs = list(Reading(tmp_path / "pairs.jsonl"))
     assert all(isinstance(one, Pair) for one in pairs)
+    # A run that scored the pairs before they were labelled has the same ones
+    assert [one.content_hash() for one in pairs] == [
+        one.content_hash() for one in Reading(tmp_path / "pairs-before.jsonl")
+    ]
+    assert [(one.gold, one.disputed) for one in read_pairs((), pairs).pairs] == [
+        ("a", False),
+        ("b", True),
+        (None, True),
+    ]
     assert [(one.label, one.labels) for one in pairs if isinstance(one, Pair)] == [
         ("a", {"Ann": "a", "Bo": "a"}),
         ("b", {"Ann": "a", "Bo": "b"}),
@@ -168,8 +177,10 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     ]
     state = progress(study, items, store)
     assert dict(state.figures)["To be decided"] == "1"
+    rows = [one for one in read(tmp_path / "labels.jsonl") if one["field"] == "key_points"]
+    assert [one["value"] for one in rows] == [points] * 6
     final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]
-    assert [(one["value"], one["rater"]) for one in final] == [("b", "Cy")]
+    assert [(one["value"], one["rater"], one["reason"]) for one in final] == [("b", "Cy", "Only b has the time.")]
 
 
 def test_training_lines_have_what_a_validator_sees(tmp_path: Path):

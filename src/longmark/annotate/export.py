@@ -17,7 +17,7 @@ import orjson
 from longmark.annotate.items import Item
 from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
 from longmark.annotate.progress import methods
-from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Matrix, Study
+from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.write import replacing
 
 FILES = {
@@ -201,11 +201,10 @@ def _comprehensiveness(found: Collected) -> Iterator[Record]:
 
 
 def _pairs(found: Collected) -> Iterator[Record]:
-    """CALF: each pair with every label. label: the decision, or what all raters chose."""
+    """CALF: each pair as it came, with every label. label: the decision, or what all raters chose."""
     field = next((one.name for one in found.study.asked if isinstance(one, Compare)), None)
     if field is None:
         return
-    matrices = [one.name for one in found.study.asked if isinstance(one, Matrix)]
     for item, entries in _by_item(found):
         labels = {one.rater.name: one.values[field] for one in entries if field in one.values}
         if not labels:
@@ -214,17 +213,11 @@ def _pairs(found: Collected) -> Iterator[Record]:
         final = decision.values.get(field) if decision else None
         agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
         record: Record = {"id": item.example_ids.get("pair", item.id), "question_id": item.question_id}
-        record |= {name: value for name, value in item.columns.items() if name not in ("labels", "label", "passages")}
-        if "passages" in item.shown:
-            record["contexts"] = [
-                {key: one[key] for key in ("id", "text") if key in one} for one in item.shown["passages"]
-            ]
+        columns = {**item.shown, **item.meta}
+        dropped = {"labels", "label", "passages"} | ({"reference"} if "references" in columns else set())
+        record |= {name: value for name, value in columns.items() if name not in dropped}
         record |= {f"{side}_system": system for side, system in item.systems.items()}
         record |= {"labels": labels, "label": final or agreed}
-        for name in matrices:
-            record[name] = {one.rater.name: one.values[name] for one in entries if name in one.values}
-        if decision:
-            record["justification"] = decision.justification
         yield {name: value for name, value in record.items() if value is not None}
 
 

@@ -270,12 +270,12 @@ def _known(mapping: Mapping[str, str]) -> dict[str, str]:
 
 def _of_example(example: Example, run: str | None) -> dict[str, Any]:
     """The columns of an example. run: the name of its run, the system of examples that name none."""
-    columns = {**example.meta, **example.model_dump(exclude_defaults=True, exclude={"meta", "graph"})}
+    columns = {**example.meta, **example.model_dump(mode="json", exclude_defaults=True, exclude={"meta", "graph"})}
     columns |= {"id": example.id, "question_id": example.question_id}
     if run is not None:
         columns.setdefault("system", run)
     if example.references:
-        columns["reference"] = "\n\n".join(columns.pop("references"))
+        columns["reference"] = "\n\n".join(example.references)
     return columns
 
 
@@ -301,7 +301,9 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
         raw = columns.get("contexts") if one == "passages" and "passages" not in columns else columns.get(one)
         if not missing(raw):
             shown[one] = _value(one, raw)
-    hidden = {*names, *_IDS, "contexts", "answer", *SIDES}
+    hidden = {*names, *_IDS, "contexts", "references", "answer", *SIDES}
+    if study.pairs:  # a pair is exported as it came, so that it is the same pair to a run that scored it
+        hidden = {*_IDS, *SIDES, "reference"} | {one for one in names if shown.get(one) == columns.get(one)}
     meta = {column: value for column, value in columns.items() if column not in hidden}
     given = name("question_id", columns.get("question_id", "")) or (
         question_hash(question) if isinstance(question, str) else own
