@@ -380,6 +380,8 @@ def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: S
     assert owner.post("/owner/withdraw", {"token": token, "person": "p1", "sure": "yes"}).status == 303
     assert ada.get("/mine").status == 401
     assert served.person("Dana").next() == "i0"
+    page = owner.get("/owner/items/i0")  # a button for Ben's labels alone: Ada's are withdrawn
+    assert (page.text.count('action="/owner/reopen"'), page.hidden("person")) == (1, "p2")
     reopened = owner.post("/owner/reopen", {"token": token, "person": "p2", "item": "i0"})
     assert reopened.location == "/owner/items/i0"
     store = served.store()
