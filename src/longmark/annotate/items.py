@@ -158,7 +158,8 @@ class _Reader:
     def normal(self) -> list[Item]:
         items: list[Item] = []
         for given in self.source.path:
-            path = self.base / given
+            if not (path := self.base / given).exists():
+                raise UserError(f"items: {path} does not exist; `path` is relative to the study's file")
             if self.source.from_ == "run" or (self.source.from_ == "pairs" and path.is_dir()):
                 items += self._of_run(path)
             else:

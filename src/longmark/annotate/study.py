@@ -23,16 +23,12 @@ from longmark.records.files import at, text
 from longmark.records.values import found, problems
 from longmark.records.yaml_file import Where
 
-TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")
-"""The studies that `longmark annotate init` writes."""
+TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")  # of `annotate init`
 
-SIDES = ("a", "b")
-TIE = "tie"
-JUSTIFICATION = "justification"
-"""The name under which an adjudication's justification is asked for and stored."""
+SIDES, TIE = ("a", "b"), "tie"
+JUSTIFICATION = "justification"  # the name under which an adjudication's is asked for
 
-RESERVED_KEYS = frozenset("jk?")
-"""Keys that every page has: the next field, the one before, help."""
+RESERVED_KEYS = frozenset("jk?")  # of every page: the next field, the one before, help
 
 _FOLDER = Path(__file__).parent / "studies"
 _LARGEST_GUIDELINES = 1 << 20  # bytes
@@ -51,6 +47,10 @@ def _key(value: str) -> str:
 
 def _as_option(value: Any) -> Any:
     return value if isinstance(value, (dict, Option)) else {"value": value}
+
+
+def _as_dimension(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
 
 
 def _as_list(value: Any) -> Any:
@@ -105,9 +105,7 @@ class _Asked(_Part):
     help: str = ""
     required: bool = True
     when: When | None = None
-    dimensions: tuple[
-        Annotated[Dimension, BeforeValidator(lambda one: {"name": one} if isinstance(one, str) else one)], ...
-    ] = ()
+    dimensions: tuple[Annotated[Dimension, BeforeValidator(_as_dimension)], ...] = ()
     group: Annotated[str | None, Field(exclude=True)] = None
 
     @property
@@ -122,7 +120,7 @@ class Choice(_Asked):
 
 
 class Scale(_Asked):
-    """Whole numbers from min to max. anchors: what some of them mean."""
+    """Whole numbers. anchors: what some of them mean."""
 
     type: Literal["scale"] = "scale"
     min: int = 1
@@ -303,12 +301,8 @@ class Study(_Part):
         return hashlib.sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
     def field(self, name: str) -> AskedField:
-        """The field that is asked under a name. UnknownName if there is none."""
-        for one in self.asked:
-            if one.name == name:
-                return one
-        names = [one.name for one in self.asked]
-        raise UnknownName("field", name, names, f"The fields are {', '.join(names)}.")
+        """The field that is asked under a name."""
+        return next(one for one in self.asked if one.name == name)
 
     @property
     def pairs(self) -> bool:
