@@ -102,8 +102,9 @@ def build(arguments: argparse.Namespace) -> int:
             opened = registry.open("generator", one.model)
             writers[one.label] = replace(models, backends=replace(models.backends, generator=opened)).generator
         tell, done = stage_lines(arguments.quiet), itertools.count(1)
+        opened_all = (*models.backends.judges, *(one.model for one in writers.values()))
         built = finish_with(
-            models,
+            replace(models, backends=replace(models.backends, judges=opened_all)),  # all of them are closed at the end
             lambda: pairs_build.build(
                 groups, models, writers, plan, at_once=2 * arguments.concurrency,
                 on_question=lambda: tell("questions", next(done), len(groups)),

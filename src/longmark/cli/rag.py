@@ -229,7 +229,7 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
         try:
             return await work()
         finally:
-            for model in (models.backends.generator, models.backends.embedder):
+            for model in (models.backends.generator, models.backends.embedder, *models.backends.judges):
                 if model is not None:
                     await model.close()
 
