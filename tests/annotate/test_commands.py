@@ -94,6 +94,24 @@ def test_a_database_is_served_once(tmp_path: Path):
         process.wait(30)
 
 
+def test_a_server_that_cannot_start_keeps_the_link_of_the_owner_for_later(tmp_path: Path):
+    path, home = write_study(tmp_path), tmp_path / "home"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        for port in (str(taken.getsockname()[1]), "70000"):
+            refused = run("annotate", "serve", path, "--port", port, home=home)
+            assert (refused.code, "choose another --port" in refused.err) == (2, True), refused.err
+    process = start("annotate", "serve", path, "--port", str(free_port()), home=home)
+    try:
+        assert process.stdout is not None
+        assert "Ctrl-C" in process.stdout.readline().decode()
+        assert "owner's link" in process.stdout.readline().decode()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
 def test_backup_and_restore(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     other = write_study(tmp_path, name="other")

@@ -41,12 +41,13 @@ class Assigned:
 @dataclass(slots=True)
 class AssignmentState:
     """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
-    file of priorities."""
+    file of priorities; decided: items with a decision, whose labels are final."""
 
     by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     priorities: Mapping[str, float] = field(default_factory=dict)
+    decided: set[str] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -62,10 +63,13 @@ class AssignmentState:
         return state
 
     def put(self, one: Assignment) -> None:
-        """Adds an assignment, or replaces the one of the same item and person. Those to adjudicate do not count."""
-        if one.kind != "adjudication":
+        """Adds an assignment, or replaces the one of the same item and person. Whoever decided on an item has seen its
+        labels, and is never given it."""
+        self.by_person.setdefault(one.person_id, {})[one.item_id] = one
+        if one.kind == "adjudication":
+            self.decided.add(one.item_id)
+        else:
             self.by_item.setdefault(one.item_id, {})[one.person_id] = one
-            self.by_person.setdefault(one.person_id, {})[one.item_id] = one
 
     def mark(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
         """Notes how many known answers a person gave."""
@@ -86,9 +90,9 @@ class Queue:
     def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
         """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
         own = state.by_person.get(person, {})
-        begun = sorted((one for one in own.values() if one.status == "open"), key=lambda one: one.position)
+        begun = [one for one in own.values() if one.status == "open" and one.item_id not in state.decided]
         if begun:
-            first = begun[0]
+            first = min(begun, key=lambda one: one.position)
             return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
         if (item := self._new(state, person, now)) is None:
             return None
@@ -105,7 +109,7 @@ class Queue:
     def total(self, state: AssignmentState, person: str) -> int:
         """How many items this person will have in all, as far as is known: the quota, or what is still there."""
         own = state.by_person.get(person, {})
-        others = sum(one.kind != "normal" for one in own.values())
+        others = sum(one.kind in ("qualification", "attention") for one in own.values())
         quota = self.study.assignment.quota
         left = len(self._of_kind["normal"])
         return others + (left if quota is None else min(quota, left))
@@ -129,7 +133,7 @@ class Queue:
             return None
         free = []
         for item in self._order(person, state.priorities):
-            if item.id not in own and (people := self._people(state, item, now)) < rules.overlap:
+            if item.id not in own and item.id not in state.decided and (people := self._people(state, item, now)) < rules.overlap:
                 free.append((item, people))
         return self._best(free, own, state.priorities) if free else None
 

@@ -37,7 +37,7 @@ def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> s
 
 
 def _counts(one: Assignment) -> bool:
-    return one.status == "done" and one.kind != "adjudication"
+    return one.status == "done" and one.kind == "normal"  # the answers of the others are known
 
 
 def _labels(c: Context, item_id: str) -> list[Answer]:

@@ -126,6 +126,7 @@ async def item(c: Context) -> web.Response:
     shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
     values = {answer.person_id: answer for answer in store.answers(own.id)} if shown else {}
     names = {person.id: person.name for person in store.people()}
+    decision = next(iter(store.adjudications(own.id)), None)
     seconds: defaultdict[str, float] = defaultdict(float)
     for visit in store.visits(own.id):
         seconds[visit.person_id] += visit.seconds
@@ -136,11 +137,10 @@ async def item(c: Context) -> web.Response:
             at=one.done_at or one.given_at,
             seconds=seconds.get(one.person_id),
             state=one.status + (f" ({one.reason})" if one.reason else ""),
-            person_id=one.person_id,
+            person_id="" if decision else one.person_id,  # labels under a decision are final
         )
         for one in given
     ]
-    decision = next(iter(store.adjudications(own.id)), None)
     decided = None
     if decision is not None:
         decided = screens.Labels(
@@ -276,6 +276,8 @@ async def reopen(c: Context) -> web.Response:
     one: Assignment | None = store.assignment(c.given("item"), person.id)
     if one is None or one.kind == "adjudication" or one.status not in ("done", "skipped"):
         raise Refused(409, "Not reopened", "This person has not finished the item.")
+    if store.adjudications(one.item_id):
+        raise Refused(409, "Not reopened", "The item is decided. Its labels are final.")
     with store.unit():
         store.set_status(one.item_id, person.id, "open", c.person.id)
         c.site.noted(one.item_id, person.id)

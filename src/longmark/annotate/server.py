@@ -82,7 +82,11 @@ async def _run(site: Site, host: str, port: int, ready: Callable[[Site], None]) 
     runner = web.AppRunner(application(site), access_log=None)  # paths hold links, which are secrets
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port, reuse_address=True).start()
+        try:
+            await web.TCPSite(runner, host, port, reuse_address=True).start()
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise UserError(f"cannot listen on {host}, port {port} ({why}); choose another --port or --host") from None
         ready(site)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself

@@ -235,11 +235,7 @@ class Site:
     def noted(self, item_id: str, person_id: str) -> None:
         """An assignment was made or changed."""
         one = self.store.assignment(item_id, person_id)
-        if self._state is None or one is None:
-            return
-        if one.kind == "adjudication":  # the person has seen the labels, and never labels the item
-            self._state.by_person.setdefault(person_id, {})[item_id] = one
-        else:
+        if self._state is not None and one is not None:
             self._state.put(one)
 
     def _read_priorities(self) -> Mapping[str, float]:

@@ -103,11 +103,11 @@ def serve(arguments: argparse.Namespace) -> int:
                 f"the changed one: longmark annotate import {arguments.study}",
                 file=sys.stderr,
             )
-        with store.committing():
-            store.set_setting("url", address.url)
-            link = _first_owner(store, address.url)
 
-    def ready(site: Site) -> None:
+    def ready(site: Site) -> None:  # the link is shown once: it is made when the server is known to work
+        with site.store.committing():
+            site.store.set_setting("url", address.url)
+            link = _first_owner(site.store, address.url)
         print(f"{site.study.title}: {address.url} ({len(site.items)} items). Ctrl-C ends the server.")
         if link:
             print(f"The owner's link, shown only now: {link}")
