@@ -112,6 +112,19 @@ def test_a_server_that_cannot_start_keeps_the_link_of_the_owner_for_later(tmp_pa
         process.wait(30)
 
 
+def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_path: Path):
+    """Where two systems share an id, items get other ids; those that are stored keep theirs."""
+    path, home = write_study(tmp_path, 2, STUDY.replace("path: items.jsonl", "path: [items.jsonl]")), tmp_path / "home"
+    run("annotate", "import", path, home=home)
+    (tmp_path / "more.jsonl").write_text('{"id": "i0", "question": "Why 0?", "answer": "No.", "system": "gamma"}\n')
+    path.write_text(STUDY.replace("path: items.jsonl", "path: [items.jsonl, more.jsonl]"))
+    assert "1 item added, 0 replaced, 3 in all" in run("annotate", "import", path, home=home).out
+    path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
+    less = run("annotate", "import", path, home=home)
+    assert "0 items added, 0 replaced, 3 in all" in less.out
+    assert "Note: 2 items of an earlier import" in less.err
+
+
 def test_backup_and_restore(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     other = write_study(tmp_path, name="other")
@@ -119,6 +132,8 @@ def test_backup_and_restore(tmp_path: Path):
     assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced, 3 in all.\n")
     assert run("annotate", "invite", path, "Ada", home=home).code == 0
     assert run("annotate", "backup", path, "--out", copy, home=home).code == 0
+    nowhere = run("annotate", "backup", path, "--out", tmp_path / "none" / "copy.sqlite", home=home)
+    assert (nowhere.code, "another folder" in nowhere.err) == (2, True)
     assert run("annotate", "invite", path, "Ben", home=home).code == 0
     refused = run("annotate", "restore", path, copy, home=home)
     assert (refused.code, "--replace" in refused.err) == (2, True)
@@ -143,6 +158,8 @@ def test_invite_again_and_revoke(tmp_path: Path):
     assert first.splitlines()[1][-10:] != second.splitlines()[1][-10:]
     changed = run("annotate", "invite", path, "Ada", "--role", "owner", home=home)
     assert (changed.code, "Ada is annotator" in changed.err) == (2, True)
+    endless = run("annotate", "invite", path, "Ada", "--days", "9" * 12, home=home)
+    assert (endless.code, "give fewer" in endless.err) == (2, True)
     assert run("annotate", "revoke", path, "Ada", home=home).code == 0
     assert "links\nAda     p1  annotator     0     0        0      0" in run("annotate", "status", path, home=home).out
 

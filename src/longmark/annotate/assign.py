@@ -133,7 +133,11 @@ class Queue:
             return None
         free = []
         for item in self._order(person, state.priorities):
-            if item.id not in own and item.id not in state.decided and (people := self._people(state, item, now)) < rules.overlap:
+            if (
+                item.id not in own
+                and item.id not in state.decided
+                and (people := self._people(state, item, now)) < rules.overlap
+            ):
                 free.append((item, people))
         return self._best(free, own, state.priorities) if free else None
 

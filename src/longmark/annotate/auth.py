@@ -182,4 +182,10 @@ def _scrypt(password: str, salt: bytes) -> bytes:
 
 
 def _after(days: int) -> str:
-    return (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        ends = datetime.now(UTC) + timedelta(days=days)
+    except OverflowError:
+        raise UserError(
+            f"a link cannot be valid for {days:,} days; give fewer, or none for one without an end"
+        ) from None
+    return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")

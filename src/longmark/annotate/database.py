@@ -209,13 +209,17 @@ class Database:
             db.execute("COMMIT")
 
     def backup(self, to: Path) -> None:
-        """Writes a consistent copy, also while a server writes. UserError where the file exists."""
+        """Writes a consistent copy, also while a server writes. UserError where that cannot be written."""
         if to.exists():
             raise UserError(f"{to} exists already; give another name with --out FILE")
         part = to.with_name(to.name + ".part")
-        with closing(sqlite3.connect(part)) as copy:
-            self._db.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")
+        try:
+            with closing(sqlite3.connect(part)) as copy:
+                self._db.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.Error as error:
+            part.unlink(missing_ok=True)
+            raise UserError(f"{to} cannot be written ({error}); name a file in another folder with --out") from None
         part.replace(to)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import ipaddress
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +44,7 @@ class Imported:
     added: int
     replaced: int
     total: int
+    unnamed: int  # of an earlier import, not in the files any more; they stay
 
 
 def import_study(path: Path, by: str | None = None) -> Imported:
@@ -61,7 +62,8 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     try:
         with store.committing():
             _still_fits(store, study)
-            added, replaced = store.put_items([(item.id, orjson.loads(item.to_json())) for item in items], by)
+            named = _with_stored_ids(store.contents(), [orjson.loads(item.to_json()) for item in items])
+            added, replaced = store.put_items([(one["id"], one) for one in named], by)
             store.set_setting("study", study.model_dump_json(by_alias=True))
             if store.setting("id") is None:
                 store.set_setting("id", secrets.token_hex(4))
@@ -73,7 +75,19 @@ def import_study(path: Path, by: str | None = None) -> Imported:
             database.unlink()
         raise
     store.close()
-    return Imported(study, added, replaced, total)
+    return Imported(study, added, replaced, total, total - len(named))
+
+
+def _with_stored_ids(stored: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The items, each under the id that it was stored with: an item gets another one when a second system shares its
+    id, and would be labelled twice."""
+
+    def content(one: dict[str, Any]) -> bytes:
+        return orjson.dumps({**one, "id": ""}, option=orjson.OPT_SORT_KEYS)
+
+    now = {one["id"] for one in items}
+    before = {content(one): one["id"] for one in stored if one["id"] not in now}
+    return [{**one, "id": before.get(content(one), one["id"])} for one in items]
 
 
 def _still_fits(store: Store, study: Study) -> None:

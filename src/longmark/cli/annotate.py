@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.cli import annotate_files
 from longmark.cli.arguments import add, add_verb
+from longmark.progress import counted
 
 if TYPE_CHECKING:
     from longmark.annotate.site import Site
@@ -79,8 +80,14 @@ def import_(arguments: argparse.Namespace) -> int:
     from longmark.annotate.items import Item, warnings
     from longmark.annotate.site import database_of, import_study, open_store
 
-    done = import_study(arguments.study)
-    print(f"{database_of(arguments.study)}: {done.added} items added, {done.replaced} replaced, {done.total} in all.")
+    done, path = import_study(arguments.study), database_of(arguments.study)
+    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced, {done.total} in all.")
+    if done.unnamed:
+        print(
+            f"Note: {counted(done.unnamed, 'item')} of an earlier import, no longer in the study's files, stay in the "
+            "study. To leave them out, start a new one.",
+            file=sys.stderr,
+        )
     with closing(open_store(arguments.study)) as store:
         for line in warnings(done.study, [Item(**one) for one in store.contents()]):
             print(f"Warning: {line}", file=sys.stderr)
