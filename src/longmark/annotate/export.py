@@ -28,7 +28,7 @@ FILES = {
     "comprehensiveness.jsonl": "labels for longmark comprehensiveness-study --annotated",
     "pairs.jsonl": "the pairs with each rater's choice and the final one, for longmark calf-study",
     "training.jsonl": "questions with verdict, reasons and term, to train a validator",
-    "audit.jsonl": "everything that happened, in order",
+    "audit.jsonl": "every event, in order",
     "methods.md": "a paragraph for a paper, with agreement and times",
 }
 """The files of an export. One that a study has nothing for is not written."""
