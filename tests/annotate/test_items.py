@@ -76,6 +76,29 @@ def test_a_text_that_names_its_system_is_reported(tmp_path: Path):
     ]
 
 
+def test_an_item_of_which_nothing_is_asked_is_an_error(tmp_path: Path):
+    """Its empty form would count as done."""
+    study, _ = set_up(tmp_path, "climaqa", 3)
+    lines(tmp_path / "questions.jsonl", [*records_of("climaqa", 1), records_of("climaqa", 2)[1] | {"form": "FF"}])
+    with pytest.raises(BadInput, match=r'jsonl:2: nothing is asked of it: .* applies .form is "FF"'):
+        read_items(study, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("more", "where"),
+    [
+        ("assignment: {blocks: subjct}", "`blocks`"),
+        ("suggestions: {fine: subjct}", "`suggestions`"),
+        ("  - {name: why, type: text, when: {item: subjct, is: x}}", "`when` of why"),
+    ],
+)
+def test_a_column_that_no_item_has_is_an_error_wherever_it_is_named(tmp_path: Path, more: str, where: str):
+    path = lines(tmp_path / "x.jsonl", [{"id": 1, "question": "Why?", "subject": "x"}])
+    study = study_of(tmp_path, STUDY.format(source="jsonl", path=path, show="question", more="") + more + "\n")
+    with pytest.raises(UnknownName, match=f"unknown column in {where}: subjct. Did you mean subject"):
+        read_items(study, tmp_path)
+
+
 def test_pairs_keep_both_answers_and_their_ids(tmp_path: Path):
     pair = {"id": "p", "question": "Q?", "response_1": "A", "b": "B", "a_system": "human", "b_system": "beta"}
     path = lines(tmp_path / "x.jsonl", [pair])

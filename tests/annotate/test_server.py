@@ -236,6 +236,31 @@ def test_an_item_with_a_strange_id_has_an_address(tmp_path: Path):
         assert status_of(served, strange) == "done"
 
 
+def test_a_browser_keeps_unsaved_labels_under_the_name_of_the_study(served: Served, tmp_path: Path):
+    """Another study at the same address, with the same ids, must not find them."""
+    (tmp_path / "other").mkdir()
+    with serving(write_study(tmp_path / "other")) as other:
+        places = set()
+        for one in (served, other):
+            ada = one.person("Ada")
+            assert ada.next() == "i0"
+            places.add(ada.get("/work/i0").text.partition('data-person="')[2].partition('"')[0])
+    assert len(places) == 2
+
+
+def test_priorities_that_cannot_be_read_are_reported_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    study = STUDY.replace("order: file", "order: priority, priorities: first.jsonl")
+    path = write_study(tmp_path, study=study)
+    with serving(path) as served:
+        ada = served.person("Ada")
+        (tmp_path / "first.jsonl").write_text('{"item": "i1", "priority": 2}\n')
+        assert ada.next() == "i1"
+        (tmp_path / "first.jsonl").write_text('{"item": "i2"}\n')
+        for _ in range(3):
+            assert ada.next() == "i1"
+    assert capfd.readouterr().err.count("the priorities stay as they were") == 1
+
+
 def test_items_that_are_imported_while_it_runs_are_given(served: Served):
     from longmark.annotate.site import import_study
 

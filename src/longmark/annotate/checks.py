@@ -57,6 +57,15 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
         yield ("assignment", "priorities"), what
 
 
+def columns_named(study: Study) -> Iterator[tuple[str, str]]:
+    """(where, column) of all columns that a study relies on."""
+    yield from (("`show`", column) for column in study.show)
+    yield from ((f"`when` of {one.name}", one.when.item) for one in study.asked if one.when and one.when.item)
+    yield from (("`suggestions`", column) for column in study.suggestions.values())
+    if study.assignment.blocks not in (None, "question_id"):
+        yield "`blocks`", str(study.assignment.blocks)
+
+
 def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField]) -> Iterator[tuple[Where, str]]:
     options = {name: getattr(field, name) for name in ("options", "tags", "values", "reasons") if hasattr(field, name)}
     for part, given in options.items():

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
+from longmark.annotate.checks import columns_named
 from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Pair, sources
@@ -93,11 +94,12 @@ def read_items(study: Study, base: Path) -> list[Item]:
     twice = next((one for one, count in Counter(item.id for item in drawn).items() if count > 1), None)
     if twice is not None:
         raise UserError(f'the id "{twice}" is used in two of the study\'s files; give each item an id of its own')
-    for shown in study.show:
-        names = SIDES if shown == "answers" and study.pairs else (_shown_as(shown),)
-        if not any(one in item.shown for item in drawn for one in names):
-            known = dict.fromkeys(column for item in drawn for column in item.columns)
-            raise UnknownName("column in `show`", shown, known, f"No item has it. The columns are {', '.join(known)}.")
+    known = dict.fromkeys(column for item in drawn for column in item.columns)
+    for where, column in columns_named(study):
+        if not known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)):
+            raise UnknownName(
+                f"column in {where}", column, known, f"No item has it. The columns are {', '.join(known)}."
+            )
     return drawn
 
 
@@ -236,9 +238,12 @@ class _Reader:
             raise Problem(f"has nothing of what is shown: {', '.join(self.study.show)}")
         if self.study.pairs and not {*SIDES} <= item.shown.keys():
             raise Problem("is no pair: it needs the answers a and b")
-        for one in self.study.asked:
-            if one.when is not None and (one.when.item is None or not self.study.applies(one, {}, item.columns)):
-                continue
+        asked = [one for one in self.study.asked if self.study.applies(one, {}, item.columns)]
+        if not asked:
+            columns = {one.when.item: None for one in self.study.asked if one.when and one.when.item}
+            values = ", ".join(f"{column} is {found(item.columns.get(column))}" for column in columns)
+            raise Problem(f"nothing is asked of it: no `when` of a field applies ({values})")
+        for one in asked:
             needed: Any = one.over if isinstance(one, Spans | Cloze | Edit) else None
             if isinstance(one, Matrix) and isinstance(one.rows, str) and not one.typed:
                 needed = one.rows

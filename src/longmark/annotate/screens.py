@@ -45,7 +45,8 @@ class SignedIn(Protocol):
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What every page has. person: who is signed in; csrf: the form token; lang: of the study's texts; notice: a
-    line at the top, such as `Saved. This is the next item.`"""
+    line at the top, such as `Saved. This is the next item.`; study_id: another one for each database, under which a
+    browser keeps what is not saved yet."""
 
     study_title: str
     person: SignedIn | None = None
@@ -53,6 +54,7 @@ class Frame:
     lang: str = ""
     paused: bool = False
     notice: str | None = None
+    study_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import secrets
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -258,10 +259,13 @@ class Site:
         if named is None:
             return {}
         path = self.folder / named
+        before, known = self._priorities
         try:
-            changed = path.stat().st_mtime
-            if changed != self._priorities[0]:
+            if (changed := path.stat().st_mtime) != before:
+                self._priorities = (changed, known)
                 self._priorities = (changed, read_priorities(path, self.items.values()))
-        except (OSError, UserError):
-            pass
+        except FileNotFoundError:
+            pass  # it may be written later
+        except (OSError, UserError) as error:
+            print(f"longmark: the priorities stay as they were: {error}", file=sys.stderr)
         return self._priorities[1]

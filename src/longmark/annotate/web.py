@@ -88,6 +88,7 @@ class Context:
             lang=study.language or "",
             paused=self.site.store.paused,
             notice=notice,
+            study_id=self.site.cookie,
         )
 
     def page(self, screen: screens.Screen, status: int = 200) -> web.Response:

@@ -56,6 +56,8 @@ def check(arguments: argparse.Namespace) -> int:
         print(
             f"At most {counted(rules.quota, 'item')} a rater: at least {counted(max(people, rules.overlap), 'rater')}"
         )
+    if rules.priorities is not None and not (arguments.study.parent / rules.priorities).exists():
+        print(f"Warning: {rules.priorities} does not exist; until it does, items come in a random order")
     print("Fields: " + ", ".join(f"{one.name} ({one.type})" for one in study.asked))
     for warning in warnings(study, items):
         print(f"Warning: {warning}")

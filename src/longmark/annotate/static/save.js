@@ -60,6 +60,7 @@ async function send(force = false) {
     version.value = answer.version;
     show(`Saved, but not: ${Object.keys(answer.errors).map((name) => `${labelOf(`f.${name}`)} (${answer.errors[name]})`).join("; ")}`, "problem");
     saved = upTo;
+    if (changes > upTo) later(WAIT);
     return true;
   }
   if (reply.status === 401) return stop("Not saved: you are signed out. Open your link again; your labels are kept on this device.");
