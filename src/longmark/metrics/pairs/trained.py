@@ -153,7 +153,7 @@ class TrainedParams(Params):
     def __post_init__(self) -> None:
         object.__setattr__(self, "formats", signed(self.formats, _FILE))
         if self.judge not in (known := form(self.formats, Formats, _FILE).root):
-            raise UnknownName("format", self.judge, known)
+            raise UnknownName("format", self.judge, known, f"The formats are {', '.join(known)}.")
         check_reply(self.max_tokens)
 
     @property

@@ -23,6 +23,7 @@ from longmark.analysis.studies.calf.results import (
 from longmark.analysis.studies.calf.rows import read
 from longmark.errors import UserError
 from longmark.report.tables import Table, as_csv
+from longmark.scores.files import examples_of
 from longmark.stats.results import Estimate
 
 
@@ -210,9 +211,35 @@ def test_verdicts_in_a_file_of_pairs_are_those_of_a_metric(tmp_path: Path):
     assert shown(next(one for one in found.orders if one.metric == "ChatGPT").same) == (0.0, 8)
 
 
+def test_a_verdict_missing_from_some_pairs_leaves_them_unscored(tmp_path: Path):
+    given = [
+        {**pair, "meta": {"verdicts": {"ChatGPT": [{"choice": "b"}] if n % 2 else []}}}
+        for n, pair in enumerate(pairs())
+    ]
+    found = results(tmp_path, given=given, made=[])
+    assert found.judges["ChatGPT"].made(8) == [None, "b"] * 4
+    assert cases.write_pages(found, examples_of(tmp_path / "run"), tmp_path / "out")
+
+
+def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
+    found = results(tmp_path, made=[row("1", "pairs.keypoints", "a", choices=[{"choice": "a", "judge": "small"}])])
+    assert found.judges["pairs.keypoints"].made(8)[0] == "a"
+    assert found.orders == []
+
+
+def test_a_metric_without_a_test_is_not_tested(tmp_path: Path):
+    found = results(tmp_path, made=[row("1", METRIC, None), row("1", JUDGE, "b")])
+    assert {tables.verdict(found, one) for one in found.metrics} == {"baseline", "not tested"}
+
+
 def test_a_metric_of_two_runs_has_the_runs_name(tmp_path: Path):
     first, second = (write_run(tmp_path / name) for name in ("small", "large"))
     assert f"{METRIC} (small)" in read([first, second]).judges
+
+
+def judged(**verdicts: Any) -> list[dict[str, Any]]:
+    """The pairs with verdicts of models."""
+    return [{**pair, "meta": {"verdicts": verdicts}} for pair in pairs()]
 
 
 @pytest.mark.parametrize(
@@ -223,6 +250,11 @@ def test_a_metric_of_two_runs_has_the_runs_name(tmp_path: Path):
         (pairs(), [row("9", METRIC, "a")], "unknown pair 9"),
         (pairs(), [{**row("1", METRIC, "a"), "score": 0.5}], "has the score 0.5"),
         ([{**pair, "meta": {"verdicts": "a"}} for pair in pairs()], [], "meta.verdicts"),
+        (judged(X=[{"first": "a", "choice": "A"}]), [], 'meta.verdicts: X.0.choice: .* found "A"'),
+        (judged(X=[{"first": ["a"], "choice": "a"}]), [], "meta.verdicts: X.0.first"),
+        (judged(X=["a"]), [], "meta.verdicts: X.0"),
+        (judged(**{"always first": [{"choice": "a"}]}), [], "name of a baseline"),
+        (judged(**{METRIC: [{"choice": "a"}]}), [row("1", METRIC, "a")], "also the name of a metric"),
     ],
 )
 def test_what_cannot_be_studied_is_named(tmp_path: Path, given: Any, made: Any, message: str):

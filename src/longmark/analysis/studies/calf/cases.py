@@ -87,6 +87,8 @@ def _verdicts(example: Example, results: Results) -> Iterator[Row]:
     """The verdicts that came with a pair, as rows."""
     given: Mapping[str, object] = example.meta.get(VERDICTS, {})
     for name, verdicts in given.items():
-        score = SCORE_OF[results.judges[name].choices[results.read.places[example.id]]]
+        if (choice := results.judges[name].choices.get(results.read.places[example.id])) is None:
+            continue
+        score = SCORE_OF[choice]
         own = {"example_id": example.id, "question_id": example.question_id, "metric": name, "score": score}
         yield Row.from_dict({**own, "evidence": {"choices": verdicts}})

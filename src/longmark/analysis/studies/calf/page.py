@@ -91,7 +91,7 @@ def _parts(results: Results) -> Iterator[Part[Results]]:
 
 
 def _none(groups: Mapping[str, Any], what: str, of: str) -> str:
-    return "" if groups else f"The pairs have no {what}; {of} are left out."
+    return "" if groups else f"The pairs have no {what}. Left out: {of}."
 
 
 def _no_second(results: Results) -> str:

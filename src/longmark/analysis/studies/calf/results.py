@@ -95,7 +95,10 @@ class Results:
         self.levels = Levels(alpha=options.alpha, seed=options.seed)
         self.gold = [pair.gold for pair in self.pairs]
         self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
-        self.judges = dict(found.judges) | {one.name: one for one in baselines(self.pairs)}
+        read_nothing = {one.name: one for one in baselines(self.pairs)}
+        if taken := found.judges.keys() & read_nothing:
+            raise UserError(f"meta.verdicts: {min(taken)!r} is the name of a baseline; give the verdicts another name")
+        self.judges = found.judges | read_nothing
         self.chosen: dict[str, Made] = {name: judge.made(len(self.pairs)) for name, judge in self.judges.items()}
         self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
 

@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from longmark.analysis.metaeval.agreement import Vote
 from longmark.analysis.metaeval.choice_sample import TIE
@@ -20,6 +22,7 @@ from longmark.errors import NoScore, UserError
 from longmark.metrics.classic._tokens import tokens
 from longmark.records import Example, Pair, Row
 from longmark.records.pair import HUMAN
+from longmark.records.values import in_one_line
 from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
 
 NO_ROW = "no row"
@@ -124,6 +127,8 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
     )
     for (run, metric), judge in judges.items():
         judge.name = metric if times[metric] == 1 else f"{metric} ({short[run]})"
+        if judge.name in found.judges:
+            raise UserError(f"meta.verdicts: {judge.name} is also the name of a metric; give the verdicts another name")
         found.names[run, metric] = judge.name
         found.judges[judge.name] = judge
         judge.orient()
@@ -141,7 +146,7 @@ def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], sour
             continue
         hashes.append(content)
         found.pairs.append(_facts(pair))
-        for name, verdicts in _verdicts(pair, source):
+        for name, verdicts in verdicts_of(pair, source):
             _add_choices(found.judges.setdefault(name, Judge(name)), place, verdicts)
 
 
@@ -171,11 +176,26 @@ def words(text: str) -> int | None:
         return None
 
 
-def _verdicts(pair: Pair, source: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    given = pair.meta.get(VERDICTS, {})
-    if not isinstance(given, Mapping) or not all(isinstance(one, list) for one in given.values()):
-        raise UserError(f'{source}: {pair.id}: meta.verdicts is no object such as {{"NAME": [{{"choice": "a"}}]}}')
-    yield from given.items()
+class _Verdict(BaseModel):
+    first: Literal["a", "b"] | None = None
+    choice: Literal["a", "b", "tie"]
+    votes: list[Literal["a", "b", "tie"]] = []
+
+
+_VERDICTS = TypeAdapter(dict[str, list[_Verdict]])
+
+
+def verdicts_of(pair: Pair, source: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The verdicts that came with a pair, by the model's name. UserError where they are not of that form."""
+    try:
+        given = _VERDICTS.validate_python(pair.meta.get(VERDICTS, {}))
+    except ValidationError as error:
+        raise UserError(
+            f"{source}: {pair.id}: meta.verdicts: {in_one_line(error)}; expected an object such as "
+            '{"MODEL": [{"first": "a", "choice": "tie"}]}'
+        ) from None
+    for name, verdicts in given.items():
+        yield name, [one.model_dump(exclude_none=True) for one in verdicts]
 
 
 def _add_row(judge: Judge, row: Row, place: int) -> None:
@@ -200,13 +220,16 @@ def _add_row(judge: Judge, row: Row, place: int) -> None:
 
 
 def _add_choices(judge: Judge, place: int, verdicts: Iterable[Any]) -> None:
-    """What a judge, or several, chose in each order. The choice itself is their plurality; of a draw, a tie."""
+    """What a judge, or several, chose in each order. The choice itself is their plurality; of a draw, a tie. A judge
+    that sees one answer at a time has no `first`, and no orders."""
     entries = [one for one in verdicts if isinstance(one, Mapping) and one.get("choice") in SCORE_OF]
     by: dict[str, list[str]] = {}
     for one in entries:
-        by.setdefault(str(one.get("first", "a")), []).append(one["choice"])
+        if first := one.get("first"):
+            by.setdefault(first, []).append(one["choice"])
         if isinstance(votes := one.get("votes"), list) and len(kept := [v for v in votes if v in SCORE_OF]) > 1:
             judge.votes.setdefault(place, []).extend(kept)
-    if entries:
+    if by:
         judge.orders[place] = {first: majority(choices) or TIE for first, choices in by.items()}
+    if entries:
         judge.choices[place] = majority(one["choice"] for one in entries) or TIE

@@ -11,7 +11,7 @@ from typing import Any
 from longmark.analysis.studies.calf.cases import write_pages
 from longmark.analysis.studies.calf.page import document
 from longmark.analysis.studies.calf.results import Options, Results
-from longmark.analysis.studies.calf.rows import read
+from longmark.analysis.studies.calf.rows import read, verdicts_of
 from longmark.analysis.studies.study import Session, Study, scoring_stage
 from longmark.engine.settings import Settings
 from longmark.errors import UserError
@@ -52,9 +52,14 @@ class Plan:
         return Results(read([*self.runs, *scored], self.file()), self.options)
 
     def check(self) -> None:
-        """UserError, before anything is paid for, if a file has no pairs with a choice of people."""
+        """UserError, before anything is paid for, if a file has no pairs with a choice of people, or verdicts that
+        cannot be read."""
         sources_of(self.runs) if self.runs else ()
-        labelled = [isinstance(one, Pair) and one.label is not None for one in self.file()]
+        labelled = []
+        for one in self.file():
+            labelled.append(isinstance(one, Pair) and one.label is not None)
+            if isinstance(one, Pair):
+                list(verdicts_of(one, str(self.pairs)))
         if self.pairs is not None and not any(labelled):
             raise UserError(
                 f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a choice of people; a pair "

@@ -49,12 +49,14 @@ def accuracy(results: Results) -> Table:
 
 
 def verdict(results: Results, one: ChoiceMetric) -> str | None:
-    """Whether a metric is better than the best baseline."""
+    """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
     best, compared = results.best_baseline, results.against_baseline(one.metric)
     if one.direction or best is None or compared is None:
         return "baseline" if one.direction else None
     p, sign = compared.adjusted, 1 if compared.first == one.metric else -1
-    if p is None or p > results.options.alpha:
+    if p is None:
+        return "not tested"
+    if p > results.options.alpha:
         return "no significant difference"
     return "above" if sign * (compared.result.value or 0) > 0 else "below"
 
@@ -219,7 +221,7 @@ def disputes(results: Results) -> Iterator[Table]:
         within = {subject: sorted(set(rows) & set(its)) for subject, its in results.subjects.items()}
         groups: dict[str, Rows] = {subject: its for subject, its in within.items() if its}
         title = f"Accuracy where raters {what} (the paper's {name[:5]} {name[5:]})"
-        if rows:
+        if any(results.gold[row] for row in rows):
             yield by_group(results, (name, title, ""), groups or {"all subjects": rows}, results.accuracy)
 
 
