@@ -88,7 +88,7 @@ def test_a_database_is_served_once(tmp_path: Path):
         second = run("annotate", "serve", path, "--port", str(free_port()), home=tmp_path / "home")
         assert (second.code, "is served" in second.err) == (2, True)
         restored = run("annotate", "restore", path, path.with_suffix(".sqlite"), home=tmp_path / "home")
-        assert (restored.code, "end that first" in restored.err) == (2, True)
+        assert (restored.code, "stop it first" in restored.err) == (2, True)
     finally:
         process.terminate()
         process.wait(30)
@@ -122,14 +122,14 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
     less = run("annotate", "import", path, home=home)
     assert "0 items added, 0 replaced, 3 in all" in less.out
-    assert "Note: 2 items of an earlier import" in less.err
+    assert "the study keeps 2 items of an earlier import" in less.err
 
 
 def test_backup_and_restore(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     other = write_study(tmp_path, name="other")
     copy = tmp_path / "copy.sqlite"
-    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced, 3 in all.\n")
+    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced, 3 in total.\n")
     assert run("annotate", "invite", path, "Ada", home=home).code == 0
     assert run("annotate", "backup", path, "--out", copy, home=home).code == 0
     nowhere = run("annotate", "backup", path, "--out", tmp_path / "none" / "copy.sqlite", home=home)
@@ -167,8 +167,8 @@ def test_invite_again_and_revoke(tmp_path: Path):
 @pytest.mark.parametrize(
     ("host", "tls", "why"),
     [
-        ("0.0.0.0", None, "clear text"),
-        ("192.168.1.5", None, "clear text"),
+        ("0.0.0.0", None, "without encryption"),
+        ("192.168.1.5", None, "without encryption"),
         ("127.0.0.1", "http://labels.example.org", "expected the address"),
         ("127.0.0.1", "https://labels.example.org/study", "without a path"),
         ("127.0.0.1", "labels.example.org", "expected the address"),

@@ -71,5 +71,5 @@ def test_items_with_known_answers_are_not_decided(tmp_path: Path):
             person = served.person(name)
             assert person.next() == "g"
             person.label("g", form)
-        assert "No item has labels that differ" in owner.get("/owner/disagreements").text
+        assert "There are no disagreements" in owner.get("/owner/disagreements").text
         assert decide(owner, "g") == 404

@@ -176,7 +176,7 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
         (None, {"Ann": "tie", "Bo": "b"}),
     ]
     state = progress(study, items, store)
-    assert dict(state.figures)["To be decided"] == "1"
+    assert dict(state.figures)["Undecided disagreements"] == "1"
     rows = [one for one in read(tmp_path / "labels.jsonl") if one["field"] == "key_points"]
     assert [one["value"] for one in rows] == [points] * 6
     final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]
@@ -235,7 +235,7 @@ def test_methods_name_the_figures(tmp_path: Path):
     found = collect(study, items, labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label))
     text = methods(found)
     assert "2 raters labelled 4 items (8 label sets); 4 items were labelled by two raters or more" in text
-    assert "The median time an item was 30.0 s" in text
+    assert "The median time per item was 30.0 s" in text
     values = {(one.label, one.name): one.estimate.value for one in agreements(found)}
     assert values["quality", "percentage"] == 0.75
     # Cohen: observed 3/4; Ann 1 2 3 4, Bo 1 2 3 3: by chance (1 + 1 + 2 + 0) / 16 = 1/4; (.75 - .25) / .75 = 2/3

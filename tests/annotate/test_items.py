@@ -106,7 +106,7 @@ def test_pairs_keep_both_answers_and_their_ids(tmp_path: Path):
     assert (item.shown["a"], item.shown["b"], item.sides) == ("A", "B", ("a", "b"))
     assert item.example_ids == {"a": "p#a", "b": "p#b", "pair": "p"}
     assert item.systems == {"a": "human", "b": "beta"}
-    with pytest.raises(BadInput, match="is no pair"):
+    with pytest.raises(BadInput, match="is not a pair"):
         items_of(tmp_path, "pairs", str(lines(tmp_path / "y.jsonl", [{"id": "1", "question": "Q?"}])), "question")
 
 
@@ -136,8 +136,8 @@ def test_every_bad_record_has_its_line(tmp_path: Path):
     assert [line.rsplit("x.jsonl:", 1)[1] for line in caught.value.lines] == [
         "1: question: expected text, found 3",
         "2: expected an object with named fields, found a list",
-        "3: has nothing of what is shown: question, answer",
-        "4: id: is . or .., or has more than 200 characters, or control characters",
+        "3: has none of the shown columns: question, answer",
+        "4: id: must not be . or .., have more than 200 characters, or contain control characters",
     ]
 
 
@@ -156,7 +156,7 @@ def test_what_a_field_is_asked_of_must_be_there(tmp_path: Path):
         tmp_path / "x.jsonl",
         [{"id": "1", "form": "mcq"}, {"id": "2", "form": "cloze"}, {"id": "3", "form": "cloze", "statement": PASSAGE}],
     )
-    with pytest.raises(BadInput, match=r"x\.jsonl:2: statement: is missing; term is asked of it") as caught:
+    with pytest.raises(BadInput, match=r"x\.jsonl:2: statement: is missing; the field term needs it") as caught:
         read_items(study_of(tmp_path, text), tmp_path)
     assert caught.value.total == 1
 

@@ -45,7 +45,7 @@ def test_a_person_labels_all_items(served: Served):
     assert seen == ["i0", "i1", "i2"]
     assert values_of(served, "i1") == {"right": "no", "relevance": 2, "why": "It is wrong."}
     page = ada.get("/mine")
-    assert "Everything that you were given is done" in page.text
+    assert "All your items are done" in page.text
     assert "alpha" not in page.text
 
 
@@ -216,7 +216,7 @@ def test_suggestions_only_where_the_study_says_so_and_recorded(tmp_path: Path):
         ada = served.person("Ada")
         ada.next()
         page = ada.get("/work/i0")
-        assert "A model suggested" in page.text
+        assert "Suggested labels are filled in" in page.text
         ada.label("i0", RIGHT)
         store = served.store()
         assert [answer.suggestions_shown for answer in store.answers()] == [True]

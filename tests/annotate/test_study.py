@@ -64,18 +64,18 @@ def test_mistakes_of_the_form_have_their_lines(tmp_path: Path):
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ("{name: x, type: scale, min: 5, max: 5}", "fields[0].max: must be above min (5), by 100 at most"),
+        ("{name: x, type: scale, min: 5, max: 5}", "fields[0].max: must be from 6 to 105"),
         ("{name: x, type: scale, max: 3, anchors: {9: best}}", "fields[0].anchors[9]: is not on the scale from 1 to 3"),
         ("{name: x, type: choice, options: [a, a]}", "fields[0].options[1]: a appears twice"),
         ("{name: x, type: choice, options: [{value: a, key: z}, {value: b, key: Z}]}", "the key z appears twice"),
-        ("{name: x, type: choice, options: [{value: a, key: j}]}", "j is a key of every page"),
-        ("{name: x, type: errors, options: [NONE]}", "fields[0].none: NONE is also an option"),
+        ("{name: x, type: choice, options: [{value: a, key: j}]}", "the key j is reserved"),
+        ("{name: x, type: errors, options: [NONE]}", "fields[0].none: NONE is also in `options`"),
         ("{name: x, type: spans, tags: [t], over: statement}", "fields[0].over: statement is not in `show`"),
         ("{name: x, type: matrix}", "fields[0].rows: key_points is not in `show`"),
         ("{name: x, type: compare}", "fields[0].type: compares two answers"),
-        ("{name: justification, type: text}", "fields[0].name: justification is taken by adjudication"),
-        ("{name: x, type: text, when: {field: y, is: a}}", "fields[0].when.field: y is not a field before this one"),
-        ("{name: x, type: text, when: {is: a}}", "fields[0].when: names either a field or a column"),
+        ("{name: justification, type: text}", "fields[0].name: justification is reserved for adjudication"),
+        ("{name: x, type: text, when: {field: y, is: a}}", "fields[0].when.field: y is not an earlier field"),
+        ("{name: x, type: text, when: {is: a}}", "fields[0].when: must name a field or a column"),
     ],
 )
 def test_parts_that_do_not_fit_are_named(tmp_path: Path, field: str, message: str):
@@ -90,8 +90,8 @@ def test_rules_that_do_not_fit_are_named(tmp_path: Path):
     assert [line.split(": ", 1)[1] for line in lines] == [
         "show[1]: system is hidden from raters; set blind.systems to shown, or remove it",
         "assignment.adjudication.fields[0]: unknown field: nothing. The fields are x.",
-        "assignment.overlap: must be 2 or more: one person an item cannot disagree",
-        "assignment.priorities: names no file",
+        "assignment.overlap: must be 2 or more, because adjudication compares raters",
+        "assignment.priorities: is missing; order: priority needs this file",
     ]
 
 
@@ -118,7 +118,7 @@ def test_guidelines_may_be_a_file(tmp_path: Path):
     (tmp_path / "how.md").write_text("# How\n")
     text = FIELDS + "  - {name: x, type: text}\nguidelines: how.md\n"
     assert study_of(tmp_path, text).guidelines == "# How\n"
-    with pytest.raises(UserError, match=r"there is no file .*other\.md"):
+    with pytest.raises(UserError, match=r"other\.md does not exist"):
         study_of(tmp_path, text.replace("how.md", "other.md"))
 
 

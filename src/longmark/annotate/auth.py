@@ -133,7 +133,7 @@ class Access:
     def set_password(self, person: Person, password: str) -> None:
         """UserError for one that is too short or too long. Sessions that are open end."""
         if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-            raise UserError(f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+            raise UserError(f"a password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
         salt = secrets.token_bytes(16)
         with self.store.unit():
             text = f"{salt.hex()}:{_scrypt(password, salt).hex()}"

@@ -33,7 +33,7 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
         yield from ((("fields", i, *where), what) for where, what in _of_field(field, study, before))
         for one in spread(field):
             if one.name in before or one.name == JUSTIFICATION:
-                taken = "is taken by adjudication" if one.name == JUSTIFICATION else "appears twice"
+                taken = "is reserved for adjudication" if one.name == JUSTIFICATION else "appears twice"
                 yield ("fields", i, "name"), f"{one.name} {taken}"
             before[one.name] = one
     for i in repeats(study.show):
@@ -49,11 +49,11 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
         if name not in before:
             yield ("assignment", "adjudication", "fields", i), _unknown(name, before)
     if rules.adjudication and rules.overlap < 2:
-        yield ("assignment", "overlap"), "must be 2 or more: one person an item cannot disagree"
+        yield ("assignment", "overlap"), "must be 2 or more, because adjudication compares raters"
     if rules.qualification and rules.qualification.attempts > 1 and rules.qualification.items is None:
-        yield ("assignment", "qualification", "attempts"), "needs `items`: each attempt has that many of the file"
+        yield ("assignment", "qualification", "attempts"), "needs `items`, the number of items of each attempt"
     if (rules.order == "priority") != (rules.priorities is not None):
-        what = "names no file" if rules.priorities is None else "is read only with order: priority"
+        what = "is missing; order: priority needs this file" if rules.priorities is None else "needs order: priority"
         yield ("assignment", "priorities"), what
 
 
@@ -72,14 +72,14 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
         yield from (((part, i), f"{given[i].value} appears twice") for i in repeats([one.value for one in given]))
         for i, one in enumerate(given):
             if one.key in RESERVED_KEYS:
-                yield (part, i, "key"), f"{one.key} is a key of every page ({', '.join(sorted(RESERVED_KEYS))})"
+                yield (part, i, "key"), f"the key {one.key} is reserved ({', '.join(sorted(RESERVED_KEYS))})"
         own = [one.key for one in given if one.key]
         yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
     if field.when is not None:
         if (field.when.field is None) == (field.when.item is None):
-            yield ("when",), "names either a field or a column of the item, as `field: NAME` or `item: COLUMN`"
+            yield ("when",), "must name a field or a column of the item: `field: NAME` or `item: COLUMN`"
         elif field.when.field is not None and field.when.field not in before:
-            yield ("when", "field"), f"{field.when.field} is not a field before this one"
+            yield ("when", "field"), f"{field.when.field} is not an earlier field"
         elif field.when.field is not None:
             known = _possible(before[field.when.field])
             for one in field.when.is_:
@@ -87,12 +87,12 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
                     yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
     if isinstance(field, Scale):
         if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
-            yield ("max",), f"must be above min ({field.min}), by {_WIDEST_SCALE - 1} at most"
+            yield ("max",), f"must be from {field.min + 1} to {field.min + _WIDEST_SCALE - 1}"
         for number in field.anchors:
             if not field.min <= number <= field.max:
                 yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
     if isinstance(field, Errors) and field.none in [one.value for one in field.options]:
-        yield ("none",), f"{field.none} is also an option; `none` is offered by itself"
+        yield ("none",), f"{field.none} is also in `options`; remove it there"
     over = getattr(field, "over", None)
     sides = {*SIDES, "answers"} if study.pairs else set()
     if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
@@ -100,7 +100,7 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
     if isinstance(field, Matrix) and isinstance(field.rows, str) and field.rows not in ("typed", *study.show):
         yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
     if isinstance(field, Compare) and not study.pairs:
-        yield ("type",), "compares two answers, so that the items must come from pairs"
+        yield ("type",), "compares two answers; set items.from to pairs"
 
 
 def _possible(field: AskedField) -> list[str]:

@@ -85,7 +85,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
         if not create and not path.is_file():
-            raise UserError(f"{path}: there is no such study yet; start it with `longmark annotate import STUDY.yaml`")
+            raise UserError(f"{path}: the file does not exist; create it with `longmark annotate import STUDY.yaml`")
         self._group: asyncio.Future[None] | None = None
         self._inside = False
         try:

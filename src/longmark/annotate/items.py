@@ -172,7 +172,7 @@ class _Reader:
         items = self._named(items)
         n = self.source.sample
         if n is not None and n > len(items):
-            raise UserError(f"items: sample: {n:,} of {len(items):,} items cannot be drawn; lower the number")
+            raise UserError(f"items: sample: {n:,} is more than the {len(items):,} items; lower the number")
         if n is None:
             return items
         drawn = set(random.Random(self.source.seed).sample(range(len(items)), n))
@@ -235,9 +235,9 @@ class _Reader:
 
     def _complete(self, item: Item) -> None:
         if not item.shown:
-            raise Problem(f"has nothing of what is shown: {', '.join(self.study.show)}")
+            raise Problem(f"has none of the shown columns: {', '.join(self.study.show)}")
         if self.study.pairs and not {*SIDES} <= item.shown.keys():
-            raise Problem("is no pair: it needs the answers a and b")
+            raise Problem("is not a pair; it needs the answers a and b")
         asked = [one for one in self.study.asked if self.study.applies(one, {}, item.columns)]
         if not asked:
             columns = {one.when.item: None for one in self.study.asked if one.when and one.when.item}
@@ -248,7 +248,7 @@ class _Reader:
             if isinstance(one, Matrix) and isinstance(one.rows, str) and not one.typed:
                 needed = one.rows
             if needed is not None and needed not in item.shown:
-                raise Problem(f"{needed}: is missing; {one.name} is asked of it")
+                raise Problem(f"{needed}: is missing; the field {one.name} needs it")
 
     def _named(self, items: list[Item]) -> list[Item]:
         """The items with ids that occur once and, where systems are hidden, do not name one."""
@@ -322,7 +322,7 @@ def _id(columns: Mapping[str, Any]) -> str:
     if own is None:
         return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:16]
     if len(own) > 200 or not own.isprintable() or own in (".", ".."):
-        raise Problem("id: is . or .., or has more than 200 characters, or control characters")
+        raise Problem("id: must not be . or .., have more than 200 characters, or contain control characters")
     return own
 
 
@@ -389,7 +389,7 @@ def _gold(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
     if missing(raw) and not needed:
         return None
     if not isinstance(raw, Mapping) or not raw:
-        raise Problem("gold: expected the known answers, an object of field and value")
+        raise Problem("gold: expected the known answers, an object from field to value")
     known = [one.name for one in study.asked]
     for field_name in raw:
         if field_name not in known:

@@ -75,7 +75,7 @@ def speed_outliers(found: Collected) -> dict[str, str]:
         usual = median(others)
         if own * _OUTLYING < usual or own > usual * _OUTLYING:
             how = "fast" if own < usual else "slow"
-            unusual[one] = f"{how}: {duration(own)} an item (median); other raters {duration(usual)}"
+            unusual[one] = f"{how}: {duration(own)} per item (median); other raters {duration(usual)}"
     return unusual
 
 
@@ -100,17 +100,17 @@ def _figures(found: Collected) -> list[tuple[str, str]]:
     people = Counter(one.item.id for one in done)
     figures = [
         ("Items", f"{normal:,}"),
-        ("Labelled by enough people", f"{sum(count >= overlap for count in people.values()):,} of {normal:,}"),
+        ("Complete items", f"{sum(count >= overlap for count in people.values()):,} of {normal:,}"),
         ("Labels", f"{len(done):,} of {normal * overlap:,}"),
         ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in found.entries):,}"),
         ("Raters", f"{len({one.rater.id for one in done}):,}"),
     ]
     if found.study.assignment.adjudication:
-        figures.append(("To be decided", f"{len(waiting(found)):,}"))
+        figures.append(("Undecided disagreements", f"{len(waiting(found)):,}"))
         figures.append(("Decided", f"{len(found.decisions):,}"))
     times = [one.seconds for one in done if one.seconds > 0]
     if times:
-        figures.append(("Median time an item", duration(median(times))))
+        figures.append(("Median time per item", duration(median(times))))
     return figures
 
 
@@ -135,7 +135,7 @@ def _raters(found: Collected) -> Table:
         Column("skipped", partial(count, "skipped")),
         Column("median seconds", lambda one: median(times[one.id]) if times[one.id] else None, 1),
         Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
-        Column("known answers given", known),
+        Column("known answers right", known),
     )
     people = [person for person in found.people.values() if person.role != "owner" or person.id in own]
     return Table("raters", "Raters", columns, people)
@@ -207,7 +207,7 @@ def methods(found: Collected) -> str:
     sentences = [
         f"{counted(raters, 'rater')} labelled {counted(len(people), 'item')} ({counted(len(done), 'label set')}); "
         f"{counted(twice, 'item')} {'was' if twice == 1 else 'were'} labelled by two raters or more "
-        f"(planned: {counted(rules.overlap, 'rater')} an item)."
+        f"(planned: {counted(rules.overlap, 'rater')} per item)."
     ]
     orders = {
         "random": "in an order drawn for each rater",
@@ -216,18 +216,18 @@ def methods(found: Collected) -> str:
     }
     blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
     sides = ", and which answer came first was balanced" if study.pairs and study.blind.sides == "balanced" else ""
-    sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. No rater saw the labels of another one.")
+    sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
     skipped = sum(one.assignment.status == "skipped" for one in found.entries)
     if skipped:
-        sentences.append(f"Raters skipped {counted(skipped, 'item')}, with a reason each.")
+        sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
     if any(one.answer is not None and one.answer.suggestions_shown for one in done):
-        sentences.append("Raters saw suggestions of a model that they could change.")
+        sentences.append("Raters saw suggested labels, which they could change.")
     times = sorted(one.seconds for one in done if one.seconds > 0)
     if times:
         low, high = times[len(times) // 4], times[(3 * len(times)) // 4]
         sentences.append(
-            f"The median time an item was {duration(median(times))} (quartiles {duration(low)} and {duration(high)}; "
-            f"{duration(sum(times))} in all)."
+            f"The median time per item was {duration(median(times))} (quartiles {duration(low)} and {duration(high)}; "
+            f"{duration(sum(times))} in total)."
         )
     if rules.adjudication:
         sentences.append(

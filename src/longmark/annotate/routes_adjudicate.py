@@ -105,9 +105,9 @@ async def decide(c: Context) -> web.Response:
     if c.given("version") != str(_decisions(c, item.id)):
         raise Refused(
             409,
-            "Somebody has decided meanwhile",
+            "Another person has decided this item",
             "Your decision was not saved.",
-            "Open the item again to see the other decision, and replace it if yours is to stand.",
+            "Open the item again to see the other decision. To replace it, decide again.",
         )
     parsed = parse(c.site.study, item, c.form, swapped=False, draft=True)
     absent = complete(c.site.study, item, parsed.values)

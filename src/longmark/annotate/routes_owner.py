@@ -209,7 +209,7 @@ async def invite(c: Context) -> web.Response:
 
 def _person(c: Context) -> Person:
     if (found := c.site.store.person(c.given("person"))) is None:
-        raise Refused(404, "There is no such person", "The page may be out of date.", "Reload it.")
+        raise Refused(404, "Unknown person", "The page may be out of date.", "Reload it.")
     return found
 
 
@@ -217,7 +217,7 @@ def _role(c: Context) -> Role:
     for role in ROLES:
         if role == c.given("role"):
             return role
-    raise Refused(400, "There is no such role", f"The roles are {', '.join(ROLES)}.")
+    raise Refused(400, "Unknown role", f"The roles are {', '.join(ROLES)}.")
 
 
 def _not_the_last_owner(c: Context, person: Person) -> None:
@@ -248,7 +248,7 @@ async def withdraw(c: Context) -> web.Response:
     """POST /owner/withdraw: a person's labels no longer count, and others get the items."""
     person, store = _person(c), c.site.store
     if c.given("sure") != "yes":
-        raise Refused(400, "Not withdrawn", "The box that says you are sure was not ticked.")
+        raise Refused(400, "Not withdrawn", "Select the checkbox to confirm, then try again.")
     _not_the_last_owner(c, person)
     with store.unit():
         for one in store.assignments(person=person.id):

@@ -28,9 +28,9 @@ from longmark.annotate.web import NOT_FOUND, Context, Refused, once
 _LONGEST_VISIT = 86_400.0  # seconds
 _LONGEST_REASON = 2_000
 _NONE_LEFT = {
-    "done": "There is no item for you to label. Everything that you were given is done.",
-    "quota": "You have labelled as many items as the study asks of one person. Thank you.",
-    "not qualified": "The qualification items were not answered as the study requires. Its owner knows what follows.",
+    "done": "There is no item for you to label. All your items are done.",
+    "quota": "You have labelled the maximum number of items for one person. Thank you.",
+    "not qualified": "Too few of your qualification answers are right. The owner of the study decides what to do.",
 }
 
 

@@ -73,7 +73,7 @@ def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[S
         with lock_of(store.path):
             asyncio.run(_run(Site(store, path.parent, address), host, port, ready))
     except Timeout:
-        raise UserError(f"{store.path} is served, or restored, by another process; end that first") from None
+        raise UserError(f"{store.path} is served or restored by another process; stop it first") from None
     finally:
         store.close()
 

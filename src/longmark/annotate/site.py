@@ -56,7 +56,7 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     study = load(path)
     items = read_items(study, path.parent)
     if unfit := next((item.id for item in items if item.id in (".", "..")), None):
-        raise UserError(f"an item has the id {unfit}, which no address can contain; give it another id")
+        raise UserError(f"an item has the id {unfit}, which a URL cannot contain; give it another id")
     database = database_of(path)
     existed = database.exists()
     store = Store(database, create=True)
@@ -112,7 +112,7 @@ def open_store(path: Path) -> Store:
     """The database of STUDY.yaml. UserError where nothing was imported yet."""
     store = Store(database_of(path))
     if store.setting("study") is None:
-        raise UserError(f"{store.path} holds no study yet: longmark annotate import {path}")
+        raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {path}")
     return store
 
 
@@ -134,15 +134,15 @@ def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
             part.replace(database)
             return kept
     except Timeout:
-        raise UserError(f"{database} is served by another process; end that first") from None
+        raise UserError(f"{database} is served by another process; stop it first") from None
 
 
 def _put_aside(database: Path, id: str, replace: bool) -> Path:
     if not replace:
-        raise UserError(f"{database} is there already; --replace keeps it under another name and puts the backup there")
+        raise UserError(f"{database} already exists; --replace keeps it under another name and restores the backup")
     with closing(Store(database)) as store:
         if store.setting("id") != id:
-            raise UserError(f"{database} is of another study than the backup; restore it beside its own YAML file")
+            raise UserError(f"{database} belongs to another study; restore the backup beside its own YAML file")
     kept = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
     database.rename(kept)
     for more in ("-wal", "-shm"):
@@ -166,8 +166,8 @@ def address_of(host: str, port: int, behind_tls: str | None = None) -> Address:
     if behind_tls is None:
         if not is_local(host):
             raise UserError(
-                f"--host {host} can be reached from other machines, and links and labels would cross the network in "
-                "clear text. Put a proxy with TLS in front and name its address: --behind-tls https://labels.example.org"
+                f"--host {host} can be reached from other machines, and links and labels would be sent without "
+                "encryption. Use a proxy with TLS and name its address: --behind-tls https://labels.example.org"
             )
         names = ("127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host)
         shown = f"[{host}]" if ":" in host else host

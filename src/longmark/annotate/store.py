@@ -157,7 +157,7 @@ class Store(Database):
         """UserError where the name is empty, too long or in use."""
         name = " ".join(name.split())
         if not 0 < len(name) <= 80 or not name.isprintable():
-            raise UserError("a person's name has 1 to 80 characters, without control characters")
+            raise UserError("a person's name must have 1 to 80 characters, without control characters")
         if self.row("SELECT 1 FROM people WHERE LOWER(name) = LOWER(?)", (name,)) is not None:
             raise UserError(f"there is a person named {name} already; give another name, or invite this one again")
         with self.unit():
@@ -193,7 +193,7 @@ class Store(Database):
         given = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
         if late := [id for id in changed if id in given]:
             raise UserError(
-                f"{len(late)} items were given to people and now differ, such as {late[0]}: their labels would belong "
+                f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
             )
         now, place = utc_now(), len(stored)

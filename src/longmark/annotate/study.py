@@ -385,7 +385,7 @@ def _guidelines(given: str, path: Path) -> str:
         return given
     own = path.parent / given.strip()
     if not own.exists():
-        raise UserError(f"{path}: guidelines: there is no file {own}; write the guidelines here, or name their file")
+        raise UserError(f"{path}: guidelines: {own} does not exist; write the guidelines here, or name a file")
     return text(own, _LARGEST_GUIDELINES, f"guidelines {own}")
 
 

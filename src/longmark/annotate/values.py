@@ -298,9 +298,9 @@ def _part(given: Any, shown: str) -> dict[str, Any]:
     """start, end and quote of a part. Raises Problem if the quote does not stand there."""
     start, end = (given.get(name) if isinstance(given, dict) else None for name in ("start", "end"))
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(shown):
-        raise Problem(f"expected a part of the text with {len(shown):,} characters")
+        raise Problem(f"the marked part is outside the text, which has {len(shown):,} characters")
     if given.get("quote") != shown[start:end]:
-        raise Problem("the quote is not what stands at this place; mark it again")
+        raise Problem("the quote differs from the text at this place; mark it again")
     return {"start": start, "end": end, "quote": shown[start:end]}
 
 

@@ -46,7 +46,7 @@ class Refused(Exception):
         self.status, self.title, self.text, self.remedy, self.data = status, title, text, remedy, data
 
 
-NOT_FOUND = (404, "There is no such page", "Nothing is at this address, or it is not for you.")
+NOT_FOUND = (404, "Page not found", "There is no page at this address, or you may not open it.")
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Context:
         """The key of the page view that posts. Raises Refused where there is none."""
         key = self.given("once")
         if not 0 < len(key) <= 64:
-            raise Refused(400, "The form cannot be read", "It has no key.", "Reload the page and send it again.")
+            raise Refused(400, "The form cannot be read", "Its key is missing.", "Reload the page and send it again.")
         return key
 
     def frame(self, notice: str | None = None) -> screens.Frame:
@@ -131,7 +131,7 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
                     503,
                     "Not saved",
                     "The server could not write what you sent.",
-                    "Wait a moment and send it again. If this goes on, tell the owner of the study.",
+                    "Wait a moment and send it again. If it fails again, tell the owner of the study.",
                 ) from None
         except Refused as refused:
             return _refusal(route, context, refused)
@@ -142,7 +142,7 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
 async def _answer(route: Route, context: Context) -> web.Response:
     request, site = context.request, context.site
     if request.host.lower() not in site.address.hosts:
-        raise Refused(421, "Another address", f"This server is found at {site.address.url}.")
+        raise Refused(421, "Wrong address", f"The address of this server is {site.address.url}.")
     if request.method == "POST":
         _same_origin(request, site)
         context.form = await read_form(request)
@@ -162,12 +162,12 @@ def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
         raise Refused(
             401,
             "You are not signed in",
-            "Your sign-in has ended, or was ended by the owner of the study.",
+            "Your session has ended, or the owner of the study has ended it.",
             "Open the link that the owner sent you. Then go back and send this again.",
             signed_out=True,
         )
     if context.person.role not in roles:
-        raise Refused(403, "This page is not for you", f"It is for other roles than {context.person.role}.")
+        raise Refused(403, "No access", f"Your role, {context.person.role}, may not open this page.")
     token = context.given("token")
     if context.request.method == "POST" and not hmac.compare_digest(token.encode(), context.session.csrf.encode()):
         raise Refused(
@@ -203,7 +203,7 @@ async def read_form(request: web.Request) -> dict[str, list[str]]:
     except ValueError:  # UnicodeDecodeError, too many fields
         raise Refused(400, "The form cannot be read", "It is damaged, or has too many fields.") from None
     except web.HTTPRequestEntityTooLarge:
-        raise Refused(413, "Too long", f"A form has at most {MOST_BYTES >> 20} MB.") from None
+        raise Refused(413, "Too large", f"A form has at most {MOST_BYTES >> 20} MB.") from None
     return form
 
 

@@ -21,7 +21,7 @@ _OWNER = "Owner"
 
 
 def add_to(verbs: Any) -> None:
-    text = "Let people label: a study in one YAML file, served as web pages, with exports for every study verb."
+    text = "Collect people's labels in a browser: a study in one YAML file, with exports for metaeval and the studies."
     actions = add_verb(verbs, "annotate", annotate, text).add_subparsers(dest="action", metavar="ACTION")
     annotate_files.add_actions(actions)
     _add_server(actions)
@@ -32,44 +32,44 @@ def add_to(verbs: Any) -> None:
 def annotate(_arguments: argparse.Namespace) -> int:
     from longmark.errors import UserError
 
-    raise UserError("which action? longmark annotate --help lists them")
+    raise UserError("no action is given; longmark annotate --help lists the actions")
 
 
 def _add_server(actions: Any) -> None:
     one = add_verb(
-        actions, "import", import_, "Read STUDY and its items into a database beside it; again: add new items."
+        actions, "import", import_, "Read a study and its items into a database beside it. Repeat it to add items."
     )
     _add_study(one)
-    one = add_verb(actions, "serve", serve, "Serve a study; import it first if that was not done.")
+    one = add_verb(actions, "serve", serve, "Serve a study in the browser. The first time, it also imports the study.")
     _add_study(one)
-    add(one, "--host", "HOST", "the address to listen on (default: 127.0.0.1, this machine alone)", default="127.0.0.1")
+    add(one, "--host", "HOST", "the address to listen on (default: 127.0.0.1, only this machine)", default="127.0.0.1")
     add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
-    text = "the https address that people open, of a proxy with TLS; required for a --host beyond this machine"
+    text = "the https address of a TLS proxy, which people open; required if other machines can reach --host"
     add(one, "--behind-tls", "URL", text)
 
 
 def _add_people(actions: Any) -> None:
-    one = add_verb(actions, "invite", invite, "Print a link for a person, who is added if new. The link is shown once.")
+    one = add_verb(actions, "invite", invite, "Print a link for a person, and add a new person. It is shown once.")
     _add_study(one)
     add(one, "name", "NAME", "the person")
     add(one, "--role", "ROLE", "annotator, adjudicator or owner (default: annotator)", choices=_ROLES)
     add(one, "--days", "N", "the link signs in for N days (default: until it is revoked)")
-    add(one, "--password", "", "ask for a password that the person gives with the link")
-    add(one, "--url", "URL", "what the link begins with (default: the address that was served last)")
+    add(one, "--password", "", "ask for a password, which the person enters after opening the link")
+    add(one, "--url", "URL", "the start of the link (default: the address of the last `serve`)")
     one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
     _add_study(one)
     add(one, "name", "NAME", "the person")
-    _add_study(add_verb(actions, "status", status, "Print how far a study is, and who has done how much."))
+    _add_study(add_verb(actions, "status", status, "Print the progress of a study and of each person."))
 
 
 def _add_backups(actions: Any) -> None:
-    one = add_verb(actions, "backup", backup, "Copy the database of a study, also while it is served.")
+    one = add_verb(actions, "backup", backup, "Copy the database of a study. The study can be served meanwhile.")
     _add_study(one)
     add(one, "--out", "FILE", "the copy", required=True)
-    one = add_verb(actions, "restore", restore, "Put a backup in the place of a study's database.")
+    one = add_verb(actions, "restore", restore, "Restore a study's database from a backup.")
     _add_study(one)
     add(one, "backup", "FILE", "the backup")
-    add(one, "--replace", "", "replace the database that is there; it is kept under another name")
+    add(one, "--replace", "", "replace the existing database; it is kept under another name")
 
 
 def _add_study(one: argparse.ArgumentParser) -> None:
@@ -81,11 +81,11 @@ def import_(arguments: argparse.Namespace) -> int:
     from longmark.annotate.site import database_of, import_study, open_store
 
     done, path = import_study(arguments.study), database_of(arguments.study)
-    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced, {done.total} in all.")
+    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced, {done.total} in total.")
     if done.unnamed:
         print(
-            f"Note: {counted(done.unnamed, 'item')} of an earlier import, no longer in the study's files, stay in the "
-            "study. To leave them out, start a new one.",
+            f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
+            "contain. To leave them out, start a new study.",
             file=sys.stderr,
         )
     with closing(open_store(arguments.study)) as store:
@@ -106,8 +106,8 @@ def serve(arguments: argparse.Namespace) -> int:
         stored = stored_study(store)
         if arguments.study.exists() and stored is not None and load(arguments.study).hash != stored.hash:
             print(
-                f"Note: {arguments.study} has changed since it was imported, and the study is served as it was. To use "
-                f"the changed one: longmark annotate import {arguments.study}",
+                f"Note: {arguments.study} has changed since the import. The imported version is served. To use "
+                f"the new version, run: longmark annotate import {arguments.study}",
                 file=sys.stderr,
             )
 
@@ -143,7 +143,7 @@ def invite(arguments: argparse.Namespace) -> int:
         known = {person.name: person for person in store.people()}
         person = known.get(arguments.name)
         if person is not None and arguments.role not in (None, person.role):
-            raise UserError(f"{person.name} is {person.role}; the owner's page People changes roles")
+            raise UserError(f"{person.name} is {person.role}; omit --role, or change it on the owner's page People")
         password = _password() if arguments.password else None
         with store.committing():
             person = person or store.add_person(arguments.name, arguments.role or "annotator")
@@ -200,7 +200,7 @@ def status(arguments: argparse.Namespace) -> int:
         state = "paused" if store.paused else "open"
     counts = Counter((one.person_id, one.status) for one in given)
     done = sum(one.status == "done" for one in given)
-    print(f"{study.title} ({state}): {items} items, {study.assignment.overlap} people each; {done} items labelled.\n")
+    print(f"{study.title} ({state}): {items} items, {study.assignment.overlap} people each; {done} submitted.\n")
     columns = (
         Column("person", lambda one: one.name),
         Column("id", lambda one: one.id),
@@ -229,5 +229,5 @@ def restore(arguments: argparse.Namespace) -> int:
     from longmark.annotate.site import restored
 
     kept = restored(arguments.study, arguments.backup, replace=arguments.replace)
-    print(f"{arguments.study} is restored." + (f" The database before is {kept}." if kept else ""))
+    print(f"{arguments.study} is restored." + (f" The previous database is {kept}." if kept else ""))
     return 0

@@ -13,12 +13,12 @@ _TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
 
 
 def add_actions(actions: Any) -> None:
-    one = add_verb(actions, "init", init, "Write the YAML file of a new study, to be edited.")
-    add(one, "--template", _TEMPLATES, "the study to begin with (default: rating)", default="rating")
+    one = add_verb(actions, "init", init, "Write the YAML file of a new study from a template.")
+    add(one, "--template", _TEMPLATES, "the template (default: rating)", default="rating")
     add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
-    one = add_verb(actions, "check", check, "Check a study and its items, and print what raters will get.")
+    one = add_verb(actions, "check", check, "Check a study and its items, and print a summary.")
     add(one, "study", "STUDY", "the study's YAML file")
-    one = add_verb(actions, "export", export, "Write the labels of a study, also while people work.")
+    one = add_verb(actions, "export", export, "Write the labels of a study. People can label meanwhile.")
     add(one, "study", "STUDY", "the study's YAML file; its database is beside it")
     add(one, "--out", "DIR", "the folder of the files", required=True)
     add(one, "--only", "NAME,…", "write these files only, such as labels.jsonl (default: all that apply)")
@@ -34,7 +34,7 @@ def init(arguments: argparse.Namespace) -> int:
             file.write(text)
     except FileExistsError:
         raise UserError(f"{path} already exists; name another --out") from None
-    print(f"{path}: name your file under `items`, then run: longmark annotate check {path}")
+    print(f"{path}: set your file under `items`, then run: longmark annotate check {path}")
     return 0
 
 
@@ -81,7 +81,7 @@ def export(arguments: argparse.Namespace) -> int:
             raise UnknownName("file of an export", name, FILES, f"The files are {', '.join(FILES)}.")
     with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
         if (stored := store.setting("study")) is None:
-            raise UserError(f"{store.path} holds no study yet; run: longmark annotate import {arguments.study}")
+            raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
         items = [Item(**one) for one in store.contents()]
         written = write(Study.model_validate_json(stored), items, store, arguments.out, only)
     for path in written:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Any) -> None:
-    text = "Compare metrics with people's choices between two answers, with the tables of the CALF paper."
+    text = "Measure how often metrics agree with people on the better of two answers, with the CALF paper's tables."
     one = add_verb(verbs, "calf-study", calf_study, text)
     given = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
     add(one, "given", "PAIRS|RUN", given, nargs="+", type=Path)
-    metrics = "metrics or families to score on the file of pairs (default: none, the baselines alone)"
+    metrics = "metrics or families to score on the file of pairs (default: none; only the baselines)"
     add(one, "--metrics", "NAME,…", metrics, default=None)
     add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
     add_scoring(one)
     end = one.add_argument_group("analysis")
     split = "choose tie bands and the best metric on this share of the questions, test them on the others (default: 0)"
     add(end, "--development", "SHARE", split, type=share, default=0.0)
-    add(end, "--worst", "N", "disagreements with people shown of each metric (default: 5)", default=5)
+    add(end, "--worst", "N", "number of disagreements with people shown for each metric (default: 5)", default=5)
     add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
     add_input(one)
     add_session(one, ("scores",))

@@ -17,11 +17,11 @@ _PAIRS = "the pairs to write: .jsonl, .csv, .tsv or .parquet"
 
 
 def add_to(verbs: Any) -> None:
-    pairs = add_verb(verbs, "pairs", None, "Make pairs of answers: of two runs, or of questions.")
+    pairs = add_verb(verbs, "pairs", None, "Make pairs of answers, from two runs or from questions.")
     actions = pairs.add_subparsers(dest="action", required=True, metavar="join|build")
     one = add_verb(actions, "join", join, "Pair the answers of two runs (or files of examples) by question.")
-    add(one, "one", "RUN", "a run folder or a file of examples: answer a")
-    add(one, "other", "RUN", "another one, with answers to the same questions: answer b")
+    add(one, "one", "RUN", "a run folder or a file of examples; its answers are a")
+    add(one, "other", "RUN", "another one, with answers to the same questions; its answers are b")
     add(one, "--out", "FILE", _PAIRS, required=True)
     add(one, "--balanced", "", "draw which answer is a, so that each system is first in half of the pairs")
     add(one, "--seed", "N", "seed of that draw (default: 0)", type=int, default=0)
@@ -29,22 +29,22 @@ def add_to(verbs: Any) -> None:
 
     text = "Make pairs from questions: answers of models, expanded references, categories, translations."
     one = add_verb(actions, "build", build, text)
-    add(one, "questions", "QUESTIONS", "examples: questions, with references; lines with an answer give it too")
+    add(one, "questions", "QUESTIONS", "a file of questions, with references; a line can also have an answer")
     add(one, "--out", "FILE", _PAIRS, required=True)
     writers = "a model that answers; repeatable. The first one also translates and expands"
     add(one, "--generator", "[LABEL=]MODEL", writers, action="append", default=[])
     add(one, "--judge", "MODEL", "the model that checks expanded references and names categories")
-    add(one, "--expand", "", "rewrite references as prose; kept where no key point is added or lost")
+    add(one, "--expand", "", "rewrite references as prose; kept if no key point is added or lost")
     add(one, "--categories", "", "name the category of each question, one of seven")
     add(one, "--translate", "LANGUAGE", "translate everything into this language first", default="")
     modes = "human/human, human/model, model/model (default: all)"
     add(one, "--modes", "MODE,…", modes)
-    add(one, "--per-question", "N", "pairs of each mode for a question, at most (default: all)")
+    add(one, "--per-question", "N", "maximum number of pairs of each mode for a question (default: all)")
     add(one, "--temperature", "T", "temperature of the answers (default: 0.7)", default=0.7)
     add(one, "--max-answer", "N", "maximum number of tokens of an answer (default: 1024)", default=1024)
     add(one, "--seed", "N", "seed of answers, of draws and of sides (default: 0)", type=int, default=0)
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--dry-run", "", "print the number of calls at most; send nothing")
+    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_input(one)
     add_calls(one)
 

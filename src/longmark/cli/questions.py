@@ -38,10 +38,10 @@ def add_to(verbs: Any) -> None:
         one,
         "name",
         "NAME",
-        "wikicontradict, conflictbank or haluquestqa; of pairs: lfqa-e, haluquestqa-pairs or llmbar",
+        "wikicontradict, conflictbank or haluquestqa; with pairs: lfqa-e, haluquestqa-pairs or llmbar",
     )
     add(one, "file", "FILE", "the data set's file, as published: .jsonl, .json, .csv, .tsv or .parquet")
-    add(one, "--out", "FILE", examples, required=True)
+    add(one, "--out", "FILE", examples.replace("examples", "examples or pairs"), required=True)
     add(one, "--n", "N", "sample N records (default: all)")
     add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
     add(one, "--labels", "FILE", "haluquestqa: also write the experts' labels for longmark metaeval: .csv or .tsv")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def add_to(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", run, text)
-    add(one, "examples", "EXAMPLES", "the input file: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
+    add(one, "examples", "EXAMPLES", "a file of examples or pairs: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
     metrics = "metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py"
     add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
     add(one, "--out", "RUN", "the run folder; repeat the command to resume")
@@ -70,9 +70,15 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
     add(fixed, "--temperature", "T", text, default=0.0)
     add(fixed, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
-    text = "of bounded scores that are compared on pairs, on [0, 1]; raw: scores are compared as they are (default: 2)"
+    text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
     add(fixed, "--pair-decimals", "N|raw", text, default="2")
-    add(fixed, "--tie-band", "X", "on pairs, a difference of scores up to this is a tie (default: 0)", default=0.0)
+    add(
+        fixed,
+        "--tie-band",
+        "X",
+        "on pairs, the largest difference of two scores that is a tie (default: 0)",
+        default=0.0,
+    )
     add_prompts(fixed)
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
 

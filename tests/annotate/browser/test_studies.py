@@ -25,7 +25,7 @@ def all_done(served: Served, name: str) -> None:
 
 
 def finish(person: Person, name: str) -> None:
-    person.page.wait_for_selector("text=Everything that you were given is done")
+    person.page.wait_for_selector("text=All your items are done")
     all_done(person.served, name)
 
 

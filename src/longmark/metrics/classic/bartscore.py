@@ -6,7 +6,7 @@
 In (-inf, 0], higher is better; 0 is certainty. With several references the mean over them counts. The evidence has
 precision, recall, the tokens, the model and its form. Cost: one call (two sets of likelihoods with `f`). It is
 BARTScore with `checkpoint`, a sequence-to-sequence model (facebook/bart-large-cnn in the paper): `form` is then
-`seq2seq`. Without one it is the same formula under the run's causal language model (`--lm`), which reads x, a line
+`seq2seq`. Without one the formula is applied to the run's causal language model (`--lm`), which reads x, a line
 break and y: `form` is `causal`, and the values are not comparable with published ones.
 Unscored: an empty answer or reference (`undefined`); a text beyond the model's window (`too_long`); neither checkpoint
 nor `--lm` (`unsupported`).

@@ -5,8 +5,8 @@
 
 In [-1, 1], higher is better; unrelated texts are far above 0, which `baseline` corrects. With several references the
 greatest value counts. The evidence has P, R, F1, tokens and pieces. Cost: no calls; each text goes once through the
-encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP]) can be matched and do not
-count themselves. The encoder is a parameter, so that it is in the signature: `embedded:embedder` is all-MiniLM-L6-v2
+encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP]) can be matched, but
+are not in the means. The encoder is a parameter, so it is in the signature: `embedded:embedder` is all-MiniLM-L6-v2
 (last layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra `transformers`). Values of two
 encoders cannot be compared: published ones are mostly of roberta-large, layer 17.
 Unscored (`undefined`): an empty answer or reference.

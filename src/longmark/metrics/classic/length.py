@@ -2,8 +2,9 @@
 
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 
-Two scores, `words` and `characters`, in [0, inf). Higher counts as better, which is what the baseline says, and not
-that long answers are good: a metric that does not beat it tells no more than the length does. An empty answer has 0.
+Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as in the baseline. This does not
+mean that long answers are good: a metric that is not better than the baseline is no better than the length. An empty
+answer has 0.
 Cost: no calls, no extra.
 Unscored (`undefined`): `words` where the tokenizer cannot divide most of the answer (Chinese under `space`).
 Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need

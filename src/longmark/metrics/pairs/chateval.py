@@ -2,9 +2,9 @@
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 
-The referees speak one by one, `rounds` times. Each sees the answers and all that was said before, gives a short
+The referees speak one by one, `rounds` times. Each sees the answers and the discussion so far, gives a short
 argument, and ends with a choice. The most frequent of their last choices counts; a draw is a tie. With several judges
-the roles are given to them in turn, or as the panel's file says. With `orders=both` there are two discussions. The
+the roles are assigned to them in turn, or as the panel's file sets. With `orders=both` there are two discussions. The
 choice is always read from text. The evidence has every turn.
 Unscored: a reply without a choice, twice (`unparsable`), or a refusal (`refused`), in any turn.
 Cost: roles x rounds calls for each order.

@@ -3,9 +3,9 @@
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 
 The judge compares the answers on each criterion and then chooses. It is asked `votes` times at `votes_temperature`,
-and the most frequent choice counts; a draw is a tie. The evidence has every vote, so that one can count
-how often the choice of people is among them. With `--scoring expected` the judge is asked once for the choice alone,
-and its probabilities take the place of the votes, as in G-Eval itself.
+and the most frequent choice counts; a draw is a tie. The evidence has every vote, so that you can count
+how often people's choice is among them. With `--scoring expected` the judge is asked once for the choice alone,
+and its probabilities replace the votes, as in G-Eval.
 Cost: `votes` calls for each judge and order; with `--scoring expected` 1.
 
 Parameters: orders, on_flip, equal: as `pairs.direct`. votes, votes_temperature: of each judge and order (5 and 1, as

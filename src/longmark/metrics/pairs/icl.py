@@ -2,13 +2,13 @@
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 
-As `pairs.direct`, with `shown` labelled pairs of the file `examples` in the prompt. The file of the run itself will do:
-a pair is never an example for its own question. Which pairs are shown, and in which order their answers stand, follows
-from the pair's id and the seed. Of each text of an example the first `longest` characters are shown.
+As `pairs.direct`, with `shown` labelled pairs of the file `examples` in the prompt. The file of the run can be used:
+a pair is never an example for its own question. The pair's id and the seed determine which pairs are shown, and in
+which order their answers are. Of each text of an example the first `longest` characters are shown.
 Unscored (`missing_input`): no pair of another question in the file.
 Cost: 1 call for each judge, order and sample.
 
-Parameters: orders, on_flip, equal: as `pairs.direct`. examples: a file of pairs with labels; it has to be given.
+Parameters: orders, on_flip, equal: as `pairs.direct`. examples: a file of pairs with labels; required.
 shown: how many of them. longest: characters of each text.
 Deviations: the paper has no such judge; the prompt is ours.
 """

@@ -1,4 +1,4 @@
-"""Which answer has more of the reference's key points: the raters' recipe of CALF (appendix B.1) as a judge.
+"""Which answer has more of the reference's key points: a judge follows the raters' method of CALF (appendix B.1).
 
     value of a point in an answer = P(totally correct) + partial x P(partially correct)
     sum of an answer              = the sum of its points' values
@@ -8,17 +8,17 @@
    (`reference_claims`) are taken as they are.
 2. Each judge looks for each point in each answer: A totally correct, B partially correct, C wrong, D absent. The
    probabilities are those of these four letters as the first token of the reply, renormalised. A wrong and an absent
-   point count 0, as in the paper. If the endpoint gives no log-probabilities, the letter it printed has probability 1,
-   and the row says so (`read: printed`).
+   point count 0, as in the paper. If the endpoint gives no log-probabilities, the printed letter has probability 1,
+   and the row has `read: printed`.
 
 Since no judge sees both answers, there is no order of answers. Of several judges the most frequent choice counts; a
 draw is a tie. An empty answer has no point, without a call.
 Unscored: no reference (`missing_input`); a reference without a key point (`undefined`); a list or a label that cannot
 be read, twice (`unparsable`); a refusal (`refused`).
-Cost: 1 call for the list, and for each judge 2 x (number of points); of one answer they begin with the same text, which
-a cache of prompts evaluates once.
+Cost: 1 call for the list, and for each judge 2 x (number of points); the calls for one answer begin with the same text,
+which a prompt cache evaluates once.
 
-Parameters: partial: the value of a partially correct point; the paper says that it is reduced, not to what. band: the
+Parameters: partial: the value of a partially correct point; the paper does not state it. band: the
 largest difference of the sums that is a tie. reference: the `concise` reference, from which the paper's raters list the
 points, or the `expanded` one. equal: answers that are the same are a `tie` without a call, or they are judged (`ask`).
 Deviations: the paper's raters are people; the prompts are ours.

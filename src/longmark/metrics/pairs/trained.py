@@ -3,7 +3,7 @@
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 
 `--judge` names the endpoint that serves the model; `judge` names the format (metrics/pairs/trained.yaml): how the input
-is laid out, and how the reply is read. The judge gets this text alone, without our system prompt and tags. So an answer
+is laid out, and how the reply is read. The judge gets only this text, without our system prompt and tags. So an answer
 that contains one of the format's own marks is not sent. Auto-J, CritiqueLLM and Prometheus see both answers, in the
 orders of `pairs.direct`. TIGERScore lists the errors of one answer; its total reductions are compared, and the lower
 one is better. Auto-J and TIGERScore see no reference. Prometheus has no tie.
@@ -13,8 +13,8 @@ Cost: 1 call for each judge and order; TIGERScore 2 for each judge.
 
 Parameters: orders, on_flip, equal: as `pairs.direct`. judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a
 format of your own file. formats: a YAML file in place of ours. max_tokens: the length of a reply.
-Deviations: the marks and the readings are the published ones; instructions in sentences are in our words. For figures
-that compare with a publication, put the judge's own words into the file (its `source` says where they are).
+Deviations: the marks and the readings are the published ones; the instructions are in our words. For results
+that are comparable with a publication, put the judge's own words into the file (its `source` says where they are).
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ _CATEGORY = "综合问答"  # of CritiqueLLM: general question answering
 def _template(words: str) -> str:
     template = Template(words)
     if not template.is_valid() or not set(template.get_identifiers()) <= set(_FIELDS):
-        raise ValueError(f"a $ that is none of {', '.join(f'${name}' for name in _FIELDS)}; write $$ for a dollar sign")
+        raise ValueError(
+            f"an unknown $ placeholder; use {', '.join(f'${name}' for name in _FIELDS)}, or $$ for a dollar sign"
+        )
     return words
 
 

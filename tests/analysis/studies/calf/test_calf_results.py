@@ -246,7 +246,7 @@ def judged(**verdicts: Any) -> list[dict[str, Any]]:
     ("given", "made", "message"),
     [
         ([{**pair, "label": None, "labels": {}} for pair in pairs()], rows(), "none of the 8 pairs has a choice"),
-        ([{"id": "1", "question": "Why?", "answer": "So."}], [], "no pair of answers"),
+        ([{"id": "1", "question": "Why?", "answer": "So."}], [], "is not a pair"),
         (pairs(), [row("9", METRIC, "a")], "unknown pair 9"),
         (pairs(), [{**row("1", METRIC, "a"), "score": 0.5}], "has the score 0.5"),
         ([{**pair, "meta": {"verdicts": "a"}} for pair in pairs()], [], "meta.verdicts"),

@@ -84,7 +84,7 @@ def _parts(results: Results) -> Iterator[Part[Results]]:
     yield Part(
         "Disagreements with people",
         "The pairs on which each metric disagrees most with people (appendix C.5): both answers side by side, people's "
-        "choice, and what every metric says.",
+        "choice, and the choice of every metric.",
         links=lambda r: [(path, name) for name, path in cases.links(r).items()],
     )
     yield Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r)])

@@ -118,7 +118,7 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
             _add_row(judges.setdefault((run, row.metric), Judge(row.metric)), row, found.places[row.example_id])
     if not any(pair.gold for pair in found.pairs):
         raise UserError(
-            f"none of the {len(found.pairs):,} pairs has a choice of people; give each a `label` (a, b or tie), or "
+            f"none of the {len(found.pairs):,} pairs has people's choice; give each a `label` (a, b or tie), or "
             "`labels` with the choice of each rater"
         )
     times, short = (
@@ -138,7 +138,7 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
 def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], source: str) -> None:
     for pair in examples:
         if not isinstance(pair, Pair):
-            raise UserError(f"{source}: the example {pair.id} is no pair of answers; a pair has the columns a and b")
+            raise UserError(f"{source}: the example {pair.id} is not a pair; a pair has the columns a and b")
         place, content = found.places.setdefault(pair.id, len(found.pairs)), pair.content_hash()
         if place < len(hashes):
             if hashes[place] != content:

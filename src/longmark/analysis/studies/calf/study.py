@@ -62,7 +62,7 @@ class Plan:
                 list(verdicts_of(one, str(self.pairs)))
         if self.pairs is not None and not any(labelled):
             raise UserError(
-                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a choice of people; a pair "
+                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with people's choice; a pair "
                 "has the columns a and b, and `label` (a, b or tie) or `labels` with the choice of each rater"
             )
 
