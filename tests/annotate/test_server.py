@@ -284,7 +284,7 @@ def test_qualification_is_final_and_decides(tmp_path: Path):
         assert ada.next() == ben.next() == "g"
         assert ada.label("g", RIGHT).location == "/work/i0"
         assert ben.label("g", {"f.right": "n-a", "f.relevance": "1"}).location == "/mine"
-        assert "not answered as the study requires" in ben.get("/mine").text
+        assert "qualification answers are right" in ben.get("/mine").text
         assert ben.get("/work/g").location == "/mine"  # no second try
         _, hidden = ada.view("i0")
         reply = ben.post("/work/g", {"token": ben.get("/mine").hidden("token"), "once": hidden["once"], **RIGHT})
