@@ -118,7 +118,7 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     run("annotate", "import", path, home=home)
     (tmp_path / "more.jsonl").write_text('{"id": "i0", "question": "Why 0?", "answer": "No.", "system": "gamma"}\n')
     path.write_text(STUDY.replace("path: items.jsonl", "path: [items.jsonl, more.jsonl]"))
-    assert "1 item added, 0 replaced, 3 in all" in run("annotate", "import", path, home=home).out
+    assert "1 item added, 0 replaced, 3 in total" in run("annotate", "import", path, home=home).out
     path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
     less = run("annotate", "import", path, home=home)
     assert "0 items added, 0 replaced, 3 in all" in less.out
