@@ -88,7 +88,7 @@ def test_an_import_again_adds_and_replaces_but_not_what_was_given(store: Store):
         assert store.put_items([("i3", {"id": "i3"}), ("i0", {"id": "i0", "shown": {}})]) == (1, 1)
         store.assign(given("i0"))
     assert store.items() == ["i0", "i1", "i2", "i3"]
-    with pytest.raises(UserError, match="i0. Labels would refer to other texts"):
+    with pytest.raises(UserError, match=r"i0\. Labels would refer to other texts"):
         store.put_items([("i4", {"id": "i4"}), ("i0", {"id": "i0", "shown": {"question": "new"}})])
     assert store.items() == ["i0", "i1", "i2", "i3"]
 
