@@ -121,7 +121,7 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     assert "1 item added, 0 replaced, 3 in total" in run("annotate", "import", path, home=home).out
     path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
     less = run("annotate", "import", path, home=home)
-    assert "0 items added, 0 replaced, 3 in all" in less.out
+    assert "0 items added, 0 replaced, 3 in total" in less.out
     assert "the study keeps 2 items of an earlier import" in less.err
 
 

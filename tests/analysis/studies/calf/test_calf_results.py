@@ -245,7 +245,11 @@ def judged(**verdicts: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("given", "made", "message"),
     [
-        ([{**pair, "label": None, "labels": {}} for pair in pairs()], rows(), "none of the 8 pairs has a choice"),
+        (
+            [{**pair, "label": None, "labels": {}} for pair in pairs()],
+            rows(),
+            "none of the 8 pairs has people's choice",
+        ),
         ([{"id": "1", "question": "Why?", "answer": "So."}], [], "is not a pair"),
         (pairs(), [row("9", METRIC, "a")], "unknown pair 9"),
         (pairs(), [{**row("1", METRIC, "a"), "score": 0.5}], "has the score 0.5"),
