@@ -125,7 +125,7 @@ def test_a_sample_is_drawn_with_the_seed_and_keeps_the_order(tmp_path: Path):
     assert drawn == sorted(drawn)
     assert drawn == [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")]
     assert drawn != [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 4")]
-    with pytest.raises(UserError, match="31 of 30 items"):
+    with pytest.raises(UserError, match="31 is more than the 30 items"):
         items_of(tmp_path, "file", str(path), more=", sample: 31")
 
 
