@@ -26,7 +26,8 @@ def test_the_answer_stands_whole_between_tags_it_does_not_contain(text: str):
     for prompt in all_prompts():
         if "answer" not in prompt.inputs:
             continue
-        inputs = {"answer": text, "context": CONTEXT, "reference": REFERENCE, "question": QUESTION}
+        known = {"answer": text, "context": CONTEXT, "reference": REFERENCE, "question": QUESTION}
+        inputs = dict.fromkeys(prompt.inputs, REFERENCE) | known
         user = PromptBook().fill(prompt, {**inputs, **dict.fromkeys(prompt.fields, "1")})[1].content
         opened = re.search(r"<(answer [0-9a-f]{8})>\n" + re.escape(text) + r"\n</\1>", user)
         assert opened is not None
