@@ -50,6 +50,7 @@ function setUp(box) {
     paint();
   }
   made.mark = (tag) => {
+    follow(); // the event of a selection comes later than a key that is pressed at once
     if (!made.pending) return text.focus();
     const { start, end } = made.pending;
     const [from, quote] = [[...node.data.slice(0, start)].length, node.data.slice(start, end)];
@@ -92,7 +93,7 @@ function choose(made, range) {
   made.pending = range;
   made.tags.classList.toggle("floating", Boolean(range));
 }
-document.addEventListener("selectionchange", () => {
+function follow() {
   const selection = document.getSelection();
   for (const made of boxes) {
     const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
@@ -109,7 +110,8 @@ document.addEventListener("selectionchange", () => {
     made.tags.style.setProperty("--x", `${Math.round(Math.min(Math.max(box.left, 12), innerWidth - 320))}px`);
     made.tags.style.setProperty("--y", `${Math.round(Math.min(box.bottom + 8, innerHeight - 150))}px`);
   }
-});
+}
+document.addEventListener("selectionchange", follow);
 
 // Spans may overlap, so they are painted over the text and are not part of it.
 function paint() {
