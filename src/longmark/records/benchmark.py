@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +33,6 @@ from longmark.records.write import write_records
 Form = Literal["mcq", "freeform", "cloze"]
 Level = Literal["base", "reasoning", "hypothetical"]
 Status = Literal["draft", "audited", "dropped", "valid", "invalid", "edited"]
-FORMS: tuple[Form, ...] = ("mcq", "freeform", "cloze")
 LEVELS: tuple[Level, ...] = ("base", "reasoning", "hypothetical")
 BLANK = "<blank>"
 
@@ -204,11 +203,3 @@ def _published(record: Mapping[str, Any]) -> Item:
 def _flat(item: Item) -> dict[str, Any]:
     record = item.model_dump()
     return record | {name: orjson.dumps(record[name]).decode() if record[name] else None for name in _JSON}
-
-
-def by_form(items: Iterable[Item]) -> Iterator[tuple[Form, list[Item]]]:
-    """The items of each form that there is."""
-    listed = list(items)
-    for form in FORMS:
-        if own := [item for item in listed if item.form == form]:
-            yield form, own
