@@ -35,6 +35,7 @@ Level = Literal["base", "reasoning", "hypothetical"]
 Status = Literal["draft", "audited", "dropped", "valid", "invalid", "edited"]
 LEVELS: tuple[Level, ...] = ("base", "reasoning", "hypothetical")
 BLANK = "<blank>"
+UNUSABLE = frozenset({"dropped", "invalid"})
 
 _OPTION = re.compile(r"\s*([A-Za-z])\)\s?(.*)", re.DOTALL)
 _BETWEEN_OPTIONS = re.compile(r"\r?\n-{5,}\r?\n")  # in ClimaQA's column Options: `a) …`, a line of hyphens, `b) …`
@@ -108,6 +109,11 @@ class Item(BaseModel):
                 raise ValueError("statement: a cloze item without a term needs one")
         elif BLANK not in self.question:
             raise ValueError(f"question: a cloze item with a term needs {BLANK}")
+
+    @property
+    def usable(self) -> bool:
+        """Whether the item can be put to a model under test: it is neither dropped nor invalid."""
+        return self.status not in UNUSABLE
 
     def to_json(self) -> bytes:
         """One line of a file of items, without its line end."""

@@ -1,0 +1,51 @@
+"""Benchmarks out of books (ClimaQA, section 4): seeds, writing, audits, figures, export, answers of models under test.
+
+A benchmark is a folder: `items.jsonl` (every item, dropped ones too), `manifest.json`, `figures.json`, and `index/`, an
+index of the books' chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from longmark.datasets.benchmark.topic import Topic
+from longmark.errors import UserError
+from longmark.judge import numbered
+from longmark.records.benchmark import Item, Passage, read_items
+
+FORMAT = 1
+ITEMS, MANIFEST, FIGURES, INDEX = "items.jsonl", "manifest.json", "figures.json", "index"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is generated. n: usable items of each form and level; k, threshold: passages beside the seed, and the cosine
+    that they need; alone: seeds without such a passage are used too; temperature: of what is written."""
+
+    topic: Topic
+    n: int = 10
+    k: int = 3
+    threshold: float = 0.6
+    alone: bool = True
+    temperature: float = 0.7
+    seed: int = 0
+
+
+def items_of(path: str | Path) -> list[Item]:
+    """The items of a benchmark's folder, or of a file. UserError and BadInput as `read_items`."""
+    path = Path(path)
+    if path.is_dir():
+        if not (path / ITEMS).is_file():
+            raise UserError(
+                f"{path} has no {ITEMS}; name a folder of `longmark benchmark generate`, or a file of items"
+            )
+        path /= ITEMS
+    return read_items(path)
+
+
+def context_of(passages: Iterable[Passage]) -> str:
+    """Passages as every prompt shows them, under the input `context`, which stands first: calls on one seed begin with
+    the same bytes, so that a prefix cache serves them."""
+    return numbered(passage.text for passage in passages)
