@@ -57,7 +57,7 @@ BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain",
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
     | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf", "matplotlib", "evalica"}
-    | {"rapidfuzz", "regex", "sacrebleu"}
+    | {"rapidfuzz", "regex", "sacrebleu", "peft"}
 )
 NEED_ARRAYS = (
     "scores.answers",

@@ -1,0 +1,80 @@
+"""LoRA adapters of peft on `hf:` models: which base model a folder belongs to, and the model with it.
+
+`longmark train` writes a manifest, `longmark.json`, beside the adapter: the base model's name and identity, the data
+the settings. An adapter trained elsewhere has none; there, the base model named in `adapter_config.json` counts.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark import errors
+from longmark.home import sha256
+from longmark.models.sentence import load_by
+
+MANIFEST, CONFIG, WEIGHTS = "longmark.json", "adapter_config.json", "adapter_model.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """identity: a hash of weights and configuration."""
+
+    folder: Path
+    identity: str
+
+
+def opened(folder: Path, name: str, identity: str) -> Adapter:
+    """The adapter in a folder, for a base model. Loads nothing.
+
+    name, identity: of the base model (`TransformersLM`). UserError if the folder has no adapter, or one of another base
+    model; MissingExtra if peft is not installed.
+    """
+    wanted = read(folder)
+    if wanted["identity"] not in (None, identity):
+        raise errors.UserError(
+            f"the adapter {folder} was trained on {wanted['name']} ({_short(wanted['identity'])}), not on {name} "
+            f"({_short(identity)}); name its base model, or an adapter of this one"
+        )
+    if wanted["identity"] is None and Path(wanted["name"]).name != Path(name.removeprefix("hf:")).name:
+        raise errors.UserError(
+            f"the adapter {folder} was trained on {wanted['name']} by its {CONFIG}, not on {name}; name that model"
+        )
+    if importlib.util.find_spec("peft") is None:
+        raise errors.MissingExtra(f"the adapter {folder}", "finetune")
+    return Adapter(folder, f"lora:sha256:{sha256(folder / WEIGHTS)}:{sha256(folder / CONFIG)[:16]}")
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The base model of an adapter: name, and identity (None without a manifest). UserError if it is no adapter."""
+    for file in (CONFIG, WEIGHTS):
+        if not (folder / file).is_file():
+            raise errors.UserError(
+                f"{folder} is no adapter: it has no {file}; name the folder that longmark train wrote"
+            )
+    manifest = folder / MANIFEST
+    try:
+        if manifest.is_file():
+            base = orjson.loads(manifest.read_bytes())["base"]
+            return {"name": str(base["name"]), "identity": str(base["identity"])}
+        return {"name": str(orjson.loads((folder / CONFIG).read_bytes())["base_model_name_or_path"]), "identity": None}
+    except (ValueError, KeyError, TypeError):
+        broken = manifest if manifest.is_file() else folder / CONFIG
+        raise errors.UserError(f"{broken} names no base model; train the adapter again") from None
+
+
+def applied(model: Any, adapter: Adapter) -> Any:
+    """A loaded transformers model with an adapter, ready to answer. RequestRefused if the weights do not fit."""
+    from peft import PeftModel
+
+    remedy = "an adapter that was trained on this model"
+    return load_by("peft", str(adapter.folder), remedy, lambda: PeftModel.from_pretrained(model, adapter.folder).eval())
+
+
+def _short(identity: str) -> str:
+    head, _, last = identity.rpartition(":")
+    return f"{head}:{last[:12]}" if len(last) == 64 else identity
