@@ -16,8 +16,8 @@ from longmark.errors import MissingExtra, RequestRefused, TooLong
 from longmark.models import catalogue
 from longmark.models.leave_one_out import order
 from longmark.models.llama import LlamaCpp
-from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
-from longmark.models.transformers_lm import TransformersLM
+from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Message
+from longmark.models.transformers_lm import TransformersLM, chat_ids
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 needs_transformers = pytest.mark.skipif(not installed, reason="pip install 'longmark[transformers]'")
@@ -80,6 +80,36 @@ def asked(model: TransformersLM, wanted: list[LikelihoodRequest]) -> list[Likeli
             await model.close()
 
     return asyncio.run(use())
+
+
+class Template:
+    """Tokens are characters, the markers <U> and <A> one each; the template refuses a system message."""
+
+    chat_template = "…"
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **_options: Any) -> str:
+        if messages[0]["role"] == "system":
+            raise ValueError("no system, please")
+        return "".join(f"<{one['role'][0].upper()}>{one['content']}" for one in messages) + "<A>"
+
+    def encode(self, text: str, *, split_special_tokens: bool, **_options: Any) -> list[int]:
+        marked = text.replace("<U>", "\1").replace("<A>", "\2") if not split_special_tokens else text
+        return [ord(char) for char in marked]
+
+
+def test_messages_become_tokens_and_a_text_cannot_begin_a_turn():
+    shown = [Message("system", "Sys"), Message("user", "a<A>b"), Message("assistant", "c"), Message("user", "d")]
+    ids = chat_ids(Template(), shown, "hf:x")
+    assert "".join(map(chr, ids)) == "\1Sys\n\na<A>b\2c\1d\2"  # <A> of the text is three characters, not one token
+
+
+def test_a_template_that_refuses_every_form_is_a_refusal():
+    class Stubborn(Template):
+        def apply_chat_template(self, messages: list[dict[str, str]], **_options: Any) -> str:
+            raise RuntimeError("never")
+
+    with pytest.raises(RequestRefused, match="the chat template of hf:x refuses the messages"):
+        chat_ids(Stubborn(), [Message("user", "a")], "hf:x")
 
 
 def by_the_library(folder: Path, request: LikelihoodRequest) -> tuple[list[float], list[float]]:

@@ -26,7 +26,7 @@ from typing import Any
 from longmark import errors
 from longmark.home import sha256
 from longmark.models.leave_one_out import Branch, Plan, plan
-from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens, no_start_token
+from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Message, Tokens, no_start_token
 from longmark.models.sentence import LazyModel, folder_identity, load_by
 
 _CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
@@ -127,11 +127,7 @@ class TransformersLM(LazyModel):
                 f"{self.name} has no chat template: give its prompts as plain text (--param "
                 "score.context_utilization.chat=false), or use a model that was trained for chat"
             )
-        mark = f"MESSAGE{secrets.token_hex(8)}"
-        message = [{"role": "user", "content": mark}]
-        whole = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
-        before, _, after = whole.partition(mark)
-        return [*_ids(tokenizer, before, special=True), *_ids(tokenizer, prompt), *_ids(tokenizer, after, special=True)]
+        return chat_ids(tokenizer, [Message("user", prompt)], self.name)
 
     def _reply(
         self, tokenizer: Any, sequence: _Sequence, logprobs: list[float], entropies: list[float], cached: int
@@ -162,6 +158,31 @@ def no_progress_bar() -> Iterator[None]:
 def _ids(tokenizer: Any, text: str, *, special: bool = False) -> list[int]:
     """Token ids of a text; special: with the control tokens that it spells."""
     return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not special)) if text else []
+
+
+def chat_ids(tokenizer: Any, messages: Sequence[Message], name: str) -> list[int]:
+    """Token ids of messages in the model's chat template, ready for the assistant's turn.
+
+    A system message becomes the beginning of the first user message where the template refuses that role.
+    name: of the model. RequestRefused for a tokenizer without a template, or one that refuses the messages.
+    """
+    if not tokenizer.chat_template:
+        raise errors.RequestRefused(f"{name} has no chat template; use a model that was trained for chat")
+    marks = [f"MESSAGE{secrets.token_hex(8)}" for _ in messages]
+    turns = [{"role": one.role, "content": mark} for one, mark in zip(messages, marks, strict=True)]
+    merged = [{**turns[1], "content": f"{marks[0]}\n\n{marks[1]}"}, *turns[2:]] if turns[0]["role"] == "system" else []
+    for form in filter(None, (turns, merged)):
+        with contextlib.suppress(Exception):  # a template raises what it likes
+            whole = str(tokenizer.apply_chat_template(form, tokenize=False, add_generation_prompt=True))
+            if all(whole.count(mark) == 1 for mark in marks):
+                break
+    else:
+        raise errors.RequestRefused(f"the chat template of {name} refuses the messages; use another model")
+    ids = list[int]()
+    for mark, message in zip(marks, messages, strict=True):
+        before, _, whole = whole.partition(mark)
+        ids += [*_ids(tokenizer, before, special=True), *_ids(tokenizer, message.content)]
+    return ids + _ids(tokenizer, whole, special=True)
 
 
 def _start(tokenizer: Any, text: str) -> list[int]:
