@@ -1,0 +1,321 @@
+"""Audits of generated items (ClimaQA, section 4.2): what can be known to be wrong before a person looks at an item.
+
+By code: mentions_context (the question speaks of "the passage"), answer_in_question (of a cloze item: a form of the
+term is left), unreadable, too_long, same_options, names_options (options that name others by letter; a key such as "All
+of the above"), duplicate. By the model that wrote the items, which reads the passages again:
+
+    not_self_consistent   it does not choose the key, in several orders of the options with the key at another place in
+                          each: a model that always replies one letter never passes
+    several_right         asked about each other option by itself, it finds one right too
+
+A dropped item keeps its reasons, each beginning with its code. Marks drop nothing: longest_is_key, self_consistency
+(the probability of the key), other_right (the highest probability of another option), key_moved (the key's letter
+before the options were shuffled).
+Deviations: the authors ask the model once, with the options as written, and drop any mention of the word "context".
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from longmark.concurrency import concurrently
+from longmark.datasets.benchmark import context_of
+from longmark.datasets.benchmark.cloze import still_there
+from longmark.datasets.benchmark.wording import is_about_all, mention, names_letters
+from longmark.errors import NoScore
+from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, expected
+from longmark.metrics.climaqa.exact_match import folded
+from longmark.metrics.climaqa.mcq import option_named
+from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import ChatReply
+from longmark.models.thinking import split
+from longmark.prompts import Prompt
+from longmark.rag.bm25 import UNSPACED, tokenize
+from longmark.rag.dense import unit_rows
+from longmark.records.benchmark import Item
+
+CHOOSE = Prompt(
+    "benchmark.audit.choose",
+    ("context", "question", "options"),
+    """\
+The question has exactly one right option. Find it by what the context says. Reply with the letter of the right option \
+and nothing else.""",
+)
+RIGHT = Prompt(
+    "benchmark.audit.right",
+    ("context", "question", "option"),
+    """\
+The text `option` is offered as the answer to the question. Decide by what the context says whether it is right: \
+whether it answers the question truly and as asked. An option that is true but answers another question is not right.
+Reply with yes or no and nothing else.""",
+)
+PROMPTS = (CHOOSE, RIGHT)
+
+_BROKEN = re.compile("[\ufffd\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_REPEATED = re.compile(r"(\b\w+\b)(?:\W+\1\b){4}", re.IGNORECASE)
+_COPIED = 0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
+_FEW = 5  # words; fewer must stand in the question together
+
+
+@dataclass(frozen=True)
+class Audits:
+    """seed: of shuffles. orders: in how many orders of the options the key must be chosen; right: the probability from
+    which another option counts as right; near: the cosine from which two questions are duplicates; longest_question,
+    longest_answer (options too): in characters."""
+
+    seed: int = 0
+    orders: int = 2
+    right: float = 0.5
+    near: float = 0.97
+    longest_question: int = 1200
+    longest_answer: int = 1500
+
+
+async def audit(item: Item, models: Models, audits: Audits) -> Item:
+    """A draft as `audited` or `dropped`, with reasons and marks; an item of another status as it is. The model is the
+    generator of `models`; it is asked about an mcq that has no flaw. ModelError and OverBudget are raised."""
+    if item.status != "draft":
+        return item
+    reasons, marks = list(flaws(item, audits)), dict(item.marks)
+    if item.form == "mcq" and not reasons:
+        reason, found = await _asked(item, models, audits)
+        reasons, marks = [reason] * bool(reason), marks | found
+    status = "dropped" if reasons else "audited"
+    return item.model_copy(update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks})
+
+
+def audit_set(
+    items: Sequence[Item], audits: Audits, vectors: Mapping[str, Sequence[float]] | None = None
+) -> list[Item]:
+    """All items in their order: duplicates dropped, the options of each mcq shuffled once, length bias marked.
+
+    The first of equal questions stays, or one that people or a validator accepted. vectors: of `question_vectors`, for
+    questions that are nearly equal. An mcq whose key was moved before keeps its options; the others get the place for
+    their key that the fewest keys have so far, in the order of the items."""
+    first = {item.id: 0 if item.status in ("valid", "edited") else 1 for item in items}
+    duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), audits.near, vectors or {})
+    used: Counter[tuple[int, str]] = Counter()
+    for item in items:
+        if item.options and item.usable and "key_moved" in item.marks:
+            used[len(item.options), str(item.answer)] += 1
+    made = []
+    for item in items:
+        if of := duplicates.get(item.id):
+            reasons = (*item.reasons, f"duplicate: of {of}")
+            item = item.model_copy(update={"status": "dropped", "reasons": reasons})
+        elif item.options and item.status in ("draft", "audited"):
+            item = _placed(item, used, audits.seed)
+        made.append(item)
+    return made
+
+
+async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, Sequence[float]]:
+    """id -> the vector of what the item asks, by the embedder; dropped items have none."""
+    asked = [item for item in items if item.usable]
+    return dict(zip((item.id for item in asked), await models.embed([_asks(item) for item in asked]), strict=True))
+
+
+# By code -------------------------------------------------------------------------------------------------------------
+
+
+def flaws(item: Item, audits: Audits) -> Iterator[str]:
+    """The reasons to drop an item that code finds in it alone."""
+    options = list((item.options or {}).values())
+    key = (item.options or {}).get(item.answer or "", "")
+    asked, answers = item.question or item.statement or "", [*options] or [item.answer or ""]
+    for text in (asked, *answers):
+        if found := mention(text):
+            yield f'mentions_context: "{found}"'
+            break
+    if why := _unreadable(asked) or next(
+        filter(None, map(_unreadable, [*options, *filter(None, [item.answer])])), None
+    ):
+        yield f"unreadable: {why}"
+    if len(asked) > audits.longest_question or max(map(len, answers)) > audits.longest_answer:
+        yield f"too_long: {len(asked):,} characters in the question, {max(map(len, answers)):,} in an answer"
+    if len(set(map(folded, options))) < len(options):
+        yield "same_options: two options have the same text"
+    if bad := next(filter(names_letters, options), None):
+        yield f'names_options: "{bad}" names other options by their letters'
+    elif is_about_all(key):
+        yield f'names_options: the key "{key}" speaks of the other options'
+    if item.form == "cloze":
+        if item.answer is not None and (word := still_there(item)):
+            yield f'answer_in_question: "{word}" is left of the term "{item.answer}"'
+    elif item.form == "mcq":
+        if _contains(asked, key) and not any(_contains(asked, other) for other in options if other != key):
+            yield f'answer_in_question: the question contains the key "{key}"'
+    elif _copied(asked, item.answer or ""):
+        yield "answer_in_question: the question contains what the answer says"
+
+
+def _unreadable(text: str) -> str | None:
+    if not any(map(str.isalnum, text)):
+        return "a text without letters or digits"
+    if found := _BROKEN.search(text):
+        return f"the character U+{ord(found[0]):04X}, which stands for a broken one or controls a terminal"
+    repeated = _REPEATED.search(text)
+    return f'"{repeated[1]}" is repeated' if repeated else None
+
+
+def _contains(text: str, part: str) -> bool:
+    """Whether a text contains another, word for word. A part of one character never counts."""
+    wanted, within = folded(part), folded(text)
+    if len(wanted) < 2:
+        return False
+    if re.search(f"[{UNSPACED}]", wanted):
+        return wanted in within
+    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", within) is not None
+
+
+def _copied(question: str, answer: str) -> bool:
+    words, asked = set(tokenize(answer)), set(tokenize(question))
+    return _contains(question, answer) or (len(words) >= _FEW and len(words & asked) >= _COPIED * len(words))
+
+
+# Of the set ----------------------------------------------------------------------------------------------------------
+
+
+def _asks(item: Item) -> str:
+    return item.statement or item.question if item.form == "cloze" else item.question
+
+
+def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """id of a draft or audited item -> id of an earlier one that asks the same."""
+    items = [item for item in items if item.usable]
+    embedded = [item.id for item in items if item.id in vectors]
+    rows: Any = unit_rows([vectors[id] for id in embedded]) if embedded else None
+    row_of = {id: i for i, id in enumerate(embedded)}
+    kept: dict[str, str] = {}
+    kept_rows: list[int] = []
+    found: dict[str, str] = {}
+    for item in items:
+        text, row = " ".join(tokenize(_asks(item))), row_of.get(item.id)
+        of = kept.get(text)
+        if of is None and row is not None and kept_rows:
+            cosines = rows[kept_rows] @ rows[row]
+            nearest = int(cosines.argmax())
+            of = embedded[kept_rows[nearest]] if cosines[nearest] >= near else None
+        if of is not None and item.status in ("draft", "audited"):
+            found[item.id] = of
+            continue
+        kept.setdefault(text, item.id)
+        if row is not None:
+            kept_rows.append(row)
+    return found
+
+
+def _placed(item: Item, used: Counter[tuple[int, str]], seed: int) -> Item:
+    """The mcq with its options shuffled, unless they were before, and with the mark of length bias."""
+    options, letters = dict(item.options or {}), list(item.options or {})
+    others = [len(text) for letter, text in options.items() if letter != item.answer]
+    marks = {**item.marks, "longest_is_key": len(options[str(item.answer)]) > max(others)}
+    if "key_moved" in item.marks or is_about_all(options[str(item.answer)]):
+        return item.model_copy(update={"marks": marks})
+    draw = random.Random(f"{seed}/{item.id}")
+    free = [letters[i] for i in range(len(_movable(options)))]
+    place = min(draw.sample(free, len(free)), key=lambda letter: used[len(letters), letter])
+    used[len(letters), place] += 1
+    made = shuffled(options, str(item.answer), place, draw)
+    changed = {"options": made, "answer": place, "marks": {**marks, "key_moved": item.answer}}
+    return item.model_copy(update=changed)
+
+
+def _movable(options: Mapping[str, str]) -> list[str]:
+    return [letter for letter, text in options.items() if not is_about_all(text)]
+
+
+def shuffled(options: Mapping[str, str], key: str, place: str, draw: random.Random) -> dict[str, str]:
+    """The options in another order: the key at `place`, options such as "All of the above" last, the others drawn."""
+    movable = _movable(options)
+    others = [options[letter] for letter in movable if letter != key]
+    draw.shuffle(others)
+    texts = [*others, *(text for letter, text in options.items() if letter not in movable)]
+    letters = list(options)
+    texts.insert(letters.index(place), options[key])
+    return dict(zip(letters, texts, strict=True))
+
+
+# By a model ----------------------------------------------------------------------------------------------------------
+
+Shares = dict[str, float]
+"""label -> its share of the probability of all labels, at the first token of a reply."""
+
+
+def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
+    """Reads which label a reply names: by the likeliest first token, else by its text; then its share is 1. labels:
+    label -> the text that names it too."""
+    written = {label.casefold(): label for label in labels}
+    by_token = expected(dict.fromkeys(written, 0.0))
+
+    def read(reply: ChatReply) -> tuple[str, Shares]:
+        parts = split(reply.text)
+        if reply.logprobs and not (reply.thinking or parts.thinking):
+            with suppress(Unreadable):
+                found = by_token.read(reply)[1]["distribution"]
+                shares = {label: found[name] for name, label in written.items()}
+                return max(shares, key=shares.__getitem__), shares
+        named = option_named(parts.answer, {name: labels[label] for name, label in written.items()})
+        if named is None:
+            raise Unreadable(f"it should be one of {', '.join(labels)} and nothing else")
+        return written[named], {label: float(name == named) for name, label in written.items()}
+
+    return Reader(read, max_tokens=64, logprobs=TOP_LOGPROBS, needs_logprobs=False)
+
+
+YES_NO = label_of({"yes": "yes", "no": "no"})
+
+
+async def chosen(
+    item: Item, models: Models, model: ChatHandle, audits: Audits, prompt: Prompt = CHOOSE
+) -> tuple[bool, float]:
+    """Whether a model chooses the key of an mcq in every order of the options, and the mean probability of the key.
+    prompt: another one, for a model without the passages. NoScore where a reply cannot be read."""
+    options, key = item.options or {}, str(item.answer)
+    draw = random.Random(f"{audits.seed}/{item.id}/audit")
+    letters = list(options)[: len(_movable(options))]
+    right, shares = True, []
+    for place in draw.sample(letters, min(audits.orders, len(letters))):
+        order = shuffled(options, key, place, draw)
+        texts = {"context": context_of(item.passages), "question": item.question}
+        texts["options"] = "\n".join(f"{letter}) {text}" for letter, text in order.items())
+        letter, found = (await ask(models, model, prompt, texts, label_of(order))).value
+        right = right and letter == place
+        shares.append(found[place])
+        if not right:
+            break
+    return right, math.fsum(shares) / len(shares)
+
+
+async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[str, Any]]:
+    """Why the model that wrote an mcq drops it ("" if it does not), and marks."""
+    try:
+        right, share = await chosen(item, models, models.generator, audits)
+    except NoScore as error:
+        return f"not_self_consistent: {error}", {}
+    marks = {"self_consistency": round(share, 4)}
+    if not right:
+        return "not_self_consistent: the model that wrote it chooses another option", marks
+    options = {letter: text for letter, text in (item.options or {}).items() if letter != item.answer}
+
+    async def right_too(text: str) -> float:
+        texts = {"context": context_of(item.passages), "question": item.question, "option": text}
+        return (await ask(models, models.generator, RIGHT, texts, YES_NO)).value[1]["yes"]
+
+    others = [text for text in options.values() if not is_about_all(text)]
+    try:
+        found = await concurrently(right_too, others)
+    except NoScore as error:
+        return f"several_right: {error}", marks
+    most = max(found, default=0.0)
+    marks["other_right"] = round(most, 4)
+    if most > audits.right:
+        return f'several_right: "{others[found.index(most)]}" is right too', marks
+    return "", marks

@@ -1,0 +1,131 @@
+"""Cloze items: which word of a statement is left out, and the blanks (ClimaQA, section 4.3 and appendix A.5.3).
+
+A term is one word: no white space in it, a letter or a digit at each end (`apt-get`, `systemd.timer`), and at most half
+of the statement. Every occurrence is blanked, in any case, unless a letter or digit beside it makes it part of a longer
+word. Punctuation stays outside the blank. Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese) and Hangul do
+not mark where a word ends: there every occurrence counts, wherever it stands, and only a model proposes terms.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from longmark.rag.bm25 import UNSPACED
+from longmark.records.benchmark import BLANK, Item
+from longmark.text.overlap import FUNCTION_WORDS
+
+MOST_PROPOSALS = 5
+_SHORTEST = 4  # letters of a rare word that is proposed, and of a term whose inflected forms are looked for
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+def stripped(term: str) -> str:
+    """A term in NFC, without what stands around its first and last letter or digit."""
+    term = unicodedata.normalize("NFC", term)
+    inner = [i for i, char in enumerate(term) if _in_word(char)]
+    return term[inner[0] : inner[-1] + 1] if inner else ""
+
+
+def places(statement: str, term: str) -> list[tuple[int, int]]:
+    """Where a term (`stripped`) stands as a word of a statement (NFC): start and end of each occurrence."""
+    found = re.finditer(re.escape(term), statement, re.IGNORECASE) if term else ()
+    return [one.span() for one in found if _ends(statement, one.start()) and _ends(statement, one.end())]
+
+
+def no_term(statement: str, term: str) -> str | None:
+    """Why a term (`stripped`) cannot be left out of a statement (NFC); None if it can."""
+    if len(term.split()) != 1:
+        return f'"{term}" is not one word' if term else "the term has no letter or digit"
+    if BLANK in statement:
+        return f"the statement contains {BLANK} already"
+    if not (found := places(statement, term)):
+        return f'the statement does not contain the word "{term}"'
+    if 2 * sum(end - start for start, end in found) > len(statement.strip()):
+        return f'"{term}" is more than half of the statement'
+    return None
+
+
+def blank(item: Item, term: str) -> Item:
+    """The cloze item with a term left out: question, answer (as its first occurrence is written), and in `meta` the
+    place of that occurrence in the statement. Dropped, with the reason term_missing, if the term cannot be left out."""
+    statement, term = unicodedata.normalize("NFC", item.statement or ""), stripped(term)
+    if why := no_term(statement, term):
+        reason = f"term_missing: {why}"
+        return item.model_copy(update={"status": "dropped", "reasons": (*item.reasons, reason)})
+    found = places(statement, term)
+    question = statement
+    for start, end in reversed(found):
+        question = question[:start] + BLANK + question[end:]
+    start, end = found[0]
+    made = {"question": question, "answer": statement[start:end], "statement": statement}
+    return item.model_copy(update={**made, "meta": {**item.meta, "position": start}})
+
+
+def still_there(item: Item) -> str | None:
+    """A word of a cloze question that gives its term away: it contains the term, or is an inflected form of it (equal
+    but for the last two letters). None if there is none, and for terms of fewer than four letters."""
+    term = (item.answer or "").casefold()
+    if len(term) < _SHORTEST:
+        return None
+    for word in words(item.question.replace(BLANK, " ")):
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(term, word, strict=False)))
+        if term in word or (shared > _SHORTEST and shared >= max(len(term), len(word)) - 2):
+            return word
+    return None
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a text between spaces, `stripped`, in folded case."""
+    for part in text.split():
+        if word := stripped(part):
+            yield word.casefold()
+
+
+def word_counts(texts: Iterable[str]) -> Counter[str]:
+    """Word -> the number of texts that have it; of a book's chunks, for `proposals`."""
+    return Counter(word for text in texts for word in set(words(text)))
+
+
+def proposals(
+    statement: str, given: Sequence[str] = (), counts: Mapping[str, int] | None = None, most: int = MOST_PROPOSALS
+) -> tuple[str, ...]:
+    """The terms that could be left out, best first: those that a model named, in its order, as far as they can; then
+    the words of the statement that are rarest in the book, longer ones first. A word that the book does not have comes
+    last. counts: `word_counts` of the book's chunks; None: by length alone."""
+    statement, counts = unicodedata.normalize("NFC", statement), counts or {}
+
+    def rank(word: str) -> tuple[bool, int, int]:
+        count = counts.get(word.casefold(), 0)
+        return not count, count, -len(word)
+
+    own = [stripped(part) for part in statement.split()]
+    rare = [
+        word
+        for word in own
+        if sum(map(str.isalpha, word)) >= _SHORTEST
+        and word.casefold() not in FUNCTION_WORDS
+        and not _UNSPACED.search(word)
+    ]
+    found: dict[str, str] = {}
+    for term in (*map(stripped, given), *sorted(rare, key=rank)):
+        if no_term(statement, term) is None:
+            found.setdefault(term.casefold(), term)
+    return tuple(found.values())[:most]
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char).startswith("M")
+
+
+def _ends(text: str, place: int) -> bool:
+    """Whether a word can begin or end at a place."""
+    if not 0 < place < len(text):
+        return True
+    before, after = text[place - 1], text[place]
+    if unicodedata.category(after).startswith("M"):
+        return False  # a mark belongs to the letter before it
+    return not (_in_word(before) and _in_word(after)) or bool(_UNSPACED.match(before) or _UNSPACED.match(after))
