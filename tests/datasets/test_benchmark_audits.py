@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,12 @@ from longmark.testing import FakeChat, FakeEmbedder, call
 PASSAGES = (Passage(text="Warm air holds more water vapour.", book="b.txt", chunk="b.txt#1"),)
 
 
-def _mcq(question: str = "What does warm air hold more of?", key: str = "a", *texts: str, **more: object) -> Item:
+def _mcq(question: str = "What does warm air hold more of?", key: str = "a", *texts: str, **more: Any) -> Item:
     options = dict(zip("abcd", texts or ("Water vapour", "Sea salt", "Dust", "Ozone"), strict=False))
     return Item(form="mcq", level="base", question=question, options=options, answer=key, passages=PASSAGES, **more)
 
 
-def _freeform(question: str, answer: str, **more: object) -> Item:
+def _freeform(question: str, answer: str, **more: Any) -> Item:
     return Item(form="freeform", level="base", question=question, answer=answer, passages=PASSAGES, **more)
 
 

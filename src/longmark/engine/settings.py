@@ -284,12 +284,13 @@ def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[
 
 
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
-    """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs."""
+    """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs, benchmarks."""
     from longmark.datasets import pairs_build, vary
+    from longmark.datasets.benchmark import audits
     from longmark.rag import generate
 
     outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
-    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS, *pairs_build.PROMPTS]
+    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS, *pairs_build.PROMPTS, *audits.PROMPTS]
 
 
 def check(settings: Settings) -> None:
