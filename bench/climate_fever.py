@@ -5,8 +5,8 @@
     python -m bench.climate_fever table RUN
 
 An example is a claim (the answer) with one sentence of evidence (the reference) that people labelled SUPPORTS or
-REFUTES; the label is `meta.label`. They are drawn from the sentences with these labels alone, as in the paper's check of
-its judge (ClimaQA, section 3.2.1: 81 % with GPT-4o-mini), so a judge that always says SUPPORTS has the share of the
+REFUTES; the label is `meta.label`. They are drawn from the sentences with these labels alone, as in the
+paper's check (ClimaQA, section 3.2.1: 81 % with GPT-4o-mini), so a judge that always says SUPPORTS has the share of the
 majority. A score above .5 is SUPPORTS. Sentences of one claim are one cluster of the intervals.
 """
 
@@ -47,7 +47,7 @@ def examples(file: Path, n: int, seed: int) -> list[Example]:
 def table(run: Path) -> None:
     """Accuracy with its 95 % interval, by label, beside the majority."""
     labels = {one.id: (str(one.meta["label"]), one.question_id) for one in examples_of(run)}
-    rows = {row.example_id: row.value for row in rows_of(run) if row.value is not None}
+    rows = {row.example_id: row.score for row in rows_of(run) if row.score is not None}
     right = {key: float((rows[key] > 0.5) == (labels[key][0] == LABELS[0])) for key in labels if key in rows}
     majority = max(sum(labels[key][0] == label for key in right) for label in LABELS)
     print(f"{len(right)} scored of {len(labels)}; always the more frequent label: {majority / len(right):.3f}")
