@@ -28,6 +28,7 @@ _MODULES = (
     "questions",
     "rag",
     "pairs",
+    "benchmark",
     "score_study",
     "comprehensiveness_study",
     "calf_study",

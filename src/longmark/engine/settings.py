@@ -286,11 +286,19 @@ def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
     """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs, benchmarks."""
     from longmark.datasets import pairs_build, vary
-    from longmark.datasets.benchmark import audits
+    from longmark.datasets.benchmark import answers, audits, contamination
     from longmark.rag import generate
 
+    made = (
+        vary.PROMPTS,
+        generate.PROMPTS,
+        pairs_build.PROMPTS,
+        audits.PROMPTS,
+        answers.PROMPTS,
+        (contamination.COMPLETE,),
+    )
     outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
-    return [*metrics.all_prompts(), *outside, *vary.PROMPTS, *generate.PROMPTS, *pairs_build.PROMPTS, *audits.PROMPTS]
+    return [*metrics.all_prompts(), *outside, *(prompt for prompts in made for prompt in prompts)]
 
 
 def check(settings: Settings) -> None:

@@ -131,7 +131,7 @@ async def generate(
         sample=how.seed,
     )
     reply = await models.generator.chat(request)
-    return Generated(_answer(reply), reply.finish, f"{prompt.id}@{prompt.hash}")
+    return Generated(answer_of(reply), reply.finish, f"{prompt.id}@{prompt.hash}")
 
 
 def messages(
@@ -180,7 +180,8 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _answer(reply: ChatReply) -> str:
+def answer_of(reply: ChatReply) -> str:
+    """What a reply says, without thinking. NoAnswer where that is nothing."""
     text = split(reply.text).answer.strip()
     if text:
         return text

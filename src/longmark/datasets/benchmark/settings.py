@@ -1,0 +1,194 @@
+"""What a model under test is shown beside an item (ClimaQA, section 5.1).
+
+    default                  nothing
+    few-shot                 other items of the form with their right answers, as earlier turns of the conversation
+    rag-source               the best k passages of the books that the items are from
+    rag-held-out             the best k passages of other books
+    long-context-source      the book of the best passage, cut around that passage where the model reads less
+    long-context-held-out    the same, of the other books
+
+The authors' code has five fixed examples and four passages; a multiple-choice question is looked up with its options.
+An example for few-shot shares no text with its item: neither was evolved from the other or from the same item, and no
+stretch of 40 letters is in both (question, statement, options, answer, passages). The order in which examples are tried
+is the same for all items of a form, so that most prompts of a form begin alike.
+
+Books are those of an index of `longmark rag index`. A book in both indexes, under one id or with the same text, and an
+item whose book is missing in the source or is in the held-out books, are errors: the settings would not differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from longmark.errors import UserError
+from longmark.rag.passages import Stored
+from longmark.rag.retrieve import Retriever
+from longmark.records.benchmark import Item
+
+DEFAULT, FEW_SHOT, RAG, LONG_CONTEXT = "default", "few-shot", "rag", "long-context"
+SOURCE, HELD_OUT = SIDES = ("source", "held-out")
+SETTINGS = (DEFAULT, FEW_SHOT, *(f"{kind}-{side}" for kind in (RAG, LONG_CONTEXT) for side in SIDES))
+K, SHOTS = 4, 5  # as in the authors' code
+
+_STRETCH = 40  # letters that two texts do not have in common by chance
+_SHOWN = 3  # books in a message
+_MARKS = re.compile(r"[\W_]+")
+
+
+def side_of(setting: str) -> str | None:
+    """Which books a setting needs; None for none."""
+    return next((side for side in SIDES if setting.endswith(f"-{side}")), None)
+
+
+def query_of(item: Item) -> str:
+    """What is looked up for an item."""
+    return "\n".join((item.question, *(item.options or {}).values()))
+
+
+# Few-shot ------------------------------------------------------------------------------------------------------------
+
+
+def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
+    """Item id -> at most n other items of its form that share no text with it."""
+    found: dict[str, tuple[Item, ...]] = {}
+    for form in sorted({item.form for item in items}):
+        order = [item for item in items if item.form == form]
+        random.Random(f"{seed} {form}").shuffle(order)
+        stretches = lru_cache(maxsize=256)(lambda place, order=order: _stretches(order[place]))
+        families = _families(items)
+        for item in (item for item in items if item.form == form):
+            own, chosen = _stretches(item), list[Item]()
+            for place, other in enumerate(order):
+                if len(chosen) == n:
+                    break
+                if families[other.id] != families[item.id] and own.isdisjoint(stretches(place)):
+                    chosen.append(other)
+            found[item.id] = tuple(chosen)
+    return found
+
+
+def _families(items: Iterable[Item]) -> dict[str, str]:
+    """Item id -> the first item that it comes from."""
+    parents = {item.id: item.parent for item in items}
+    roots = {}
+    for start in parents:
+        name, seen = start, {start}
+        while (above := parents.get(name)) is not None and above not in seen:
+            name = above
+            seen.add(name)
+        roots[start] = name
+    return roots
+
+
+def _stretches(item: Item) -> frozenset[str]:
+    """The stretches of letters in an item's texts; a shorter text is one of its own."""
+    texts = [item.question, item.statement or "", *(one.text for one in item.passages)]
+    short = [item.answer or "", *(item.options or {}).values()]  # one option may well be that of another item
+    folded = [_MARKS.sub("", text.casefold()) for text in texts]
+    folded += [text for one in short if len(text := _MARKS.sub("", one.casefold())) >= _STRETCH]
+    return frozenset(text[i : i + _STRETCH] for text in folded if text for i in range(max(1, len(text) - _STRETCH + 1)))
+
+
+# Books ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Shelf:
+    """The books of an index. option: of the command line, for messages."""
+
+    option: str
+    retriever: Retriever
+    _places: dict[str, list[int]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for number in range(len(self.retriever.index.passages)):
+            self._places.setdefault(self.retriever.index.passages[number].document, []).append(number)
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        return tuple(self._places)
+
+    def text(self, book: str) -> str:
+        """A book's text, but for the white space between passages."""
+        return rejoined(self.retriever.index.passages[number] for number in self._places[book])
+
+    def squeezed(self) -> Iterator[tuple[str, str]]:
+        """Each book's id, and its text without white space, which no way of cutting changes."""
+        return ((book, _squeezed(self.text(book))) for book in self._places)
+
+
+def rejoined(passages: Iterable[Stored]) -> str:
+    """The text that overlapping passages, in their order, were cut from; a blank line for space between them."""
+    parts, end = list[str](), 0
+    for one in passages:
+        if one.end <= end:
+            continue
+        if parts and one.start > end:
+            parts.append("\n\n")
+        parts.append(one.text[max(end - one.start, 0) :])
+        end = one.end
+    return "".join(parts)
+
+
+def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str]:
+    """What could not be checked. UserError where the settings of source and held-out books would not differ."""
+    seeds = {item.id: _squeezed(item.passages[0].text) for item in items if item.passages}
+    hashes: dict[str, dict[str, str]] = {side: {} for side in SIDES}
+    homes: dict[str, dict[str, str]] = {side: {} for side in SIDES}  # the text of a seed -> the book that has it
+    for side, shelf in shelves.items():
+        texts = {text for text in seeds.values() if text}
+        for book, text in shelf.squeezed():
+            hashes[side].setdefault(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(), book)
+            homes[side].update((one, book) for one in texts if one in text)
+    if len(shelves) == len(SIDES):
+        _check_apart(shelves, hashes)
+    if (held := shelves.get(HELD_OUT)) is not None:
+        for item in items:
+            ids = {one.book for one in item.passages} & set(held.books)
+            home = next(iter(ids), None) or homes[HELD_OUT].get(seeds.get(item.id, ""))
+            if home is not None:
+                raise UserError(
+                    f"{held.option} holds {home}, the book of the item {item.id}; held-out books are others"
+                )
+    if (source := shelves.get(SOURCE)) is not None:
+        known = {
+            item.id
+            for item in items
+            if {one.book for one in item.passages[:1]} & set(source.books) or seeds.get(item.id, "") in homes[SOURCE]
+        }
+        lost = {
+            item.passages[0].book or "a book without a name" for item in items if item.passages and item.id not in known
+        }
+        if lost:
+            raise UserError(
+                f"{source.option} lacks {_listed(lost)}, from which items are; index the books that the benchmark was "
+                "made from"
+            )
+    bare = sum(item.id not in seeds for item in items)
+    return [f"{bare:,} items name no passage: whether their books are in an index was not checked"] if bare else []
+
+
+def _check_apart(shelves: Mapping[str, Shelf], hashes: Mapping[str, Mapping[str, str]]) -> None:
+    source, held = (shelves[side] for side in SIDES)
+    same = {book: book for book in source.books if book in held.books}
+    same |= {book: hashes[HELD_OUT][key] for key, book in hashes[SOURCE].items() if key in hashes[HELD_OUT]}
+    if same:
+        names = {one if one == other else f"{one} (there {other})" for one, other in same.items()}
+        raise UserError(
+            f"{source.option} and {held.option} both hold {_listed(names)}; a book belongs to one of the two"
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    some = sorted(names)
+    more = f" and {len(some) - _SHOWN:,} more" if len(some) > _SHOWN else ""
+    return ", ".join(some[:_SHOWN]) + more
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
