@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("models.registry",),  # every backend by its name
     ("metric",),
     ("judge", "judged", "text"),
-    ("metrics", "rag", "datasets"),
+    ("metrics", "rag", "datasets", "validator"),
     ("engine",),
     ("testing",),
     ("analysis.studies",),
@@ -45,13 +45,13 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis", "analysis.compare"),
     ("analysis.metaeval", "analysis.power"),
     ("analysis.metrics_study",),
-    ("analysis.studies",),
+    ("analysis.studies", "validator"),
     ("annotate",),
     ("demo", "api"),
     ("cli", "__main__"),
 )
 # records <- scores <- stats <- report <- analysis <- cli; a study runs the engine too
-STUDIES = SIDE.index(("analysis.studies",))
+STUDIES = SIDE.index(("analysis.studies", "validator"))
 BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})
 
 HEAVY = frozenset(
@@ -65,7 +65,8 @@ NEED_ARRAYS = (
     "stats.",
     "analysis.",
     "demo.page",
-)  # what only the extra `stats` runs may import NumPy and SciPy as a module
+    "validator.",
+)  # what only the extras `stats` and `train` run may import NumPy and SciPy as a module
 ARRAYS = frozenset({"numpy", "scipy"})
 
 

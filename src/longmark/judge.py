@@ -33,6 +33,7 @@ Structure = TypeVar("Structure", bound=BaseModel)
 TEMPERATURE = 0.0  # of a prompt that is sent once
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 _SHOWN = 500  # characters of thinking, its last ones, in the evidence of a reply without an answer
+_ABSENT = -100.0  # log-probability of a label that has no token
 _LEAST_MASS = 0.5  # of the probability, on the offered tokens: with less, the judge meant to reply something else
 
 
@@ -304,6 +305,32 @@ def expected(values: Mapping[str, float]) -> Reader[Graded]:
         value = math.fsum(values[label] * weight for label, weight in weights.items()) / mass
         shares = {label: weight / mass for label, weight in weights.items()}
         return value, {"distribution": shares, "mass": min(mass, 1.0)}
+
+    return Reader(read, max_tokens=1, logprobs=TOP_LOGPROBS)
+
+
+def first_token(first: str, second: str) -> Reader[Graded]:
+    """Reads the probability of one label of two from the first token of the reply: sigmoid of the difference of their
+    log-probabilities. A label's first token is any token that begins the label; several such tokens are added. A label
+    without a token among the most likely ones has the log-probability -100, as in ClimaQA's code.
+
+    Unreadable if neither has one.
+    """
+
+    def read(reply: ChatReply) -> Graded:
+        if not reply.logprobs:
+            raise Unreadable("it was empty")
+        token = reply.logprobs[0]
+        found: dict[str, list[float]] = {first: [], second: []}
+        for text, logprob in token.top or ((token.token, token.logprob),):
+            word = text.strip().upper()
+            label = next((label for label in found if word and label.startswith(word)), None)
+            if label is not None:
+                found[label].append(math.exp(logprob))
+        if not any(found.values()):
+            raise Unreadable(f"it should be {first} or {second}")
+        one, other = (max(math.log(math.fsum(some) or math.exp(_ABSENT)), _ABSENT) for some in found.values())
+        return 1 / (1 + math.exp(other - one)), {"log_probabilities": {first: one, second: other}}
 
     return Reader(read, max_tokens=1, logprobs=TOP_LOGPROBS)
 

@@ -288,6 +288,7 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
     from longmark.datasets import pairs_build, vary
     from longmark.datasets.benchmark import answers, audits, contamination
     from longmark.rag import generate
+    from longmark.validator import prompts as validator
 
     made = (
         vary.PROMPTS,
@@ -296,6 +297,7 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
         audits.PROMPTS,
         answers.PROMPTS,
         (contamination.COMPLETE,),
+        validator.PROMPTS,
     )
     outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
     return [*metrics.all_prompts(), *outside, *(prompt for prompts in made for prompt in prompts)]

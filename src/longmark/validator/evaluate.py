@@ -29,7 +29,6 @@ class Data:
     """The labelled items of a form. judged: probability of VALID by a judge, None where it gave none."""
 
     form: str
-    ids: Sequence[str]
     inputs: Inputs
     valid: Sequence[bool]
     families: Sequence[str]

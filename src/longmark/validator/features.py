@@ -18,20 +18,9 @@ from longmark.records.benchmark import Item
 from longmark.stats.samples import Floats
 from longmark.text.overlap import overlap
 from longmark.text.pieces import pieces
+from longmark.validator.prompts import answer_of, question_of
 
 PIECE = 900  # bytes of a passage that are embedded at once: MiniLM reads 256 tokens
-
-
-def question_of(item: Item) -> str:
-    """The question with its options; of a cloze item the statement."""
-    options = "".join(f"\n{letter}) {text}" for letter, text in (item.options or {}).items())
-    return (item.question or item.statement or "") + options
-
-
-def answer_of(item: Item) -> str:
-    """The answer; of an mcq the key with its text."""
-    answer = item.answer or ""
-    return f"{answer}) {item.options[answer]}" if item.options else answer
 
 
 def _plain(item: Item) -> str:
@@ -87,13 +76,14 @@ NUMBERS = (*OF_ITEM, *COSINES)
 
 @dataclass(frozen=True)
 class Inputs:
-    """vectors: (items, 2 x width), each half a unit vector or zeros; numbers: (items, NUMBERS), NaN where unknown."""
+    """vectors: (items, 2 x width), each half a unit vector or zeros; numbers: (items, names), NaN where unknown."""
 
     vectors: Floats
     numbers: Floats
+    names: tuple[str, ...] = NUMBERS
 
     def __getitem__(self, rows: Any) -> Inputs:
-        return Inputs(self.vectors[rows], self.numbers[rows])
+        return Inputs(self.vectors[rows], self.numbers[rows], self.names)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -103,11 +93,10 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
     """Embeds every text once; equal texts, such as passages that items share, cost one call."""
     parts = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
     about = [(f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items]
-    wanted = list(dict.fromkeys([piece for some in parts.values() for piece in some] + [t for ts in about for t in ts]))
-    wanted = [text for text in wanted if text.strip()]
-    found = np.array(await models.embed(wanted), dtype=np.float64) if wanted else np.zeros((0, 1))
-    vectors = dict(zip(wanted, _unit(found), strict=True))
-    nothing = np.zeros(found.shape[1])
+    vectors = await embedded(
+        [*(one for some in parts.values() for one in some), *(one for some in about for one in some)], models
+    )
+    nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
     rows, numbers = [], []
     for item, texts in zip(items, about, strict=True):
         whole, question, answer = (vectors.get(text, nothing) for text in texts)
@@ -118,6 +107,13 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
         own = [math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()]
         numbers.append([*own, *cosines, float(answer @ question)])
     return Inputs(np.array(rows).reshape(len(items), -1), np.array(numbers).reshape(len(items), len(NUMBERS)))
+
+
+async def embedded(texts: Sequence[str], models: Models) -> dict[str, Floats]:
+    """Text -> unit vector, of all texts that are not blank."""
+    wanted = list(dict.fromkeys(text for text in texts if text.strip()))
+    found = np.array(await models.embed(wanted), dtype=np.float64) if wanted else np.zeros((0, 1))
+    return dict(zip(wanted, _unit(found), strict=True))
 
 
 def _unit(vectors: Floats) -> Floats:

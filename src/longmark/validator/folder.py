@@ -20,6 +20,7 @@ from longmark.records.benchmark import Item
 from longmark.records.files import read_object
 from longmark.records.write import replacing
 from longmark.stats.samples import Floats
+from longmark.validator.cloze import WORD_NUMBERS
 from longmark.validator.features import Inputs
 from longmark.validator.linear import Linear
 
@@ -44,15 +45,16 @@ class Encoder:
 @dataclass(frozen=True)
 class Validator:
     """models: form -> linear model of items; cloze: linear model of words (`validator.cloze`). share: form -> share of
-    valid items among the labels; trained: ids of the items that it learned from; smoothing: T of the confidences."""
+    valid items among the labels; trained: id of each item that it learned from -> the probability of valid by models
+    that did not see its family (None: a cloze item); smoothing: T of the confidences."""
 
     encoder: Encoder
     models: dict[str, Linear]
-    cloze: dict[str, Any] | None = None
+    cloze: Linear | None = None
     threshold: float = 0.5
     smoothing: float = 5.0  # ClimaQA, section 3.2.1
     share: dict[str, float] = field(default_factory=dict)
-    trained: frozenset[str] = frozenset()
+    trained: dict[str, float | None] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
 
     def confidences(self, form: str, inputs: Inputs) -> Floats:
@@ -87,8 +89,8 @@ def save(validator: Validator, folder: Path) -> None:
         "smoothing": validator.smoothing,
         "share": validator.share,
         "models": {form: model.to_json() for form, model in validator.models.items()},
-        "cloze": validator.cloze,
-        "trained": sorted(validator.trained),
+        "cloze": validator.cloze and validator.cloze.to_json(),
+        "trained": validator.trained,
         "settings": validator.settings,
     }
     write_json(folder / FILE, data)
@@ -113,11 +115,11 @@ def load(folder: Path) -> Validator:
         return Validator(
             Encoder(str(data["encoder"]["name"]), str(data["encoder"]["identity"])),
             {form: Linear.from_json(model) for form, model in data["models"].items()},
-            data["cloze"],
+            None if data["cloze"] is None else Linear.from_json(data["cloze"], WORD_NUMBERS),
             float(data["threshold"]),
             float(data["smoothing"]),
             {form: float(share) for form, share in data["share"].items()},
-            frozenset(map(str, data["trained"])),
+            {item: None if p is None else float(p) for item, p in data["trained"].items()},
             dict(data["settings"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -30,7 +30,7 @@ POSITIVE = frozenset({VALID, "edited"})
 @dataclass(frozen=True)
 class Case:
     """An item with its label. term: of a valid cloze item, the word that was chosen; edited: the item has the expert's
-    text; raters: how many labelled it."""
+    text; raters: how many labelled it; reasons: why it is invalid, each once."""
 
     item: Item
     valid: bool
@@ -38,6 +38,7 @@ class Case:
     term: str | None = None
     edited: bool = False
     raters: int = 1
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass
@@ -95,7 +96,7 @@ def _of_items(items: list[Item], known: Mapping[str, Item]) -> Labels:
             continue
         valid = item.status in POSITIVE
         term = item.answer if item.form == "cloze" and valid else None
-        labels.cases.append(Case(item, valid, family, term, item.status == "edited"))
+        labels.cases.append(Case(item, valid, family, term, item.status == "edited", 1, item.reasons))
     return labels
 
 
@@ -111,6 +112,7 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
     items: dict[str, Item] = {}
     verdicts: dict[str, list[tuple[str, str | None]]] = {}
     edits: dict[str, list[str]] = {}
+    why: dict[str, list[str]] = {}
     bad, labels = BadLines(), Labels()
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
@@ -124,6 +126,7 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
             labels.unlabelled += 1
             continue
         verdicts.setdefault(item.id, []).append((verdict, term))
+        why.setdefault(item.id, []).extend(record.get("reasons") or () if verdict == INVALID else ())
         if edited := record.get("edited_answer"):
             edits.setdefault(item.id, []).append(edited)
     bad.check()
@@ -136,12 +139,12 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
         if verdict is None or (item.form == "cloze" and verdict == VALID and term is None):
             labels.left_out.append(LeftOut(item.id, f"its {len(given)} raters have no majority"))
             continue
-        new = edits.get(item.id, ())
-        edited = verdict == VALID and bool(new) and (item.form == "freeform" or new[-1] in (item.options or {}))
-        case = Case(item, verdict == VALID, family, term, edited, len(given))
+        new = edits.get(item.id, [""])[-1]
+        edited = verdict == VALID and bool(new) and (item.form == "freeform" or new in (item.options or {}))
         if edited:
-            case = Case(item.model_copy(update={"answer": new[-1]}), True, family, term, True, len(given))
-        labels.cases.append(case)
+            item = item.model_copy(update={"answer": new})
+        reasons = tuple(dict.fromkeys(why[item.id])) if verdict == INVALID else ()
+        labels.cases.append(Case(item, verdict == VALID, family, term, edited, len(given), reasons))
     return labels
 
 
@@ -177,5 +180,3 @@ def _majority(given: Iterable[str]) -> str | None:
     counts = Counter(given)
     best = counts.most_common(1)
     return best[0][0] if best and 2 * best[0][1] > counts.total() else None
-
-

@@ -37,7 +37,7 @@ class Linear:
 
     def log_odds(self, inputs: Inputs) -> Floats:
         """Of valid, for each item."""
-        order = [NUMBERS.index(name) for name in self.numbers]
+        order = [inputs.names.index(name) for name in self.numbers]
         values = np.array(list(self.numbers.values())).reshape(-1, 2)
         away = np.nan_to_num(inputs.numbers[:, order] - values[:, 1])
         found: Floats = self.intercept + inputs.vectors @ self.weights + away @ values[:, 0]
@@ -48,10 +48,10 @@ class Linear:
                 "strength": self.strength}  # fmt: skip
 
     @classmethod
-    def from_json(cls, data: Any) -> Linear:
-        """KeyError, TypeError or ValueError for what `to_json` did not write."""
+    def from_json(cls, data: Any, names: Sequence[str] = NUMBERS) -> Linear:
+        """names: of the numbers that there are. KeyError, TypeError or ValueError for what `to_json` did not write."""
         numbers = {name: (float(weight), float(mean)) for name, (weight, mean) in data["numbers"].items()}
-        if unknown := numbers.keys() - set(NUMBERS):
+        if unknown := numbers.keys() - set(names):
             raise ValueError(f"unknown features {', '.join(sorted(unknown))}")
         made = cls(np.array(data["weights"], np.float64), numbers, float(data["intercept"]), float(data["strength"]))
         if made.weights.ndim != 1 or not all(map(math.isfinite, [*made.weights, made.intercept])):
@@ -83,7 +83,12 @@ def folds(valid: Sequence[bool], families: Sequence[str], count: int, seed: int)
 
 
 def fit(
-    inputs: Inputs, valid: Sequence[bool], families: Sequence[str], *, seed: int = 0, strengths: Sequence[float] = STRENGTHS
+    inputs: Inputs,
+    valid: Sequence[bool],
+    families: Sequence[str],
+    *,
+    seed: int = 0,
+    strengths: Sequence[float] = STRENGTHS,
 ) -> tuple[Linear, Floats]:
     """The model of all items, and the calibrated log-odds of each from models that did not see its family."""
     y, fold = np.array(valid, dtype=np.int64), folds(valid, families, FOLDS, seed)
@@ -116,15 +121,17 @@ def uncalibrated(inputs: Inputs, y: Any, strength: float) -> Linear:
     x = np.hstack([_VECTORS * inputs.vectors, away[:, used] / spread[used]])
     weights, intercept = _logistic(x, y, strength)
     width = inputs.vectors.shape[1]
-    numbers = {NUMBERS[j]: (float(weights[width + i] / spread[j]), float(means[j])) for i, j in enumerate(used)}
+    numbers = {inputs.names[j]: (float(weights[width + i] / spread[j]), float(means[j])) for i, j in enumerate(used)}
     return Linear(_VECTORS * weights[:width], numbers, intercept, strength)
 
 
 def _logistic(x: Floats, y: Any, strength: float) -> tuple[Floats, float]:
     """Weights and intercept of scikit-learn's logistic regression with balanced classes."""
     sklearn = library("sklearn.linear_model", "a validator", "train")
-    model = sklearn.LogisticRegression(C=strength, class_weight="balanced", max_iter=2000)
-    model.fit(x, y)
+    limits = library("threadpoolctl", "a validator", "train").threadpool_limits
+    model = sklearn.LogisticRegression(C=strength, class_weight="balanced", max_iter=500)
+    with limits(1):  # threads cost more than they save on matrices of this size
+        model.fit(x, y)
     return model.coef_[0], float(model.intercept_[0])
 
 

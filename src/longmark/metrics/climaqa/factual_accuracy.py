@@ -22,16 +22,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from longmark.judge import TOP_LOGPROBS, Graded, Reader, Unreadable, choice
+from longmark.judge import choice, first_token
 from longmark.judged import ScorePrompts, judged_metric
 from longmark.metric import Score
-from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
 
 SUPPORTS, REFUTES = LABELS = ("SUPPORTS", "REFUTES")
 EMPTY_ANSWER = Score(0.0, {"rule": "the answer is empty: it supports nothing, no judge was asked"}, automatic=True)
-MISSING = -100.0  # log-probability of a label without a token, as in the authors' code
 _TASK = """\
 The reference is established evidence, the answer a claim. Decide whether the claim agrees with the evidence.
 SUPPORTS: what the claim states follows from the evidence, or says the same in other words.
@@ -55,28 +53,10 @@ def smoothed(p: float, t: float = 5.0) -> float:
     return 1 / (1 + math.exp((math.log1p(-p) - math.log(p)) / t))
 
 
-def _support(reply: ChatReply) -> Graded:
-    """p, and both log-probabilities."""
-    if not reply.logprobs:
-        raise Unreadable("it was empty")
-    first = reply.logprobs[0]
-    found: dict[str, list[float]] = {label: [] for label in LABELS}
-    for token, logprob in first.top or ((first.token, first.logprob),):
-        word = token.strip().upper()
-        label = next((label for label in LABELS if word and label.startswith(word)), None)
-        if label is not None:
-            found[label].append(math.exp(logprob))
-    if not any(found.values()):
-        raise Unreadable("it should be SUPPORTS or REFUTES")
-    l_s, l_r = (max(math.log(math.fsum(found[label]) or math.exp(MISSING)), MISSING) for label in LABELS)
-    p = 1 / (1 + math.exp(l_r - l_s))
-    return p, {"log_probabilities": {SUPPORTS: l_s, REFUTES: l_r}}
-
-
 PROMPTS = ScorePrompts(
     text=Prompt("climaqa.factual_accuracy", ("answer", "reference"), _TASK),
     expected=Prompt("climaqa.factual_accuracy.expected", ("answer", "reference"), _TASK),
-    token=Reader(_support, max_tokens=1, logprobs=TOP_LOGPROBS),
+    token=first_token(SUPPORTS, REFUTES),
     number=choice(LABELS).then(lambda label: (float(label == SUPPORTS), {"label": label})),
 )
 

@@ -1,0 +1,127 @@
+"""What a model is asked about an item: whether it is valid (zero-shot, and to fine-tune one), and which word to leave
+out. Files for hosted fine-tuning have the same messages, in OpenAI's chat format."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from longmark.concurrency import concurrently
+from longmark.datasets import LeftOut
+from longmark.datasets.benchmark import context_of
+from longmark.errors import ModelError, NoScore
+from longmark.judge import ask, choice, first_token
+from longmark.metrics.climaqa.factual_accuracy import smoothed
+from longmark.models.handles import Models
+from longmark.models.protocols import Message
+from longmark.prompts import Prompt, PromptBook
+from longmark.records.benchmark import Item
+from longmark.records.write import replacing
+from longmark.validator.labels import Case
+
+VALID, INVALID = WORDS = ("VALID", "INVALID")
+VERDICT = Prompt(
+    "validator.verdict",
+    ("context", "answer", "question"),
+    """\
+The question and its answer were written from the passages, for a test of knowledge. Decide whether they can be used.
+VALID: the question makes sense by itself, and the answer is right and follows from the passages. Where there are \
+options, no other option is right.
+INVALID: the answer is wrong or the passages do not support it, the question makes no sense or lacks what is needed to \
+answer it, or the passages are broken or say nothing.
+Reply with one word, VALID or INVALID, and nothing else.""",
+)
+TERM = Prompt(
+    "validator.term",
+    ("statement",),
+    """\
+One word of the statement is to be left out, so that a reader who knows the subject can fill it in. Choose a technical \
+term: a single word, as it stands in the statement, without which the statement loses its meaning.
+Reply with that word and nothing else.""",
+)
+PROMPTS = (VERDICT, TERM)
+
+
+def question_of(item: Item) -> str:
+    """The question with its options; of a cloze item the statement."""
+    options = "".join(f"\n{letter}) {text}" for letter, text in (item.options or {}).items())
+    return (item.question or item.statement or "") + options
+
+
+def answer_of(item: Item) -> str:
+    """The answer; of an mcq the key with its text."""
+    answer = item.answer or ""
+    return f"{answer}) {item.options[answer]}" if item.options else answer
+
+
+def messages(book: PromptBook, item: Item) -> tuple[Message, ...]:
+    """What a validator is asked about an item: of a cloze item for the term, else for the verdict."""
+    return book.fill(TERM if item.form == "cloze" else VERDICT, texts(item))
+
+
+def texts(item: Item) -> dict[str, str]:
+    """The inputs of both prompts."""
+    shown = {"context": context_of(item.passages), "question": question_of(item), "answer": answer_of(item)}
+    return {**shown, "statement": item.statement or item.question}
+
+
+async def zero_shot(
+    items: Sequence[Item], models: Models, smoothing: float, at_once: int
+) -> tuple[list[float | None], list[LeftOut]]:
+    """The judge's probability of VALID for each item, smoothed at T; from its first token, or with `scoring` text from
+    the word that it writes (1 or 0). None where it gives none, with the reason."""
+    judge, left_out = models.judges[0], list[LeftOut]()
+    by_token = models.scoring == "expected"
+
+    async def one(item: Item) -> float | None:
+        try:
+            if by_token:
+                verdict = await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))
+                return smoothed(verdict.value[0], smoothing)
+            return float((await ask(models, judge, VERDICT, texts(item), choice(WORDS))).value == VALID)
+        except (NoScore, ModelError) as error:
+            left_out.append(LeftOut(item.id, str(error)))
+            return None
+
+    return await concurrently(one, items, at_once), left_out
+
+
+def write_hosted(
+    train: Mapping[str, Sequence[Case]], test: Mapping[str, Sequence[Case]], folder: Path, book: PromptBook, seed: int
+) -> dict[Path, int]:
+    """FORM-train.jsonl and FORM-test.jsonl; file -> lines. In training files the rarer class is repeated until both
+    are equally frequent; test files stay as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for side, by_form in (("train", train), ("test", test)):
+        for form, cases in by_form.items():
+            path = folder / f"{form}-{side}.jsonl"
+            chosen = balanced(cases, seed) if side == "train" else list(cases)
+            with replacing(path) as file:
+                for line in _lines(chosen, book):
+                    file.write(line)
+            written[path] = len(chosen)
+    return written
+
+
+def balanced(cases: Sequence[Case], seed: int) -> list[Case]:
+    """The cases with the rarer class repeated, in a drawn order."""
+    draw = random.Random(seed)
+    by_label = [[case for case in cases if case.valid is label] for label in (True, False)]
+    most = max(map(len, by_label))
+    found = []
+    for some in by_label:
+        repeated = some * (most // len(some)) + draw.sample(some, most % len(some)) if some else []
+        found += repeated
+    draw.shuffle(found)
+    return found
+
+
+def _lines(cases: Sequence[Case], book: PromptBook) -> Iterator[bytes]:
+    for case in cases:
+        reply = case.term if case.item.form == "cloze" else VALID if case.valid else INVALID
+        said = [{"role": one.role, "content": one.content} for one in messages(book, case.item)]
+        yield orjson.dumps({"messages": [*said, {"role": "assistant", "content": reply}]}) + b"\n"
