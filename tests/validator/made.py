@@ -8,7 +8,20 @@ from collections.abc import Callable, Sequence
 from longmark.records.benchmark import Form, Item, Passage
 from longmark.validator.labels import Case, families
 
-SUBJECTS = ["rain", "wind", "snow", "cloud", "ocean", "soil", "river", "glacier", "aerosol", "methane", "carbon", "ozone"]
+SUBJECTS = [
+    "rain",
+    "wind",
+    "snow",
+    "cloud",
+    "ocean",
+    "soil",
+    "river",
+    "glacier",
+    "aerosol",
+    "methane",
+    "carbon",
+    "ozone",
+]
 PLANTED = "zebra"
 
 
