@@ -118,8 +118,8 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
         try:
             item, verdict, term = _label(record)
         except (Problem, ValueError) as error:
-            why = in_one_line(error) if isinstance(error, ValidationError) else str(error)
-            bad.add(at(path, line, f"no label of an item: {why}"))
+            message = in_one_line(error) if isinstance(error, ValidationError) else str(error)
+            bad.add(at(path, line, f"no label of an item: {message}"))
             continue
         items.setdefault(item.id, _completed(item, known))
         if verdict is None:
