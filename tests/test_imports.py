@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("models.registry",),  # every backend by its name
     ("metric",),
     ("judge", "judged", "text"),
-    ("metrics", "rag", "datasets", "validator"),
+    ("metrics", "rag", "datasets", "training", "validator"),
     ("engine",),
     ("testing",),
     ("analysis.studies",),

@@ -33,6 +33,7 @@ _MODULES = (
     "comprehensiveness_study",
     "calf_study",
     "annotate",
+    "train",
 )
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {
@@ -48,6 +49,7 @@ _EXTRAS = {
     "pyarrow": "parquet",
     "bm25s": "rag",
     "evalica": "stats",
+    "peft": "finetune",
 }
 
 

@@ -93,13 +93,18 @@ class TransformersLM(LazyModel):
 
     def _load(self) -> tuple[Any, Any]:
         import torch
+
+        model, tokenizer = self.pretrained(torch.float32)
+        return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+    def pretrained(self, dtype: Any) -> tuple[Any, Any]:
+        """Model and tokenizer, loaded anew in this type of numbers. RequestRefused if they cannot be loaded."""
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         def load() -> tuple[Any, Any]:
             with no_progress_bar():
                 tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
-                model = AutoModelForCausalLM.from_pretrained(self._source, dtype=torch.float32, **self._arguments)
-                return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+                return AutoModelForCausalLM.from_pretrained(self._source, dtype=dtype, **self._arguments), tokenizer
 
         remedy = (
             "a folder with a causal language model, a GGUF file (needs the packages gguf and accelerate), or the name "

@@ -1,0 +1,273 @@
+"""A LoRA adapter on a causal language model: loading, training with checkpoints, and the folder that results.
+
+OUT/adapter_config.json, adapter_model.safetensors    the adapter, as peft writes it
+OUT/longmark.json       base model, settings, data, losses, versions
+OUT/log.jsonl           loss, learning rate and validation loss by step
+OUT/checkpoints/        while it trains; the same command goes on from the last one
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.errors import MissingExtra, SettingsChanged, UserError
+from longmark.models.adapter import CONFIG, MANIFEST
+from longmark.models.catalogue import model_path
+from longmark.models.transformers_lm import TransformersLM
+from longmark.progress import counted, duration, shown
+from longmark.training.config import Settings
+from longmark.training.data import IGNORED, Data, Tokens
+
+FORMAT = 1
+LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
+_LIBRARIES = ("torch", "transformers", "peft")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The base model of a training: loaded without gradients, in the precision of the settings."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    identity: str
+
+
+def named(model: str) -> TransformersLM:
+    """The model `hf:NAME` or `embedded:NAME`, not loaded. UserError for another name; MissingExtra without peft."""
+    if any(find_spec(library) is None for library in _LIBRARIES):
+        raise MissingExtra("`longmark train`", "finetune")
+    prefix, _, rest = model.partition(":")
+    if prefix not in ("hf", "embedded") or not rest:
+        raise UserError(f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME")
+    made = TransformersLM(str(model_path(rest)) if prefix == "embedded" else rest)
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    if made.identity != made.name:  # it is on this machine
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    return made
+
+
+def loaded(settings: Settings) -> Base:
+    """The base model. RequestRefused if it cannot be loaded, UserError if it reads fewer tokens than `length`."""
+    source = named(settings.model)
+    import torch
+
+    half = settings.precision == "bfloat16" or (settings.precision == "auto" and torch.cuda.is_available())
+    model, tokenizer = source.pretrained(torch.bfloat16 if half else torch.float32)
+    window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    if window is not None and settings.length > window:
+        raise UserError(
+            f"length: {settings.length:,} is above the {window:,} tokens that {source.name} reads; lower it"
+        )
+    if tokenizer.eos_token_id is None:
+        raise UserError(f"model: {source.name} has no end token, so it would never learn to stop; use another model")
+    return Base(model, tokenizer, source.name, source.identity)
+
+
+def collated(sequences: list[Tokens], pad: int) -> dict[str, Any]:
+    """A batch: the sequences, filled up on the right with what is neither seen nor learnt."""
+    import torch
+
+    width = max(len(one["input_ids"]) for one in sequences)
+    ids, labels, mask = ([list[int]() for _ in sequences] for _ in range(3))
+    for i, one in enumerate(sequences):
+        empty = width - len(one["input_ids"])
+        ids[i] = one["input_ids"] + [pad] * empty
+        labels[i] = one["labels"] + [IGNORED] * empty
+        mask[i] = [1] * (width - empty) + [0] * empty
+    return {"input_ids": torch.tensor(ids), "labels": torch.tensor(labels), "attention_mask": torch.tensor(mask)}
+
+
+@dataclass
+class Training:
+    """One adapter. task: pretrain, finetune or classify; validation: its loss is measured before the first step and
+    after each epoch, as the mean over sequences of the loss per token."""
+
+    task: str
+    base: Base
+    settings: Settings
+    train: Data
+    validation: Data | None = None
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps."""
+        each = ceil(len(self.train.sequences) / (self.settings.batch * self.settings.accumulate))
+        whole = ceil(each * self.settings.epochs)
+        return min(whole, self.settings.steps or whole)
+
+    def manifest(self) -> dict[str, Any]:
+        """What decides the result; two trainings that agree in it are one."""
+        data = {"train": self.train.facts, **({"validation": self.validation.facts} if self.validation else {})}
+        return {
+            "format": FORMAT,
+            "task": self.task,
+            "base": {"name": self.base.name, "identity": self.base.identity},
+            "settings": self.settings.model_dump(mode="json", exclude={"out"}),
+            "data": data,
+        }
+
+    def size(self) -> str:
+        """What it trains and what it needs."""
+        bytes_, trained, whole = self._weights()
+        disk = _disk(trained)
+        return (
+            f"{counted(len(self.train.sequences), 'sequence')}, {counted(self.steps, 'step')}. Adapter: {trained:,} of "
+            f"{whole:,} parameters. Memory: {(bytes_ + 16 * trained) / 1e9:.1f} GB and what activations take "
+            f"(batch, length, save_memory). Disk: {disk / 1e9:.2f} GB in {self.settings.out}."
+        )
+
+    def _weights(self) -> tuple[int, int, int]:
+        """Bytes of the model, parameters of the adapter (with gradients and Adam's two moments 16 bytes each), all."""
+        import torch
+
+        parameters = list(self.base.model.parameters())
+        head = self.base.model.get_output_embeddings()
+        layers = [one for one in self.base.model.modules() if isinstance(one, torch.nn.Linear) and one is not head]
+        trained = sum(self.settings.rank * (one.in_features + one.out_features) for one in layers)
+        whole = sum(one.numel() for one in parameters)
+        return sum(one.numel() * one.element_size() for one in parameters), trained, whole
+
+    def run(self, *, quiet: bool = False) -> dict[str, Any]:
+        """Trains, or goes on from the last checkpoint; returns the manifest with `result`. A finished folder with the
+        same settings and data is left as it is. SettingsChanged for a folder with others."""
+        out = self.settings.out
+        if (found := _before(out, self.manifest())) is not None and "result" in found:
+            return found
+        if (free := _free(out)) < (need := _disk(self._weights()[1])):
+            raise UserError(
+                f"out: {out} needs {need / 1e9:.2f} GB, and {free / 1e9:.2f} GB are free; name another folder"
+            )
+        out.mkdir(parents=True, exist_ok=True)
+        _write(out / MANIFEST, self.manifest())
+        history, seconds = self._train(out, quiet)
+        result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
+        (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
+        made = {**self.manifest(), "result": result, "versions": {name: version(name) for name in _LIBRARIES}}
+        _write(out / MANIFEST, made)
+        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+        return made
+
+    def _train(self, out: Path, quiet: bool) -> tuple[list[dict[str, Any]], float]:
+        import torch
+        import transformers
+        from peft import LoraConfig, get_peft_model
+        from transformers.trainer_utils import get_last_checkpoint
+
+        chosen, began = self.settings, time.monotonic()
+        transformers.set_seed(chosen.seed)
+        lora = LoraConfig(
+            r=chosen.rank, lora_alpha=chosen.alpha, lora_dropout=chosen.dropout, target_modules="all-linear",
+            task_type="CAUSAL_LM",
+        )  # fmt: skip
+        model = get_peft_model(self.base.model, lora)
+        if chosen.save_memory:
+            model.enable_input_require_grads()
+        checkpoints = out / CHECKPOINTS
+        last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+        arguments = transformers.TrainingArguments(
+            output_dir=str(checkpoints), max_steps=self.steps,
+            per_device_train_batch_size=chosen.batch, per_device_eval_batch_size=1,
+            gradient_accumulation_steps=chosen.accumulate,
+            learning_rate=chosen.learning_rate, lr_scheduler_type="cosine",
+            warmup_steps=ceil(chosen.warmup * self.steps),
+            bf16=next(model.parameters()).dtype is torch.bfloat16, use_cpu=not torch.cuda.is_available(),
+            eval_strategy="epoch" if self.validation else "no", eval_on_start=self.validation is not None and not last,
+            save_steps=chosen.save_every, save_total_limit=1, logging_steps=1, seed=chosen.seed, report_to="none",
+            disable_tqdm=True, remove_unused_columns=False, label_names=["labels"],
+            **({"gradient_checkpointing": True} if chosen.save_memory else {}),
+        )  # fmt: skip
+        pad = self.base.tokenizer.eos_token_id
+        trainer = transformers.Trainer(
+            model=model,
+            args=arguments,
+            data_collator=lambda some: collated(some, pad),
+            train_dataset=self.train.sequences,
+            eval_dataset=self.validation.sequences if self.validation else None,
+        )
+        trainer.remove_callback(transformers.PrinterCallback)
+
+        def state() -> tuple[int, int, str]:
+            done, losses = (
+                trainer.state.global_step,
+                [one["loss"] for one in trainer.state.log_history if "loss" in one],
+            )
+            line = f"step {done:,} of {self.steps:,}" + (f" · loss {losses[-1]:.3f}" if losses else "")
+            return done, self.steps, f"{line} · {duration(time.monotonic() - began)}"
+
+        with shown(state, io.StringIO() if quiet else sys.stderr) as tell:
+            trainer.add_callback(_teller(tell))
+            trainer.train(resume_from_checkpoint=last)
+        model.save_pretrained(str(out), save_embedding_layers=False)
+        return list(trainer.state.log_history), time.monotonic() - began
+
+
+def _teller(tell: Any) -> Any:
+    """A callback that tells of each logged step."""
+    from transformers import TrainerCallback
+
+    class Teller(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, *_state: Any, **_more: Any) -> None:
+            tell()
+
+    return Teller()
+
+
+def _losses(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """First and last loss: of a step, and of the validation set."""
+    found: dict[str, Any] = {}
+    for ours, theirs in (("loss", "loss"), ("validation_loss", "eval_loss")):
+        values = [line[theirs] for line in history if theirs in line]
+        found |= {f"first_{ours}": values[0], f"last_{ours}": values[-1]} if values else {}
+    return found
+
+
+def _before(out: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The manifest that a folder has; None for a new one."""
+    if not (out / MANIFEST).is_file():
+        if (out / CONFIG).exists():
+            raise UserError(f"out: {out} has an adapter that longmark did not train; name another folder")
+        return None
+    try:
+        found: dict[str, Any] = orjson.loads((out / MANIFEST).read_bytes())
+        changed = [part for part in wanted if found.get(part) != orjson.loads(orjson.dumps(wanted[part]))]
+        if "settings" in changed:
+            both = found["settings"], wanted["settings"]
+            changed += [f"settings.{key}" for key in both[1] if both[0].get(key) != both[1][key]]
+            changed.remove("settings")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        raise UserError(f"{out / MANIFEST} is damaged; delete {out}, or name another folder") from None
+    if changed:
+        raise SettingsChanged(
+            f"out: {out} was trained with other {', '.join(changed)}; name another folder, or delete it"
+        )
+    return found
+
+
+def _disk(trained: int) -> int:
+    """Bytes at most: the adapter, and two checkpoints of it with Adam's two moments."""
+    return 4 * trained * (1 + 2 * 3)
+
+
+def _free(out: Path) -> int:
+    there = next(one for one in (out.absolute(), *out.absolute().parents) if one.exists())
+    return shutil.disk_usage(there).free
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+    fresh.replace(path)

@@ -1,0 +1,121 @@
+"""What is trained on what: one YAML file.
+
+    model: hf:meta-llama/Llama-3.1-8B-Instruct    # hf: a folder, a hub name or a GGUF file; or embedded:small
+    paper: llama-3.1-8b                           # ClimaQA's hyper-parameters for this model (paper.yaml)
+    train: [books/held-out]                       # pretrain: documents; finetune: a benchmark
+    validation: [books/source]
+    out: adapters/pretrained                      # the folder of the adapter
+
+Every key below replaces the paper's value, or ours where the paper states none. Paths start at the working folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from longmark.domain import Text
+from longmark.errors import BadInput, UnknownName
+from longmark.records import yaml_file
+from longmark.records.benchmark import Form
+from longmark.records.files import at
+from longmark.records.values import found, problems
+
+PAPER = Path(__file__).with_name("paper.yaml")
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+Number = Annotated[float, BeforeValidator(lambda value: _number(value)), Field(allow_inf_nan=False)]
+Paths = Annotated[tuple[Path, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+
+
+def _number(value: Any) -> Any:
+    """A number; YAML 1.1 takes `5e-5` for text."""
+    if isinstance(value, bool):
+        raise ValueError("expected a number, found a truth value")
+    return value
+
+
+class Settings(BaseModel):
+    """Settings of one adapter.
+
+    paper       the model whose hyper-parameters are taken from the paper
+    rank, alpha, dropout    of LoRA, on every linear layer but the last
+    epochs, learning_rate   alpha, rank and these two are the paper's (Llama 3.1 8B, fine-tuning) by default
+    steps       optimizer steps at most (None: as the epochs say)
+    batch, accumulate       sequences in one pass, and passes in one optimizer step
+    length      tokens of a sequence at most
+    warmup      share of the steps in which the learning rate rises; then it falls along a cosine to 0
+    save_every  steps between two checkpoints
+    precision   of the base model: auto is bfloat16 on a GPU and float32 elsewhere
+    save_memory computes activations again instead of keeping them
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: Text
+    out: Path
+    paper: str | None = None
+    rank: Count = 16
+    alpha: Count = 16
+    dropout: Annotated[Number, Field(ge=0, lt=1)] = 0.0
+    epochs: Annotated[Number, Field(gt=0)] = 3
+    learning_rate: Annotated[Number, Field(gt=0, lt=1)] = 5e-5
+    steps: Count | None = None
+    batch: Count = 1
+    accumulate: Count = 16
+    length: Annotated[Count, Field(ge=8)] = 2048
+    warmup: Annotated[Number, Field(ge=0, lt=1)] = 0.03
+    save_every: Count = 50
+    seed: Annotated[int, Field(strict=True, ge=0)] = 0
+    precision: Literal["auto", "bfloat16", "float32"] = "auto"
+    save_memory: Annotated[bool, Field(strict=True)] = False
+
+
+class Pretrain(Settings):
+    """train, validation: documents, as `longmark rag index` reads them. A book in both is refused."""
+
+    train: Annotated[Paths, Field(min_length=1)]
+    validation: Paths = ()
+
+
+class Finetune(Settings):
+    """train, validation: benchmarks (folders or files of items). keep_out: benchmarks that will test the model; their
+    items, and what shares a question or a parent with them, are not trained on."""
+
+    train: Path
+    validation: Path | None = None
+    keep_out: Paths = ()
+    forms: Annotated[tuple[Form, ...], Field(min_length=1)] = ("mcq", "freeform", "cloze")
+
+
+Kind = TypeVar("Kind", bound=Settings)
+
+
+def presets(kind: type[Settings]) -> dict[str, dict[str, Any]]:
+    """The paper's hyper-parameters by model."""
+    tables: dict[str, Any] = yaml.safe_load(PAPER.read_text(encoding="utf-8"))
+    return dict(tables.get(kind.__name__.lower(), {}))
+
+
+def load(path: Path, kind: type[Kind]) -> Kind:
+    """The settings of a file. UserError if it cannot be read; BadInput with a line for each mistake."""
+    source = yaml_file.load(path, "CONFIG")
+    content = source.content
+    if source.root is None or not isinstance(content, dict):
+        keys = "model, train, out, …"
+        raise BadInput([at(path, 1, f"expected a table with {keys}, found {found(content)}")], skippable=False)
+    known = presets(kind)
+    if (name := content.get("paper")) is not None and name not in known:
+        source.check(
+            [(("paper",), str(UnknownName("model of the paper", str(name), known, f"It has {', '.join(known)}.")))]
+        )
+    try:
+        settings = kind.model_validate({**known.get(str(name), {}), **content})
+    except ValidationError as error:
+        source.check(problems(error, list(kind.model_fields)))
+        raise  # never: an error has problems
+    source.check(())
+    return settings

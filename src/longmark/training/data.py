@@ -1,0 +1,135 @@
+"""What a model is trained on, as tokens: documents in blocks, and questions with their right answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from longmark.datasets.benchmark import items_of
+from longmark.datasets.benchmark.answers import messages
+from longmark.errors import UserError
+from longmark.models.protocols import Message
+from longmark.models.transformers_lm import chat_ids
+from longmark.prompts import PromptBook
+from longmark.rag.documents import Document, Documents
+from longmark.records.benchmark import Item
+from longmark.training.config import Finetune
+
+IGNORED = -100  # a label that adds nothing to the loss, in torch's cross-entropy
+
+Tokens = dict[str, list[int]]  # input_ids, and labels: the same ids, IGNORED where nothing is learnt
+
+
+@dataclass(slots=True)
+class Data:
+    """sequences: to train on, or to validate with; facts: for the manifest; notes: what was left out."""
+
+    sequences: list[Tokens] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def encoded(tokenizer: Any, text: str) -> list[int]:
+    """The tokens of a text; control tokens that it spells are text."""
+    return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
+
+
+def answered(tokenizer: Any, asked: Sequence[Message], answer: str, name: str) -> Tokens:
+    """Messages and the reply to them: only the reply and the end of the turn are learnt. name: of the model."""
+    prompt = chat_ids(tokenizer, asked, name)
+    reply = [*encoded(tokenizer, answer), tokenizer.eos_token_id]
+    return {"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply}
+
+
+def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens]:
+    """Texts one after the other, an end token after each, in blocks of `length` tokens. The rest that fills no block is
+    left out, unless it is all there is."""
+    rest, any_block = list[int](), False
+    for text in texts:
+        rest += [*encoded(tokenizer, text), tokenizer.eos_token_id]
+        whole = len(rest) - len(rest) % length
+        for start in range(0, whole, length):
+            any_block = True
+            block = rest[start : start + length]
+            yield {"input_ids": block, "labels": list(block)}
+        rest = rest[whole:]
+    if not any_block and len(rest) > 1:
+        yield {"input_ids": rest, "labels": list(rest)}
+
+
+def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
+    """Documents in blocks. facts: tokens, and the books with SHA-256 and characters. UserError if there is no text."""
+    data, books = Data(), list[dict[str, Any]]()
+
+    def texts() -> Iterator[str]:
+        for one in chain.from_iterable(map(Documents, paths)):
+            if not isinstance(one, Document):
+                data.notes.append(str(one))
+                continue
+            digest = hashlib.sha256("".join(one.text.split()).encode("utf-8", "replace")).hexdigest()
+            books.append({"id": one.id, "sha256": digest, "characters": len(one.text)})
+            yield one.text
+
+    data.sequences = list(blocks(texts(), tokenizer, length))
+    if not data.sequences:
+        raise UserError(f"{', '.join(map(str, paths))}: no document has text to train on")
+    tokens = sum(len(one["input_ids"]) for one in data.sequences)
+    data.facts = {"books": books, "sequences": len(data.sequences), "tokens": tokens}
+    return data
+
+
+def check_apart(train: Data, validation: Data) -> None:
+    """UserError if a book is in both, whatever its name: its validation loss would mean nothing."""
+    seen = {book["sha256"]: book["id"] for book in train.facts["books"]}
+    for book in validation.facts["books"]:
+        if (other := seen.get(book["sha256"])) is not None:
+            raise UserError(
+                f"validation has {book['id']}, which is {other} of train too; a book belongs to one of the two"
+            )
+
+
+def of_items(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
+    """The usable items of a benchmark in the prompts of `longmark benchmark run`, setting default, with their answers.
+
+    Left out, and counted: items beyond `length` tokens, and those of `keep_out` and of the validation set. name: of the
+    model. UserError if nothing is left.
+    """
+    others = (*settings.keep_out, *([settings.validation] if settings.validation and path == settings.train else []))
+    tested = [item for one in others for item in items_of(one)]
+    names = {one for item in tested for one in (item.id, item.parent) if one}
+    questions = {_folded(item) for item in tested}
+    data, left, book = Data(), Counter[str](), PromptBook()
+    used = Counter[str]()
+    for item in items_of(path):
+        if item.form not in settings.forms:
+            left["of another form"] += 1
+        elif not item.usable or item.answer is None:
+            left[f"with status {item.status}, or without a term"] += 1
+        elif names & {item.id, item.parent} or _folded(item) in questions:
+            left["in keep_out or validation, or evolved from one of their items"] += 1
+        else:
+            made = answered(tokenizer, messages(book, item), item.answer or "", name)
+            if len(made["input_ids"]) > settings.length:
+                left[f"longer than {settings.length:,} tokens (length)"] += 1
+                continue
+            data.sequences.append(made)
+            used[f"{item.form} {item.level or ''}".strip()] += 1
+    data.notes = [f"{count:,} items left out: {why}" for why, count in left.items()]
+    if not data.sequences:
+        raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
+    data.facts = {"items": dict(used), "left_out": dict(left), "sha256": digest(data.sequences)}
+    return data
+
+
+def _folded(item: Item) -> str:
+    return "".join((item.statement or item.question).casefold().split())
+
+
+def digest(sequences: Sequence[Tokens]) -> str:
+    """A hash of what is trained on."""
+    return hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in sequences]).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""Adapters of a tiny model with random weights that is made here: trained, saved, resumed, loaded, refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.cli import main
+from longmark.errors import MissingExtra, SettingsChanged, UserError
+from longmark.models import adapter
+from longmark.models.adapter import MANIFEST
+from longmark.training.adapt import LOG, Training, loaded, named
+from longmark.training.config import Pretrain, Settings
+from longmark.training.data import Data, blocks
+from longmark.training.lora import Classifier, fit
+
+installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "peft"))
+needs_peft = pytest.mark.skipif(not installed, reason="pip install 'longmark[finetune]'")
+
+TEXT = "the ice melts when salt lowers its freezing point and water runs on VALID INVALID "
+WORDS = TEXT.split()
+TEMPLATE = "{% for m in messages %}<u>{{ m.content }}{% endfor %}<a>"
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a Llama of two layers with a tokenizer of words."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder = tmp_path_factory.mktemp("tiny")
+    names = ["<s>", "</s>", "<unk>", "<u>", "<a>", *WORDS]
+    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
+    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=raw, bos_token="<s>", eos_token="</s>", unk_token="<unk>", chat_template=TEMPLATE,
+        additional_special_tokens=["<u>", "<a>"],
+    ).save_pretrained(folder)  # fmt: skip
+    torch.manual_seed(7)
+    config = transformers.LlamaConfig(
+        vocab_size=len(names), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=64,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return f"hf:{folder}"
+
+
+def settings(model: str, out: Path, **fields: Any) -> Settings:
+    quick = {"length": 16, "learning_rate": 0.05, "steps": 30, "accumulate": 1, "batch": 2, "epochs": 40, "rank": 4}
+    return Settings(**{"model": model, "out": out, **quick, **fields})
+
+
+def training(model: str, out: Path, **fields: Any) -> Training:
+    chosen = settings(model, out, **fields)
+    base = loaded(chosen)
+    made = list(blocks([TEXT * 6], base.tokenizer, chosen.length))
+    return Training("pretrain", base, chosen, Data(made, {"tokens": 16 * len(made)}), Data(made[:1], {"tokens": 16}))
+
+
+@needs_peft
+def test_the_loss_falls_and_the_adapter_makes_the_model_another(tiny: str, tmp_path: Path):
+    import torch
+
+    made = training(tiny, tmp_path / "out")
+    text, (_, trained, _) = made.size(), made._weights()
+    result = made.run(quiet=True)["result"]
+    assert result["steps"] == 30
+    assert result["last_loss"] < 0.8 * result["first_loss"]
+    assert result["last_validation_loss"] < 0.8 * result["first_validation_loss"]
+    assert "30 steps" in text
+    real = sum(one.numel() for one in made.base.model.parameters() if one.requires_grad)
+    assert real == trained  # what was announced is what peft trains
+    assert not (tmp_path / "out" / "checkpoints").exists()
+    fresh = loaded(made.settings)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    before = fresh.model(input_ids=ids).logits.detach()
+    with_adapter = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
+    assert not torch.allclose(before, with_adapter(input_ids=ids).logits)
+
+
+@needs_peft
+def test_a_training_that_stopped_goes_on_from_its_checkpoint_to_the_same_weights(tiny: str, tmp_path: Path):
+    from transformers import TrainerCallback
+
+    import longmark.training.adapt as adapt
+
+    class Stop(TrainerCallback):  # type: ignore[misc]
+        def on_step_end(self, _args: Any, state: Any, *_more: Any, **_rest: Any) -> None:
+            if state.global_step == 7:
+                raise KeyboardInterrupt
+
+    whole = training(tiny, tmp_path / "whole", save_every=5).run(quiet=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adapt, "_teller", lambda _tell: Stop())
+        with pytest.raises(KeyboardInterrupt):
+            training(tiny, tmp_path / "two", save_every=5).run(quiet=True)
+    assert (tmp_path / "two" / "checkpoints" / "checkpoint-5").is_dir()
+    resumed = training(tiny, tmp_path / "two", save_every=5).run(quiet=True)
+    for one in ("first_loss", "last_loss", "first_validation_loss", "last_validation_loss"):
+        assert resumed["result"][one] == pytest.approx(whole["result"][one], rel=1e-4)
+    steps = [
+        json.loads(line)["step"]
+        for line in (tmp_path / "two" / LOG).read_text("utf-8").splitlines()
+        if '"loss"' in line
+    ]
+    assert steps == list(range(1, 31))
+
+
+@needs_peft
+def test_a_finished_folder_is_left_alone_and_other_settings_are_refused(tiny: str, tmp_path: Path):
+    first = training(tiny, tmp_path / "out", steps=2).run(quiet=True)
+    assert training(tiny, tmp_path / "out", steps=2).run(quiet=True) == first
+    with pytest.raises(SettingsChanged, match=r"was trained with other settings\.rank; name another folder"):
+        training(tiny, tmp_path / "out", steps=2, rank=5).run(quiet=True)
+    (tmp_path / "out" / MANIFEST).write_text("{", encoding="utf-8")
+    with pytest.raises(UserError, match="is damaged"):
+        training(tiny, tmp_path / "out", steps=2).run(quiet=True)
+
+
+@needs_peft
+def test_a_length_beyond_the_window_and_a_model_that_is_no_model_are_refused(tiny: str, tmp_path: Path):
+    with pytest.raises(UserError, match=r"length: 65 is above the 64 tokens"):
+        loaded(settings(tiny, tmp_path, length=65))
+    for name in ("gpt-4o", "openai:gpt-4o", "hf:"):
+        with pytest.raises(UserError, match="expected hf:NAME"):
+            named(name)
+
+
+@needs_peft
+def test_a_classifier_learns_a_planted_word_and_without_training_it_does_not_know(tiny: str, tmp_path: Path):
+    cases = [(f"{word} {'ice' if valid else 'salt'}", valid) for word in WORDS[2:8] for valid in (True, False)]
+    chosen = settings(tiny, tmp_path / "out", steps=60)
+    made = fit(cases[:-4], chosen, quiet=True)
+    assert made["data"]["train"]["cases"] == {"VALID": 4, "INVALID": 4}
+    held = [prompt for prompt, _ in cases[-4:]]
+    trained = Classifier(chosen, tmp_path / "out").confidences([*held, TEXT * 3])
+    valid, invalid = trained[0:4:2], trained[1:4:2]
+    assert min(one or 0 for one in valid) > 0.6 > 0.4 > max(one or 0 for one in invalid)
+    assert trained[4] is None  # longer than `length`
+    bare = [one or 0 for one in Classifier(chosen).confidences(held)]
+    assert max(bare) - min(bare) < 0.1
+    with pytest.raises(UserError, match="needs valid and invalid items"):
+        fit([("a", True)], chosen)
+
+
+@needs_peft
+def test_the_command_trains_and_says_how_to_use_the_adapter(tiny: str, tmp_path: Path, capsys: Any):
+    (tmp_path / "book.txt").write_text(TEXT * 6, encoding="utf-8")
+    file = tmp_path / "train.yaml"
+    out = tmp_path / "out"
+    text = f"model: {tiny}\ntrain: {tmp_path / 'book.txt'}\nout: {out}\nlength: 16\nsteps: 1\n"
+    file.write_text(text, encoding="utf-8")
+    assert main(["train", "pretrain", str(file), "--dry-run"]) == 0
+    assert not out.exists()
+    assert main(["train", "pretrain", str(file), "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert "1 step. Adapter: " in printed
+    assert f"Use it with --generator {tiny}+{out}" in printed
+    assert json.loads((out / MANIFEST).read_bytes())["data"]["train"]["books"][0]["id"] == "book.txt"
+
+
+@pytest.mark.skipif(installed, reason="peft is installed")
+def test_without_the_libraries_the_extra_is_named():
+    with pytest.raises(MissingExtra, match=r"longmark\[finetune\]"):
+        loaded(Pretrain(model="hf:x", out=Path("out"), train=(Path("a"),)))
