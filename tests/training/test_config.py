@@ -61,3 +61,9 @@ def test_a_mistake_is_told_with_its_line_and_key(text: str, said: str, tmp_path:
 def test_a_file_that_is_no_table_is_refused(text: str, tmp_path: Path):
     with pytest.raises(BadInput, match="expected a table with model, train, out"):
         load(written(tmp_path, text), Pretrain)
+
+
+def test_the_shipped_files_are_the_papers():
+    examples = Path(__file__).parents[2] / "examples"
+    books, items = load(examples / "pretrain.yaml", Pretrain), load(examples / "finetune.yaml", Finetune)
+    assert (books.rank, books.learning_rate, items.rank, items.learning_rate) == (16, 2e-5, 16, 5e-5)
