@@ -44,14 +44,14 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     torch.manual_seed(7)
     config = transformers.LlamaConfig(
         vocab_size=len(names), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64,
+        num_key_value_heads=2, max_position_embeddings=64, initializer_range=0.5,
     )  # fmt: skip
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     return f"hf:{folder}"
 
 
 def settings(model: str, out: Path, **fields: Any) -> Settings:
-    quick = {"length": 16, "learning_rate": 0.05, "steps": 30, "accumulate": 1, "batch": 2, "epochs": 40, "rank": 4}
+    quick = {"length": 16, "learning_rate": 0.02, "steps": 30, "accumulate": 1, "batch": 2, "epochs": 40, "rank": 4}
     return Settings(**{"model": model, "out": out, **quick, **fields})
 
 

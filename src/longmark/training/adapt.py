@@ -67,6 +67,9 @@ def loaded(settings: Settings) -> Base:
 
     half = settings.precision == "bfloat16" or (settings.precision == "auto" and torch.cuda.is_available())
     model, tokenizer = source.pretrained(torch.bfloat16 if half else torch.float32)
+    if not all(one.is_floating_point() for one in model.parameters()):
+        raise UserError(f"model: the weights of {source.name} stay packed here; train the model that it was made from")
+    model.is_quantized = False  # transformers has unpacked a GGUF file, and still refuses to train it
     window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if window is not None and settings.length > window:
         raise UserError(
