@@ -167,6 +167,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
         {"checkpoint": ""},
         ("answer",),
     ),
+    "climaqa.bertscore": (
+        [""],
+        {"encoder": "embedded:embedder", "layer": -1, "measure": "f1", "baseline": 0.0, "long_texts": "pieces"},
+        ("answer", "references"),
+    ),
     "climaqa.bleu": ([""], {}, ("answer", "references")),
     "climaqa.exact_match": ([""], {"fold": False}, ("answer", "references")),
     "climaqa.factual_accuracy": ([""], {"t": 5.0}, ("answer", "references")),

@@ -37,7 +37,10 @@ SCHEMES = {
         "st:NAME", ("embedder", "reranker", "checker"), "transformers", "on this machine: a sentence-transformers model"
     ),
     "hf": Scheme(
-        "hf:NAME", ("lm",), "transformers", "on this machine: a transformers model (folder, GGUF file or hub name)"
+        "hf:NAME",
+        (*CHATS, "lm"),
+        "transformers",
+        "on this machine: a transformers model (folder, GGUF file or hub name); +FOLDER adds a LoRA adapter",
     ),
     "openai": Scheme("openai:NAME", ROLES, "", "OpenAI's API, with the key in OPENAI_API_KEY"),
     "anthropic": Scheme("anthropic:NAME", CHATS, "", "Anthropic's API, with the key in ANTHROPIC_API_KEY"),

@@ -99,7 +99,7 @@ class Registry:
             if not hasattr(name, "identity") or not hasattr(name, "capabilities"):
                 raise UserError(f"a model as {role}: expected its name or a backend, found {name!r}")
             return name
-        here = name.partition(":")[0] in ("embedded", "gguf")  # one model in memory, whatever its roles
+        here = name.partition(":")[0] in ("embedded", "gguf", "hf")  # one model in memory, whatever its roles
         chats = role in ("judge", "generator", "checker") and not name.startswith("st:")
         key = ("chat" if chats or (role == "lm" and here) else role, name)
         if key not in self._opened:
@@ -253,9 +253,9 @@ def price_of(model: Backend) -> Price:
 def _on_this_machine(prefix: str, role: str, name: str) -> Any:
     """The backend of a name without an endpoint."""
     if prefix == "hf":
-        from longmark.models.transformers_lm import TransformersLM
+        from longmark.models.transformers_chat import TransformersChat
 
-        return TransformersLM(name)
+        return TransformersChat(name)
     if prefix == "st":
         from longmark.models.sentence import CrossEncoderChecker, CrossEncoderReranker, SentenceTransformerEmbedder
 

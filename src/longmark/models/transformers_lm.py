@@ -1,4 +1,5 @@
-"""Causal language models of `transformers` as proxies for likelihoods: `hf:` and a folder, a hub name or a GGUF file.
+"""Causal language models of `transformers` as proxies for likelihoods: `hf:` and a folder, a hub name or a GGUF file,
+with `+FOLDER` behind it for a LoRA adapter.
 
 In float32, all positions in batches, with the entropy of the whole vocabulary at each of them. Requests that come
 together and begin alike (the claim sets of `score.context_utilization`) are read by a plan (`models.leave_one_out`):
@@ -25,6 +26,7 @@ from typing import Any
 
 from longmark import errors
 from longmark.home import sha256
+from longmark.models.adapter import applied, opened
 from longmark.models.leave_one_out import Branch, Plan, plan
 from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Message, Tokens, no_start_token
 from longmark.models.sentence import LazyModel, folder_identity, load_by
@@ -50,7 +52,7 @@ class Cancelled(Exception):
 
 
 class TransformersLM(LazyModel):
-    """The language model `hf:NAME`.
+    """The language model `hf:NAME` or `hf:NAME+FOLDER`.
 
     identity: the files by their hashes; a hub name by the name, which is all that is known before loading. Construction
     raises `MissingExtra` where the library is not installed.
@@ -62,6 +64,8 @@ class TransformersLM(LazyModel):
         if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
         super().__init__(f"hf:{source}")
+        base, plus, folder = ("", "", "") if Path(source).expanduser().exists() else source.rpartition("+")
+        source, self._adapter = base if plus else source, None
         path, self._arguments = Path(source).expanduser(), dict[str, Any]()
         if path.is_file():
             self._source, self._arguments["gguf_file"] = str(path.parent), path.name
@@ -69,7 +73,10 @@ class TransformersLM(LazyModel):
         elif path.is_dir():
             self._source, self.identity = str(path), f"hf:{folder_identity(path)}"
         else:
-            self._source, self.identity = source, self.name
+            self._source, self.identity = source, f"hf:{source}"
+        if plus:
+            self._adapter = opened(Path(folder).expanduser(), f"hf:{source}", self.identity)
+            self.identity += f"+{self._adapter.identity}"
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:
         """Natural-log probability of each token of the text, and the entropies."""
@@ -95,10 +102,11 @@ class TransformersLM(LazyModel):
         import torch
 
         model, tokenizer = self.pretrained(torch.float32)
-        return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+        model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+        return applied(model, self._adapter) if self._adapter else model, tokenizer
 
     def pretrained(self, dtype: Any) -> tuple[Any, Any]:
-        """Model and tokenizer, loaded anew in this type of numbers. RequestRefused if they cannot be loaded."""
+        """Base model and tokenizer, loaded anew in this type of numbers. RequestRefused if they cannot be loaded."""
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         def load() -> tuple[Any, Any]:

@@ -7,10 +7,12 @@ import math
 from pathlib import Path
 
 import pytest
+from scipy.stats import spearmanr
 
 from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.metrics.climaqa.mcq import option_named, options_of
 from longmark.metrics.climaqa.phrase_similarity import filled, phrase
+from longmark.models import catalogue
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.records import Example
 from longmark.testing import score_sync
@@ -136,3 +138,17 @@ def test_bleu_of_characters_is_the_published_one():
         found = score_sync("climaqa.bleu", example)["climaqa.bleu"].value
         assert found == pytest.approx(one["bleu"], abs=1.1e-3)  # printed with three decimals, of text copied from a PDF
         assert found == pytest.approx(one["bleu_char_recomputed"], abs=1e-4)
+
+
+@pytest.mark.embedded
+@pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
+def test_bertscore_orders_answers_as_the_published_one_of_another_encoder():
+    data = Path(__file__).parents[4] / "shared" / "data" / "climaqa" / "published_examples.json"
+    if not data.exists():
+        pytest.skip("the published examples are not here")
+    examples = json.loads(data.read_text(encoding="utf-8"))["freeform"]
+    ours = []
+    for one in examples:
+        example = Example(question="q", answer=one["answer"], references=(one["reference"],))
+        ours.append(score_sync("climaqa.bertscore", example)["climaqa.bertscore"].value)
+    assert spearmanr(ours, [one["bertscore_f1"] for one in examples]).statistic > 0.9
