@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import Counter
@@ -42,7 +43,7 @@ def _writer(chooses: Callable[[dict[str, str]], str], also_right: str = "") -> F
         if options := _options(request):
             return chooses(options)
         shown = re.search(r"<option \w+>\n(.*)\n</option", request.messages[-1].content)
-        return "Yes." if shown is not None and shown[1] == also_right else "no"
+        return "Yes." if shown is not None and shown[1] in ("Water vapour", also_right) else "no"
 
     return FakeChat(reply)
 
@@ -62,8 +63,8 @@ def test_an_item_that_its_model_answers_is_audited() -> None:
     writer = _writer(lambda options: options["Water vapour"])
     item = _audited(_mcq(), writer)
     assert (item.status, item.reasons) == ("audited", ())
-    assert item.marks == {"self_consistency": 1.0, "other_right": 0.0}
-    assert len(writer.requests) == 2 + 3  # two orders of the options, each other option by itself
+    assert item.marks == {"self_consistency": 1.0, "key_right": 1.0, "other_right": 0.0}
+    assert len(writer.requests) == 2 + 4  # two orders of the options, each option by itself
     for request in writer.requests:  # the passages first: all calls on a seed begin with the same bytes
         assert request.messages[-1].content.startswith("<context ")
     places = [_options(request)["Water vapour"] for request in writer.requests[:2]]
@@ -89,6 +90,26 @@ def test_letters_by_their_probability_at_the_first_token() -> None:
     item = _audited(_mcq(), FakeChat(reply, logprobs={"a": 0.0}))
     assert item.status == "audited"
     assert (item.marks["self_consistency"], item.marks["other_right"]) == (0.9, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("key", "other", "dropped"),
+    [(0.9, 0.7, False), (0.6, 0.6, True), (0.99, 0.85, True), (0.3, 0.4, False), (0.3, 0.6, True)],
+)
+def test_another_option_is_held_against_the_key(key: float, other: float, dropped: bool) -> None:
+    """Of a model that says yes to much, only more than to the key counts, or more than .8."""
+
+    def reply(request: ChatRequest) -> ChatReply:
+        text = request.messages[-1].content
+        options = _options(request)
+        shares = {"Water vapour": key, "Dust": other}
+        yes = next((share for name, share in shares.items() if f"\n{name}\n</option" in text), 0.1)
+        top = ((options["Water vapour"], 0.0),) if options else (("yes", math.log(yes)), ("no", math.log(1 - yes)))
+        return ChatReply("?", logprobs=(TokenLogprobs(*top[0], top),), tokens=Tokens(0, 0, 1))
+
+    item = _audited(_mcq(), FakeChat(reply, logprobs={"a": 0.0}))
+    assert (item.status == "dropped") is dropped
+    assert (item.marks["key_right"], item.marks["other_right"]) == (key, other)
 
 
 def test_an_option_that_is_right_too_drops_the_item() -> None:

@@ -6,11 +6,13 @@ of the above"), duplicate. By the model that wrote the items, which reads the pa
 
     not_self_consistent   it does not choose the key, in several orders of the options with the key at another place in
                           each: a model that always replies one letter never passes
-    several_right         asked about each other option by itself, it finds one right too
+    several_right         asked about each option by itself, it finds another one right: with a probability above .5
+                          that is not below the key's, or above .8. A small model says yes to much; the key shows how
+                          much
 
 A dropped item keeps its reasons, each beginning with its code. Marks drop nothing: longest_is_key, self_consistency
-(the probability of the key), other_right (the highest probability of another option), key_moved (the key's letter
-before the options were shuffled).
+(the probability of the key), key_right and other_right (of "yes" to the key, and the highest to another option),
+key_moved (the key's letter before the options were shuffled).
 Deviations: the authors ask the model once, with the options as written, and drop any mention of the word "context".
 """
 
@@ -52,9 +54,7 @@ RIGHT = Prompt(
     "benchmark.audit.right",
     ("context", "question", "option"),
     """\
-The text `option` is offered as the answer to the question. Decide by what the context says whether it is right: \
-whether it answers the question truly and as asked. An option that is true but answers another question is not right.
-Reply with yes or no and nothing else.""",
+Is `option` a correct answer to the question, according to the context? Reply with yes or no and nothing else.""",
 )
 PROMPTS = (CHOOSE, RIGHT)
 
@@ -66,13 +66,14 @@ _FEW = 5  # words; fewer must stand in the question together
 
 @dataclass(frozen=True)
 class Audits:
-    """seed: of shuffles. orders: in how many orders of the options the key must be chosen; right: the probability from
-    which another option counts as right; near: the cosine from which two questions are duplicates; longest_question,
-    longest_answer (options too): in characters."""
+    """seed: of shuffles. orders: in how many orders of the options the key must be chosen; right, sure: another option
+    counts as right with a probability above `right` that is not below the key's, or above `sure`; near: the cosine from
+    which two questions are duplicates; longest_question, longest_answer (options too): in characters."""
 
     seed: int = 0
     orders: int = 2
     right: float = 0.5
+    sure: float = 0.8
     near: float = 0.97
     longest_question: int = 1200
     longest_answer: int = 1500
@@ -97,21 +98,20 @@ def audit_set(
     """All items in their order: duplicates dropped, the options of each mcq shuffled once, length bias marked.
 
     The first of equal questions stays, or one that people or a validator accepted. vectors: of `question_vectors`, for
-    questions that are nearly equal. An mcq whose key was moved before keeps its options; the others get the place for
-    their key that the fewest keys have so far, in the order of the items."""
+    questions that are nearly equal. An mcq whose key was moved before keeps its options; another one gets the place for
+    its key that the fewest keys of the items before it have. So items that come later change no earlier one."""
     first = {item.id: 0 if item.status in ("valid", "edited") else 1 for item in items}
     duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), audits.near, vectors or {})
     used: Counter[tuple[int, str]] = Counter()
-    for item in items:
-        if item.options and item.usable and "key_moved" in item.marks:
-            used[len(item.options), str(item.answer)] += 1
     made = []
     for item in items:
         if of := duplicates.get(item.id):
             reasons = (*item.reasons, f"duplicate: of {of}")
             item = item.model_copy(update={"status": "dropped", "reasons": reasons})
-        elif item.options and item.status in ("draft", "audited"):
+        elif item.options and "key_moved" not in item.marks and item.status in ("draft", "audited"):
             item = _placed(item, used, audits.seed)
+        if item.options and "key_moved" in item.marks:
+            used[len(item.options), str(item.answer)] += 1
         made.append(item)
     return made
 
@@ -213,16 +213,15 @@ def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequen
 
 
 def _placed(item: Item, used: Counter[tuple[int, str]], seed: int) -> Item:
-    """The mcq with its options shuffled, unless they were before, and with the mark of length bias."""
+    """The mcq with its options shuffled, and with the mark of length bias."""
     options, letters = dict(item.options or {}), list(item.options or {})
     others = [len(text) for letter, text in options.items() if letter != item.answer]
     marks = {**item.marks, "longest_is_key": len(options[str(item.answer)]) > max(others)}
-    if "key_moved" in item.marks or is_about_all(options[str(item.answer)]):
+    if is_about_all(options[str(item.answer)]):
         return item.model_copy(update={"marks": marks})
     draw = random.Random(f"{seed}/{item.id}")
     free = [letters[i] for i in range(len(_movable(options)))]
     place = min(draw.sample(free, len(free)), key=lambda letter: used[len(letters), letter])
-    used[len(letters), place] += 1
     made = shuffled(options, str(item.answer), place, draw)
     changed = {"options": made, "answer": place, "marks": {**marks, "key_moved": item.answer}}
     return item.model_copy(update=changed)
@@ -303,19 +302,19 @@ async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[
     marks = {"self_consistency": round(share, 4)}
     if not right:
         return "not_self_consistent: the model that wrote it chooses another option", marks
-    options = {letter: text for letter, text in (item.options or {}).items() if letter != item.answer}
+    key = (item.options or {})[str(item.answer)]
+    texts = [key, *(text for text in (item.options or {}).values() if text != key and not is_about_all(text))]
 
     async def right_too(text: str) -> float:
-        texts = {"context": context_of(item.passages), "question": item.question, "option": text}
-        return (await ask(models, models.generator, RIGHT, texts, YES_NO)).value[1]["yes"]
+        shown = {"context": context_of(item.passages), "question": item.question, "option": text}
+        return (await ask(models, models.generator, RIGHT, shown, YES_NO)).value[1]["yes"]
 
-    others = [text for text in options.values() if not is_about_all(text)]
     try:
-        found = await concurrently(right_too, others)
+        of_key, *found = await concurrently(right_too, texts)
     except NoScore as error:
         return f"several_right: {error}", marks
     most = max(found, default=0.0)
-    marks["other_right"] = round(most, 4)
-    if most > audits.right:
-        return f'several_right: "{others[found.index(most)]}" is right too', marks
+    marks |= {"key_right": round(of_key, 4), "other_right": round(most, 4)}
+    if most > audits.sure or (most > audits.right and most >= of_key):
+        return f'several_right: "{texts[1 + found.index(most)]}" is right too', marks
     return "", marks

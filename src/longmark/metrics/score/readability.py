@@ -80,7 +80,11 @@ def grade_level(words: int, sentences: int, syllables: int) -> float:
 
 async def score(example: Example, models: object, params: Params) -> dict[str, Score | NoScore]:
     """The two scores of one answer."""
-    answer = example.answer or ""
+    return {**measured(example.answer or "", params)}
+
+
+def measured(answer: str, params: Params) -> dict[str, Score]:
+    """The two scores of a text. NoScore if it has none."""
     by_sentence = [found for found in map(words, sentences(answer)) if found]
     if not by_sentence:
         raise NoScore("undefined", "The answer has no words.")
