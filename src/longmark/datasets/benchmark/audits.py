@@ -22,7 +22,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +32,11 @@ from longmark.datasets.benchmark import context_of
 from longmark.datasets.benchmark.cloze import still_there
 from longmark.datasets.benchmark.wording import is_about_all, mention, names_letters
 from longmark.errors import NoScore
-from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, expected
+from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, ask_as_written, expected
 from longmark.metrics.climaqa.exact_match import folded
 from longmark.metrics.climaqa.mcq import option_named
 from longmark.models.handles import ChatHandle, Models
-from longmark.models.protocols import ChatReply
+from longmark.models.protocols import ChatReply, Message
 from longmark.models.thinking import split
 from longmark.prompts import Prompt
 from longmark.rag.bm25 import UNSPACED, tokenize
@@ -246,6 +246,7 @@ def shuffled(options: Mapping[str, str], key: str, place: str, draw: random.Rand
 
 Shares = dict[str, float]
 """label -> its share of the probability of all labels, at the first token of a reply."""
+Asks = Callable[[Item], tuple[str, tuple[Message, ...]]]
 
 
 def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
@@ -272,20 +273,17 @@ def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
 YES_NO = label_of({"yes": "yes", "no": "no"})
 
 
-async def chosen(
-    item: Item, models: Models, model: ChatHandle, audits: Audits, prompt: Prompt = CHOOSE
-) -> tuple[bool, float]:
+async def chosen(item: Item, model: ChatHandle, audits: Audits, asks: Asks) -> tuple[bool, float]:
     """Whether a model chooses the key of an mcq in every order of the options, and the mean probability of the key.
-    prompt: another one, for a model without the passages. NoScore where a reply cannot be read."""
+    asks: makes the prompt's id and the messages of an item. NoScore where a reply cannot be read."""
     options, key = item.options or {}, str(item.answer)
     draw = random.Random(f"{audits.seed}/{item.id}/audit")
     letters = list(options)[: len(_movable(options))]
     right, shares = True, []
     for place in draw.sample(letters, min(audits.orders, len(letters))):
         order = shuffled(options, key, place, draw)
-        texts = {"context": context_of(item.passages), "question": item.question}
-        texts["options"] = "\n".join(f"{letter}) {text}" for letter, text in order.items())
-        letter, found = (await ask(models, model, prompt, texts, label_of(order))).value
+        prompt, messages = asks(item.model_copy(update={"options": order, "answer": place}))
+        letter, found = (await ask_as_written(model, prompt, messages, label_of(order))).value
         right = right and letter == place
         shares.append(found[place])
         if not right:
@@ -295,8 +293,14 @@ async def chosen(
 
 async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[str, Any]]:
     """Why the model that wrote an mcq drops it ("" if it does not), and marks."""
+
+    def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
+        options = "\n".join(f"{letter}) {text}" for letter, text in (one.options or {}).items())
+        texts = {"context": context_of(one.passages), "question": one.question, "options": options}
+        return CHOOSE.id, models.prompts.fill(CHOOSE, texts)
+
     try:
-        right, share = await chosen(item, models, models.generator, audits)
+        right, share = await chosen(item, models.generator, audits, asks)
     except NoScore as error:
         return f"not_self_consistent: {error}", {}
     marks = {"self_consistency": round(share, 4)}

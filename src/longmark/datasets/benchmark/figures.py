@@ -22,12 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from longmark.datasets.benchmark.answers import messages
 from longmark.datasets.benchmark.audits import YES_NO, Audits, chosen
 from longmark.errors import NoScore
-from longmark.judge import ask, text
+from longmark.judge import ask, ask_as_written, text
 from longmark.metrics.climaqa.exact_match import folded
 from longmark.metrics.score import readability
 from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import Message
 from longmark.prompts import Prompt
 from longmark.records.benchmark import Item
 
@@ -41,27 +43,9 @@ TITLES = {
     "readability": "Readability of questions and statements",
     "unaided": "Items answered without the book",
 }
+_ANSWER = 256  # tokens of a freeform answer, as in `benchmark run`
 KNOWN, ASKED = "answerable_without_book", "asked_without_book"  # marks: names of models
 
-CHOOSE = Prompt(
-    "benchmark.unaided.choose",
-    ("question", "options"),
-    """\
-The question has exactly one right option. Reply with the letter of the right option and nothing else.""",
-)
-FILL = Prompt(
-    "benchmark.unaided.fill",
-    ("question",),
-    """\
-The question is a sentence in which one word was left out, wherever <blank> stands. Reply with that word and nothing \
-else.""",
-)
-ANSWER = Prompt(
-    "benchmark.unaided.answer",
-    ("question",),
-    """\
-Answer the question in one sentence or two, in its language. Reply with the answer alone.""",
-)
 SAME = Prompt(
     "benchmark.unaided.same",
     ("answer", "reference", "question"),
@@ -70,7 +54,7 @@ The reference is the right answer to the question. Decide whether the other answ
 main point of the reference, in whatever words, and says nothing that contradicts it. Reply with yes or no and nothing \
 else.""",
 )
-PROMPTS = (CHOOSE, FILL, ANSWER, SAME)
+PROMPTS = (SAME,)
 
 
 def figures(items: Sequence[Item], manifest: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -224,9 +208,10 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle, audits
     """The item with the marks `asked_without_book` and, if the model answered it without the passages,
     `answerable_without_book`; each is a list of names of models. An item that it was asked before stays as it is.
 
-    An mcq is answered if the key is chosen in every order of the options; a cloze item by its term, in any case; a
-    freeform item if the first judge (without one: the model itself) finds the answer as right as the reference. A reply
-    that cannot be read is no answer. ModelError and OverBudget are raised."""
+    It is asked as `benchmark run` asks in the setting default. An mcq is answered if the key is chosen in every order
+    of the options; a cloze item by its term, in any case; a freeform item if the first judge (without one: the model
+    itself) finds the answer as right as the reference. A reply that cannot be read is no answer. ModelError and
+    OverBudget are raised."""
     asked, known = item.marks.get(ASKED, []), item.marks.get(KNOWN, [])
     if model.name in asked or item.answer is None:
         return item
@@ -239,10 +224,12 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle, audits
 
 
 async def _answers(item: Item, models: Models, model: ChatHandle, audits: Audits) -> bool:
+    def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
+        return f"benchmark.answer.{one.form}", messages(models.prompts, one)
+
     if item.form == "mcq":
-        return (await chosen(item, models, model, audits, CHOOSE))[0]
-    prompt, room = (FILL, 32) if item.form == "cloze" else (ANSWER, 256)
-    answer = (await ask(models, model, prompt, {"question": item.question}, text(room))).value
+        return (await chosen(item, model, audits, asks))[0]
+    answer = (await ask_as_written(model, *asks(item), text(_ANSWER))).value
     if item.form == "cloze":
         return folded(answer) == folded(item.answer or "")
     texts = {"answer": answer, "reference": item.answer or "", "question": item.question}

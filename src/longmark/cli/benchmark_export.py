@@ -1,0 +1,161 @@
+"""`longmark benchmark figures` and `longmark benchmark export`."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, split
+from longmark.cli.rag import finish_with, open_models
+from longmark.cli.terminal import stage_lines
+from longmark.progress import counted
+
+if TYPE_CHECKING:
+    from longmark.records.benchmark import Item
+
+_BENCH = "a folder of `longmark benchmark generate`, or a file of items"
+
+
+def add_to(actions: Any) -> None:
+    text = "Print the figures of a benchmark: items, dropped ones with reasons, coverage, keys, readability."
+    one = add_verb(actions, "figures", figures, text)
+    add(one, "benchmark", "BENCH", _BENCH)
+    text = "let this model answer the usable items without the passages, and mark those that it answers"
+    add(one, "--generator", "MODEL", text)
+    add(one, "--judge", "MODEL", "the model that compares freeform answers (default: the generator)")
+    add(one, "--out", "FILE", "the JSON file of the figures (default: figures.json in the folder)")
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
+    add_calls(one)
+
+    text = "Write a benchmark as a folder to publish: data files, a dataset card, checksums."
+    one = add_verb(actions, "export", export, text)
+    add(one, "benchmark", "BENCH", _BENCH)
+    add(one, "--out", "FOLDER", "the folder to write", required=True)
+    licence = "the licence of the items, as the Hugging Face hub names it, such as cc-by-4.0"
+    add(one, "--licence", "ID", licence, required=True)
+    add(one, "--title", "TEXT", "the title of the card (default: the name of the benchmark)")
+    add(one, "--language", "CODE,…", "the languages of the items, such as en")
+    add(one, "--format", "NAME,…", "jsonl, csv, parquet (default: jsonl); the card names the first")
+    passages = one.add_mutually_exclusive_group()
+    add(passages, "--passages", "", "write the texts of the passages too; books are somebody's work")
+    add(passages, "--no-passages", "", "write where passages are from, without their texts (default)")
+    add(one, "--climaqa", "", "also write the columns of ClimaQA's published files")
+
+
+def figures(arguments: argparse.Namespace) -> int:
+    import orjson
+
+    from longmark.datasets.benchmark import FIGURES, ITEMS, items_of
+    from longmark.datasets.benchmark import figures as of
+    from longmark.records.write import replacing
+
+    path = Path(arguments.benchmark)
+    items = items_of(path)
+    stopped = False
+    if arguments.generator:
+        asked = [item for item in items if item.usable and item.answer is not None]
+        if arguments.dry_run:
+            print(f"{counted(len(asked), 'item')}: {2 * len(asked):,} calls at most. Replies in the call cache, and ")
+            print("items that the model was asked before, are not requested again.")
+            return 0
+        items, stopped = _unaided(items, path / ITEMS if path.is_dir() else path, arguments)
+    found = of.figures(items, _manifest(path))
+    _print(found, of.TITLES)
+    out = arguments.out or (path / FIGURES if path.is_dir() else None)
+    if out is not None:
+        with replacing(out) as file:
+            file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n")
+        print(f"Figures: {out}")
+    return NO_VALUE if stopped else 0
+
+
+def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -> tuple[list[Item], bool]:
+    """The items with marks of what the model answers without passages, written to their file; whether it stopped."""
+    from longmark.concurrency import concurrently
+    from longmark.datasets.benchmark import MANIFEST
+    from longmark.datasets.benchmark.audits import Audits
+    from longmark.datasets.benchmark.figures import answered_unaided
+    from longmark.engine.folder import locked
+    from longmark.errors import ModelError, OverBudget
+    from longmark.models.registry import ModelNames
+    from longmark.records.benchmark import write_items
+
+    judges = [arguments.judge] if arguments.judge else []
+    tell, done, failed = stage_lines(arguments.quiet), itertools.count(1), dict[str, str]()
+    lock: AbstractContextManager[object] = (
+        locked(path.parent, MANIFEST) if (path.parent / MANIFEST).is_file() else nullcontext()
+    )
+    with lock:
+        with open_models(arguments, ModelNames(judges, generator=arguments.generator)) as (models, _registry):
+
+            async def one(item: Item) -> Item:
+                if not item.usable or item.id in failed:
+                    return item
+                try:
+                    return await answered_unaided(item, models, models.generator, Audits())
+                except (ModelError, OverBudget) as error:
+                    failed[item.id] = str(error)
+                    return item
+                finally:
+                    tell("items", next(done), len(items))
+
+            marked = finish_with(models, lambda: concurrently(one, items, 2 * arguments.concurrency))
+        write_items(marked, path)
+    for id, why in failed.items():
+        print(f"not asked: {id}: {why}", file=sys.stderr)
+    return marked, bool(failed)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    from longmark.datasets.benchmark import MANIFEST
+    from longmark.records.files import read_object
+
+    path /= MANIFEST
+    return read_object(path, "generate the benchmark again into another folder") if path.is_file() else {}
+
+
+def _print(found: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+    from longmark.report.tables import Column, Table, as_text
+
+    print(f"{counted(found['items'], 'item')}, {found['usable']:,} usable")
+    for name, title in titles.items():
+        if not (rows := found[name]):
+            continue
+        columns = tuple(
+            Column(key.replace("_", " "), kind="p" if key == "p" else "",
+                   places=3 if any(isinstance(row[key], float) for row in rows) else None)
+            for key in rows[0]
+        )  # fmt: skip
+        print(f"\n{title}")
+        print(as_text(Table(name, title, columns, [tuple(row.values()) for row in rows])), end="")
+
+
+def export(arguments: argparse.Namespace) -> int:
+    from longmark.datasets.benchmark import items_of
+    from longmark.datasets.benchmark.export import Exporting
+    from longmark.datasets.benchmark.export import export as write
+
+    path = Path(arguments.benchmark)
+    how = Exporting(
+        licence=arguments.licence,
+        title=arguments.title or path.resolve().stem,
+        language=tuple(split(arguments.language)),
+        formats=tuple(dict.fromkeys(split(arguments.format))) or ("jsonl",),
+        passages=arguments.passages,
+        climaqa=arguments.climaqa,
+    )
+    exported = write(items_of(path), _manifest(path), Path(arguments.out), how)
+    for reason, count in exported.omitted.items():
+        print(f"{counted(count, 'item')} omitted: {reason}", file=sys.stderr)
+    if exported.unpublished:
+        ids = ", ".join(exported.unpublished[:5])
+        print(f"not in climaqa/: {counted(len(exported.unpublished), 'item')} ({ids})", file=sys.stderr)
+    without = "" if how.passages else ", without the texts of passages"
+    print(f"{counted(sum(exported.counts.values()), 'item')}{without}: {arguments.out}")
+    return 0

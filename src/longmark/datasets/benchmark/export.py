@@ -1,0 +1,233 @@
+"""A benchmark as a folder to publish: data files by form and split, a dataset card, checksums.
+
+    data/FORM/SPLIT.jsonl     (or .csv, .parquet) usable items; SPLIT is gold (checked by people), silver (by a
+                              validator) or audited (by the audits alone)
+    climaqa/FORM.csv          with `climaqa`: ClimaQA's published columns, all splits
+    README.md                 the card, with the YAML header of the Hugging Face hub
+    SHA256SUMS                as `sha256sum -c` reads it
+
+Ids are those of the benchmark. Passages are left out unless they are asked for: they are parts of books, which are
+somebody's work. What is left without them is where each is from: book, page and chunk.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tabulate import tabulate
+
+from longmark.datasets.benchmark.figures import TITLES, figures
+from longmark.errors import UnknownName, UserError
+from longmark.home import sha256
+from longmark.records.benchmark import PUBLISHED, Item, as_published, write_items
+from longmark.records.files import one_line
+from longmark.records.write import replacing
+
+FORMATS = ("jsonl", "csv", "parquet")
+CARD, SUMS = "README.md", "SHA256SUMS"
+_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_SIZES = ((1000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_SPLITS = {
+    "gold": "people checked each item",
+    "silver": "a validator that learnt from people accepted each item",
+    "audited": "the audits found no flaw; nobody checked the items",
+}
+_TASKS = {"mcq": "multiple-choice", "freeform": "question-answering", "cloze": "fill-mask"}
+_COLUMNS = """\
+| column | meaning |
+|---|---|
+| `id` | the same in every version of the benchmark |
+| `form`, `level` | `mcq`, `freeform` or `cloze`; `base`, `reasoning` or `hypothetical` |
+| `question`, `answer` | the answer of an mcq is the letter of the key; of a cloze item the word at `<blank>` |
+| `options` | letter and text of each option of an mcq |
+| `statement`, `proposals` | of a cloze item: the sentence, and the words that could be left out |
+| `passages` | what the item was made from: `book`, `page`, `chunk`$texts |
+| `generator`, `parent` | the model that wrote it, and the item that it was evolved from |
+| `status`, `tier`, `reasons`, `marks`, `meta` | what audits, people and validators found |
+"""
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """licence: an identifier of the hub, such as cc-by-4.0; language: codes such as en; passages: their texts too."""
+
+    licence: str
+    title: str = "Benchmark"
+    language: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ("jsonl",)
+    passages: bool = False
+    climaqa: bool = False
+
+    def __post_init__(self) -> None:
+        if not _LICENCE.fullmatch(self.licence):
+            raise UserError(
+                f"--licence {self.licence}: expected an identifier of the Hugging Face hub, such as cc-by-4.0 or other"
+            )
+        for name in self.formats:
+            if name not in FORMATS:
+                raise UnknownName("format in --format", name, FORMATS, f"The formats are {', '.join(FORMATS)}.")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """counts: items by (form, split); omitted: reason -> usable items that no file has; unpublished: ids of items that
+    ClimaQA's layout cannot hold."""
+
+    counts: Mapping[tuple[str, str], int]
+    omitted: Mapping[str, int]
+    unpublished: Sequence[str]
+
+
+def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting) -> Exported:
+    """Writes the folder. manifest: of the benchmark's folder, {} if there is none. UserError if the folder is not
+    empty, cannot be written, or no item is usable."""
+    groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    omitted = Counter[str]()
+    for item in items:
+        if not item.usable:
+            omitted[item.status] += 1
+        elif item.answer is None:
+            omitted["cloze without a term"] += 1
+        else:
+            texts = item.passages if how.passages else [one.model_copy(update={"text": ""}) for one in item.passages]
+            groups[item.form, item.tier or "audited"].append(item.model_copy(update={"passages": tuple(texts)}))
+    if not groups:
+        raise UserError(f"no item of {len(items):,} is usable, so there is nothing to export")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UserError(f"--out {folder} is not empty; name a new folder")
+        for form, _ in groups:
+            (folder / "data" / form).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {folder} cannot be written: {error.strerror or error}") from error
+    for (form, split), group in groups.items():
+        for suffix in how.formats:
+            write_items(group, folder / "data" / form / f"{split}.{suffix}")
+    unpublished = _write_published(groups, folder / "climaqa") if how.climaqa else []
+    counts = {group: len(its) for group, its in sorted(groups.items())}
+    exported = Exported(counts, omitted, unpublished)
+    _write(folder / CARD, _card(items, manifest, how, exported))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    _write(folder / SUMS, "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files))
+    return exported
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def _write_published(groups: Mapping[tuple[str, str], Sequence[Item]], folder: Path) -> list[str]:
+    """Writes ClimaQA's columns, a file for each form; the ids of items that they cannot hold."""
+    folder.mkdir()
+    left: list[str] = []
+    for form in dict.fromkeys(form for form, _ in groups):
+        with replacing(folder / f"{form}.csv") as file:
+            writer = csv.DictWriter(codecs.getwriter("utf-8")(file), PUBLISHED)
+            writer.writeheader()
+            for (of, _), group in groups.items():
+                for item in group if of == form else ():
+                    if record := as_published(item):
+                        writer.writerow(record)
+                    else:
+                        left.append(item.id)
+    return left
+
+
+# The card ------------------------------------------------------------------------------------------------------------
+
+
+def _card(items: Sequence[Item], manifest: Mapping[str, Any], how: Exporting, exported: Exported) -> str:
+    total = sum(exported.counts.values())
+    forms = list(dict.fromkeys(form for form, _ in exported.counts))
+    header = {
+        "pretty_name": one_line(how.title),
+        "license": how.licence,
+        **({"language": list(how.language)} if how.language else {}),
+        "task_categories": [_TASKS[form] for form in forms],
+        "size_categories": [next((name for most, name in _SIZES if total < most), "n>1M")],
+        "configs": [
+            {
+                "config_name": form,
+                "data_files": [
+                    {"split": split, "path": f"data/{form}/{split}.{how.formats[0]}"}
+                    for of, split in exported.counts
+                    if of == form
+                ],
+            }
+            for form in forms
+        ],
+    }
+    found = figures(items, manifest)
+    texts = " and `text`" if how.passages else "; their texts are not published here"
+    parts = [
+        f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
+        f"# {_safe(how.title)}\n",
+        f"{total:,} questions with their answers, made from books by a language model and checked.\n",
+        _table(("form", "split", "items"), [(*group, count) for group, count in exported.counts.items()]),
+        "".join(
+            f"- `{split}`: {what}.\n"
+            for split, what in _SPLITS.items()
+            if any(split == of for _, of in exported.counts)
+        ),
+        "## Columns\n",
+        _COLUMNS.replace("$texts", texts),
+        "## How it was made\n",
+        _made(items, manifest),
+        "## Figures\n",
+        "They count all items that were written, dropped ones too, unless they say usable.\n",
+        *(f"### {title}\n\n{_rows(found[name])}" for name, title in TITLES.items() if found[name]),
+        "## Limits\n",
+        _limits(exported, how),
+        f"`sha256sum -c {SUMS}` checks the files.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
+    generators = Counter(item.generator or "unknown" for item in items)
+    lines = [
+        f"- Written by {_safe(', '.join(generators))}, from passages of books, then audited by code and by the model."
+    ]
+    for name, value in manifest.get("fixed", {}).items():
+        lines.append(f"- {_safe(name)}: `{one_line(str(value)).replace('`', '')}`")
+    books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
+    table = "\n" + _table(("book", "characters", "SHA-256 of its text"), books) if books else ""
+    return "\n".join(lines) + "\n" + table
+
+
+def _limits(exported: Exported, how: Exporting) -> str:
+    lines = [
+        "- The questions are as right as their books. Audits by the model that wrote an item miss what it does not "
+        "know.",
+        "- Several items can have one seed passage, so they are not independent.",
+        *(f"- Items not included, {reason}: {count:,}." for reason, count in sorted(exported.omitted.items())),
+    ]
+    if how.climaqa:
+        left = len(exported.unpublished)
+        lines.append(f"- `climaqa/` has the columns {', '.join(PUBLISHED)}; items that do not fit them: {left:,}.")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
+    return _table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    shown = [[_safe(f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else cell) for cell in row]
+             for row in rows]  # fmt: skip
+    return tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True) + "\n"
+
+
+def _safe(text: object) -> str:
+    """Foreign text in Markdown, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", one_line(str(text)))
