@@ -85,7 +85,7 @@ def _asked(item: Item, model: FakeChat, judge: FakeChat | None = None) -> Item:
     async def step(models: Models) -> Item:
         return await answered_unaided(item, models, models.generator, Audits())
 
-    return call(step, generator=model, **({"judge": judge} if judge else {}))
+    return call(step, generator=model, judge=judge or ())
 
 
 def test_items_that_a_model_knows_without_the_book() -> None:
