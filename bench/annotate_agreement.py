@@ -1,12 +1,14 @@
-"""How often the exported interval of agreement holds the true kappa: simulated raters label studies over HTTP.
+"""How often the exported interval of agreement contains the true kappa: simulated raters label studies over HTTP, or
+in a browser.
 
-`python -m bench.annotate_agreement [--studies 100] [--items 60] [--kappa 0.6] [--seed 1]`
+`python -m bench.annotate_agreement [--studies 100] [--items 60] [--kappa 0.6] [--seed 1] [--browser]`
 
 Two raters share the truth of each item. Each reports it with probability sqrt(kappa), and else draws a label from the
 same shares as the truth. Both report it with probability kappa; otherwise they agree by chance. So Cohen's and
 Fleiss's kappa are the planted one. Each study has a server, a database and links of its own; each rater opens every
-item's page and submits its form, as a browser without scripts does. The files are then exported, and the table of
-agreement is made from what was stored.
+item's page and submits its form, as a browser without scripts does. With `--browser` the raters use Chromium: they open
+their links, select options and submit; one on a desktop, the other on a phone. The files are then exported, and the
+table of agreement is made from what was stored.
 """
 
 from __future__ import annotations
@@ -15,10 +17,15 @@ import argparse
 import random
 import tempfile
 from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import orjson
-from tests.annotate.serving import Client, Served, serving, write_study
+from tests.annotate.browser.people import VIEWS, chromium, someone
+from tests.annotate.serving import Served, serving, write_study
 
 from longmark.annotate.export import export
 from longmark.annotate.items import Item
@@ -26,6 +33,11 @@ from longmark.annotate.labels import collect
 from longmark.annotate.progress import agreements
 from longmark.annotate.site import stored_study
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Rating = Callable[[Served, int, dict[str, str]], None]
+"""The rater with this number labels all items of a served study."""
 LABELS, SHARES = ("yes", "no", "n-a"), (0.5, 0.3, 0.2)
 KAPPAS = ("Cohen's kappa", "Fleiss's kappa")
 STUDY = """
@@ -48,13 +60,25 @@ def planted(n: int, kappa: float, chance: random.Random) -> list[dict[str, str]]
     return [{f"i{k}": one if chance.random() < kappa**0.5 else draw() for k, one in enumerate(truth)} for _ in range(2)]
 
 
-def label_all(rater: Client, labels: dict[str, str]) -> None:
+def over_http(served: Served, place: int, labels: dict[str, str]) -> None:
     """Works through the queue of a rater; each submit leads to the next item."""
+    rater = served.person(f"Rater {place}")
     item = rater.next()
     while item is not None:
         reply = rater.label(item, {"f.right": labels[item]})
         assert reply.status == 303, (reply.status, reply.text[:300])
         item = reply.location.removeprefix("/work/") if reply.location.startswith("/work/") else rater.next()
+
+
+def in_browser(browser: Browser) -> Rating:
+    def label_all(served: Served, place: int, labels: dict[str, str]) -> None:
+        with someone(browser, served, f"Rater {place}", view=list(VIEWS)[place]) as rater:
+            while (path := urlsplit(rater.page.url).path).startswith("/work/"):
+                label = labels[path.removeprefix("/work/")]
+                rater.page.locator(f"label.option:has(input[name='f.right'][value='{label}'])").click()
+                rater.submit()
+
+    return label_all
 
 
 def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dict[str, tuple[float, float, float]]:
@@ -73,13 +97,13 @@ def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dic
     return {one.name: (one.estimate.value, one.estimate.low, one.estimate.high) for one in found}  # type: ignore[misc]
 
 
-def one_study(seed: int, n: int, kappa: float) -> dict[str, tuple[float, float, float]]:
+def one_study(seed: int, n: int, kappa: float, label_all: Rating = over_http) -> dict[str, tuple[float, float, float]]:
     labels = planted(n, kappa, random.Random(seed))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with serving(write_study(folder, n, STUDY)) as served:
             for place, its in enumerate(labels):
-                label_all(served.person(f"Rater {place}"), its)
+                label_all(served, place, its)
             return estimates(served, folder, labels)
 
 
@@ -89,17 +113,24 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=60)
     parser.add_argument("--kappa", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--browser", action="store_true", help="in Chromium, and print each study")
     given = parser.parse_args()
     held, total = Counter[str](), dict.fromkeys(KAPPAS, 0.0)
-    for number in range(given.studies):
-        found = one_study(given.seed * 10_000 + number, given.items, given.kappa)
-        for name in KAPPAS:
-            value, low, high = found[name]
-            held[name] += low <= given.kappa <= high
-            total[name] += value
+    with ExitStack() as stack:
+        label_all = in_browser(stack.enter_context(chromium())) if given.browser else over_http
+        for number in range(given.studies):
+            found = one_study(given.seed * 10_000 + number, given.items, given.kappa, label_all)
+            for name in KAPPAS:
+                value, low, high = found[name]
+                held[name] += low <= given.kappa <= high
+                total[name] += value
+                if given.browser:
+                    print(f"study {number}: {name} {value:.3f}, {low:.3f} to {high:.3f}", flush=True)
     for name in KAPPAS:
         mean = total[name] / given.studies
-        print(f"{name}: the interval holds {given.kappa} in {held[name]} of {given.studies} studies (mean {mean:.3f})")
+        print(
+            f"{name}: the interval contains {given.kappa} in {held[name]} of {given.studies} studies (mean {mean:.3f})"
+        )
 
 
 if __name__ == "__main__":

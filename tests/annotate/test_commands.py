@@ -123,6 +123,11 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     less = run("annotate", "import", path, home=home)
     assert "0 items added, 0 replaced, 3 in total" in less.out
     assert "the study keeps 2 items of an earlier import" in less.err
+    assert "without an `id`" not in less.err
+    (tmp_path / "more.jsonl").write_text('{"question": "Why 0?", "answer": "Yes.", "system": "gamma"}\n')
+    assert "item without an `id` that was edited is a new item" in run("annotate", "import", path, home=home).err
+    refused = run("annotate", "export", path, "--out", path, home=home)
+    assert (refused.code, "study.yaml is a file; name a folder" in refused.err) == (2, True), refused.err
 
 
 def test_backup_and_restore(tmp_path: Path):

@@ -73,3 +73,18 @@ def test_items_with_known_answers_are_not_decided(tmp_path: Path):
             person.label("g", form)
         assert "There are no disagreements" in owner.get("/owner/disagreements").text
         assert decide(owner, "g") == 404
+
+
+def test_who_looked_at_the_labels_of_an_item_does_not_label_it(tmp_path: Path):
+    with serving(write_study(tmp_path)) as served:
+        cy, owner = served.person("Cy", "adjudicator"), served.person("Olga", "owner")
+        for name, form in (("Ada", RIGHT), ("Ben", WRONG)):
+            person = served.person(name)
+            assert person.next() == "i0"
+            person.label("i0", form)
+        assert cy.get("/adjudicate/i0").status == 200
+        token = owner.get("/owner/people").hidden("token")
+        assert owner.post("/owner/withdraw", {"token": token, "person": "p3", "sure": "yes"}).status == 303
+        assert cy.next() == "i1"
+        assert served.person("Dora").next() == "i0"
+        assert cy.next() == "i1", "also after an invitation, when the assignments are read anew"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 
-from longmark.annotate.items import Item, read_items, read_priorities, warnings
+from longmark.annotate.items import Item, read_items, warnings
+from longmark.annotate.site import read_priorities
 from longmark.annotate.study import TEMPLATES
 from longmark.errors import BadInput, UnknownName, UserError
 
@@ -190,3 +191,19 @@ def test_a_file_without_items_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match="has no items"):
         items_of(tmp_path, "jsonl", "x.jsonl")
     assert records_of("rating", 0) == []
+
+
+def test_where_selects_records_by_their_columns(tmp_path: Path):
+    """null: without a value, as answers to original questions, which are no variants."""
+    both = [{"id": str(n), "question": "Q?", "answer": "A", "level": n} for n in (1, 2, 3)]
+    both.append({"id": "4", "question": "R?", "answer": "A", "level": 1, "variant_of": "1"})
+    path = str(lines(tmp_path / "x.jsonl", both))
+
+    def ids(where: str) -> list[str]:
+        return [item.id for item in items_of(tmp_path, "file", path, more=f", where: {where}")]
+
+    assert ids("{variant_of: null}") == ["1", "2", "3"]
+    assert ids("{level: [1, 3]}") == ["1", "3", "4"]
+    assert ids("{level: 1, variant_of: null}") == ["1"]
+    with pytest.raises(UserError, match="has no items for which `where` holds"):
+        ids("{level: 9}")

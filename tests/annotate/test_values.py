@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.annotate.studies import set_up, some_values, study_of
 
+from longmark.annotate.controls import controls
 from longmark.annotate.items import Item
 from longmark.annotate.study import TEMPLATES
 from longmark.annotate.values import complete, form_of, known_answers, parse
@@ -158,3 +160,30 @@ def test_complete_is_about_stored_values(study):
     values = {"ok": "yes", "rate": 0, "faults": ["NONE"], "term": {"impossible": True}, "better": "tie"}
     values |= {"fix": {"verdict": "accept"}, "own": [{"point": "", "values": {"a": "in"}}]}
     assert complete(study, ITEM, values) == {"table": "is not answered yet", "own": "a point has values but no text"}
+
+
+def test_a_typed_word_is_the_selected_one_where_it_occurs_twice(study):
+    second = {"start": 9, "end": 12, "quote": "ice"}  # of "Ice (sea ice) melts."
+    for typed, start in (("ice", 9), ("sea", 5)):
+        form = {"f.term": ["", json.dumps(second)], "f.term.text": [typed]}
+        given = parse(study, ITEM, form, swapped=False, draft=True).values["term"]
+        assert (given["start"], given["quote"]) == (start, typed)
+
+
+@pytest.mark.parametrize("chosen", [{}, {"start": "1", "end": None, "quote": "x"}, {"start": 3, "end": 6}])
+def test_in_a_script_without_spaces_a_word_is_selected_or_typed(study, chosen: dict[str, object]):
+    """CO2 is a word; a run of Chinese is not, as nobody knows where its words end. A stored word can be chosen."""
+    item = replace(ITEM, shown={**SHOWN, "statement": "大气中的CO2, 气溶胶散射阳光 (CO2)"})
+    text = item.shown["statement"]
+    quote = {"quote": text[3:6]} if chosen.get("start") == 3 else {}
+    (term,) = [
+        one
+        for one in controls(study, item, {"f.term": [json.dumps({**chosen, **quote})]}, {}, False)
+        if one.kind == "cloze"
+    ]
+    words = [(word, one.checked) for word, one in term.words if one]
+    assert words == ([(text[3:6], True)] if quote else []) + [("CO2", False)]
+    assert "".join(piece for piece, _ in term.words) == text
+    assert [row.cells[0].posted for row in term.rows] == ["f.term.text"]
+    (plain,) = [one for one in controls(study, ITEM, {}, {}, False) if one.kind == "cloze"]
+    assert plain.rows == ()

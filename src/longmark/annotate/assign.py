@@ -41,13 +41,15 @@ class Assigned:
 @dataclass(slots=True)
 class AssignmentState:
     """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
-    file of priorities; decided: items with a decision, whose labels are final."""
+    file of priorities; decided: items with a decision, whose labels are final; seen: (item, person) of labels of others
+    that an adjudicator looked at."""
 
     by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     priorities: Mapping[str, float] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -136,6 +138,7 @@ class Queue:
             if (
                 item.id not in own
                 and item.id not in state.decided
+                and (item.id, person) not in state.seen
                 and (people := self._people(state, item, now)) < rules.overlap
             ):
                 free.append((item, people))

@@ -7,14 +7,15 @@ shown as A is b of the item.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from longmark.annotate.items import Item
 from longmark.annotate.study import TIE, AskedField, Study
+from longmark.annotate.words import TITLES, as_words, label_of, loaded
 
 Form = Mapping[str, Sequence[str]]
 
@@ -22,12 +23,16 @@ _DIGITS = "1234567890"
 _MOST_BUTTONS = 11
 """Most points of a scale that are shown as buttons; above them a number is typed."""
 _WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, kana, Chinese: scripts that write words without spaces."""
+_TYPED = "Select a word in the text above, or type it as it is written there"
 IMPOSSIBLE = '{"impossible":true}'
 _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile"})
 """Parts that are read beside the answer, and one tap away on a phone."""
 _LONG, _BRIEF = frozenset({"question", "answer", "a", "b", "statement"}), 60
 """Texts that are always set as such; characters of another that is set beside its title."""
-_TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B", "graph": "Statements"}
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
 
@@ -118,7 +123,7 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
     for name in study.show:
         if name == "answers":
             sides = [_part(side, shown_text(item, side, swapped), beside=False) for side in item.sides]
-            out.append(Part(name, _TITLES[name], "answers", None, parts=tuple(sides)) if len(sides) > 1 else sides[0])
+            out.append(Part(name, TITLES[name], "answers", None, parts=tuple(sides)) if len(sides) > 1 else sides[0])
         elif (value := item.shown.get("passages" if name == "contexts" else name)) not in (None, "", [], {}):
             out.append(_part(name, value, beside=name in _BESIDE))
     return out
@@ -126,7 +131,7 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
 
 def shown_text(item: Item, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
-    return _in_words(item.shown.get(shown_side(name, swapped), ""))
+    return as_words(item.shown.get(shown_side(name, swapped), ""))
 
 
 def shown_side(name: str, swapped: bool) -> str:
@@ -135,21 +140,21 @@ def shown_side(name: str, swapped: bool) -> str:
 
 
 def _part(name: str, value: Any, *, beside: bool) -> Part:
-    title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    title = TITLES.get(name) or name.replace("_", " ").capitalize()
     if isinstance(value, Mapping) and list(value) == [""]:
         value = value[""]
     if isinstance(value, Mapping) and value and all(isinstance(one, list | tuple) for one in value.values()):
         lists = [(str(key).capitalize(), [_passage(one) for one in given]) for key, given in value.items()]
         return Part(name, title, "lists", lists, beside)
     if isinstance(value, Mapping):
-        return Part(name, title, "facts", [(str(key), _in_words(one)) for key, one in value.items()], beside)
+        return Part(name, title, "facts", [(str(key), as_words(one)) for key, one in value.items()], beside)
     if isinstance(value, list | tuple):
         if all(isinstance(one, str | int | float) for one in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
             return Part(name, title, kind, [("", str(one)) for one in value], beside)
         kind = "list" if name == "options" else "passages"
         return Part(name, title, kind, [_passage(one) for one in value], beside)
-    text = _in_words(value)
+    text = as_words(value)
     brief = name not in _LONG and len(text) <= _BRIEF and "\n" not in text
     return Part(name, title, "brief" if brief else "text", text, beside and not brief)
 
@@ -157,24 +162,14 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
 def _passage(one: Any) -> tuple[str, str]:
     """(where it is from, its text)"""
     if not isinstance(one, Mapping):
-        return "", _in_words(one)
+        return "", as_words(one)
     text = next((str(one[key]) for key in ("text", "content", "statement") if one.get(key)), "")
     if not text:
-        return "", "\n".join(f"{key}: {_in_words(value)}" for key, value in one.items())
+        return "", "\n".join(f"{key}: {as_words(value)}" for key, value in one.items())
     where = [
         f"page {one[key]}" if key == "page" else str(one[key]) for key in _PLACES if one.get(key) not in (None, "")
     ]
     return ", ".join(where), text
-
-
-def _in_words(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    if isinstance(value, list | tuple):
-        return "\n".join(_in_words(one) for one in value)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_in_words(one)}" for key, one in value.items())
-    return str(value)
 
 
 def _own_keys(study: Study) -> set[str]:
@@ -202,7 +197,7 @@ class _Maker:
         depends: dict[str, Any] = {}
         if before is not None and asked.when is not None:
             name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
-            words = " or ".join(_label(before, one) for one in asked.when.is_)
+            words = " or ".join(label_of(before, one) for one in asked.when.is_)
             depends = {"when": name, "when_is": asked.when.is_, "when_words": f"{before.shown}: {words}"}
         specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
         return Control(
@@ -285,31 +280,42 @@ class _Maker:
 
     def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         value, over = self._first(posted), shown_side(asked.over, self.swapped)
-        spans = [one for one in _loaded(value) or [] if isinstance(one, dict)]
+        spans = [one for one in loaded(value) or [] if isinstance(one, dict)]
         lines = "\n".join(f"{one.get('tag')}: {one.get('quote')}" for one in spans)
         return {
             "options": self._of(asked.tags, id, ""),
             "over": over,
-            "text": _TITLES.get(over, ""),
+            "text": TITLES.get(over, ""),
             "value": value,
             "plain": self._first(f"{posted}.text") or (lines if lines.count("\n") < len(spans) else ""),
         }
 
     def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         text = shown_text(self.item, asked.over, False)
-        given = _loaded(self._first(posted))
+        given = loaded(self._first(posted))
+        given = given if isinstance(given, dict) else {}
+        found = [match.span() for match in _WORD.finditer(text)]
+        places = {(start, end) for start, end in found if not _UNSPACED.search(text, start, end)}
+        typed = len(places) < len(found)
+        start, end = given.get("start"), given.get("end")
+        chosen = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
+        if typed and given.get("quote") and text[slice(*chosen)] == given["quote"]:
+            places.add(chosen)
         pieces: list[tuple[str, Choosable | None]] = []
         end = 0
-        for match in _WORD.finditer(text):
-            where = {"start": match.start(), "end": match.end(), "quote": match.group()}
-            checked = isinstance(given, dict) and given.get("start") == match.start()
-            word = Choosable(orjson.dumps(where).decode(), match.group(), f"{id}-{match.start()}", checked=checked)
-            pieces += [(text[end : match.start()], None), (match.group(), word)]
-            end = match.end()
-        none = isinstance(given, dict) and bool(given.get("impossible"))
+        for place in sorted(places):
+            word = text[slice(*place)]
+            value = orjson.dumps({"start": place[0], "end": place[1], "quote": word}).decode()
+            choice = Choosable(value, word, f"{id}-{place[0]}", checked=place == chosen)
+            pieces += [(text[end : place[0]], None), (word, choice)]
+            end = place[1]
+        none = bool(given.get("impossible"))
         key = self.digits[-1:]
         refusal = Choosable(IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
-        return {"words": (*pieces, (text[end:], None)), "options": (refusal,)}
+        words = Control("text", f"{id}-typed", f"{posted}.text", _TYPED, required=True, multiline=False)
+        words = replace(words, value=self._first(words.posted))
+        rows = (Row("", (words,)),) if typed else ()
+        return {"words": (*pieces, (text[end:], None)), "options": (refusal,), "rows": rows}
 
     def _matrix(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         columns = asked.columns
@@ -319,7 +325,7 @@ class _Maker:
             texts = self._typed(posted)
         else:
             given = self.item.shown.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
-            texts = [_in_words(one) for one in given]
+            texts = [as_words(one) for one in given]
         rows = []
         for place, text in enumerate(texts):
             cells = tuple(
@@ -327,7 +333,7 @@ class _Maker:
                     "choice",
                     f"{id}-{place}-{i}",
                     f"{posted}.{place}.{column}",
-                    _TITLES.get(column) or column.replace("_", " ").capitalize(),
+                    TITLES.get(column) or column.replace("_", " ").capitalize(),
                     required=asked.required,
                     error=self.errors.get(f"{posted}.{place}.{column}", ""),
                     options=self._of(asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"),
@@ -343,58 +349,3 @@ class _Maker:
         places = {int(match[1]): self._first(name) for name in self.form if (match := pattern.fullmatch(name))}
         last = max((place for place, text in places.items() if text.strip()), default=-1)
         return [places.get(place, "") for place in range(max(last + 2, 3))]
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _label(asked: AskedField, value: str) -> str:
-    """How a value of a field is shown."""
-    if asked.type == "compare":
-        return _TITLES.get(value, value.capitalize())
-    options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
-    return next((one.shown for one in options if one.value == value), value)
-
-
-def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(field name, value) of stored labels, for those who compare them; a field without a label is left out."""
-    for asked in study.asked:
-        if asked.name in values and values[asked.name] not in (None, "", [], {}):
-            yield asked.name, _value_in_words(asked, values[asked.name])
-
-
-def title_of(asked: AskedField) -> str:
-    """A field's label, with the answer that it is about."""
-    side = _TITLES.get(getattr(asked, "over", ""))
-    return f"{asked.shown} ({side})" if side else asked.shown
-
-
-def said(control: Control) -> str:
-    """What a control holds, in words; empty for nothing."""
-    if control.kind == "spans":
-        spans = _loaded(control.value)
-        quotes = [f"“{one.get('quote')}”" for one in spans if isinstance(one, dict)] if isinstance(spans, list) else []
-        return "; ".join(quotes) or control.plain
-    if control.kind == "matrix":
-        cells = [f"{row.text}: {cell.legend} {said(cell)}" for row in control.rows for cell in row.cells if said(cell)]
-        return "; ".join(cells or [row.text for row in control.rows if row.posted and row.text])
-    chosen = [one.label for one in control.options if one.checked]
-    chosen += [one.label for _, one in control.words if one is not None and one.checked]
-    if control.kind == "edit":
-        why = said(control.rows[0].cells[0])
-        return "; ".join([*chosen, *([control.value] if chosen == ["Edit"] else []), *([why] if why else [])])
-    return ", ".join(chosen) or control.value
-
-
-def _value_in_words(asked: AskedField, value: Any) -> str:
-    if asked.type == "spans" and isinstance(value, list):
-        return "\n".join(f"{_label(asked, str(one.get('tag')))}: “{one.get('quote')}”" for one in value)
-    if isinstance(value, list):
-        return ", ".join(_label(asked, str(one)) if isinstance(one, str) else _in_words(one) for one in value)
-    if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_in_words(one)}" for key, one in value.items() if one not in (None, "", [], {}))
-    return _label(asked, str(value))

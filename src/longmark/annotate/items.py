@@ -98,7 +98,10 @@ def read_items(study: Study, base: Path) -> list[Item]:
     for where, column in columns_named(study):
         if not known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)):
             raise UnknownName(
-                f"column in {where}", column, known, f"No item has it. The columns are {', '.join(known)}."
+                f"column in {where}",
+                column,
+                known,
+                f"No item has it. Remove it, or name one of these: {', '.join(known)}.",
             )
     return drawn
 
@@ -113,28 +116,6 @@ def warnings(study: Study, items: Sequence[Item]) -> list[str]:
                     result.append(f'item {item.id}: its text contains "{system}", the name of a hidden system')
     rest = len(result) - _MOST_WARNINGS
     return result[:_MOST_WARNINGS] + ([f"… and {rest:,} more texts that name a system"] if rest > 0 else [])
-
-
-def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
-    """Item -> priority (the highest comes first), from JSON Lines with `item` and `priority`. Unknown items are left
-    out: the file may be of a larger pool. UserError with the line for anything else."""
-    known = {item.id for item in items}
-    priorities: dict[str, float] = {}
-    wrong = BadLines()
-    for line, record in sources.records(path, sources.kind_of(path)):
-        given = record if isinstance(record, Mapping) else {}
-        try:
-            own, value = name("item", given.get("item", "")), given.get("priority")
-            if isinstance(value, str):  # a cell of a CSV file
-                value = float(value)
-            if own is None or isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-                raise Problem(f"expected an item and its priority, a number; found {found(record)}")
-            if own in known:
-                priorities[own] = float(value)
-        except (Problem, ValueError) as problem:
-            wrong.add(f"{path}:{line}: {problem}")
-    wrong.check()
-    return priorities
 
 
 def _shown_as(shown: str) -> str:
@@ -167,7 +148,8 @@ class _Reader:
             else:
                 items += self._of_file(path, "normal")
         if not items and not self.wrong.total:
-            raise UserError(f"items: {', '.join(self.source.path)} has no items")
+            fit = " for which `where` holds" if self.source.where else ""
+            raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
         self.wrong.check()
         items = self._named(items)
         n = self.source.sample
@@ -190,7 +172,8 @@ class _Reader:
         number = 0
         for number, example in enumerate(examples_of(source), 1):
             columns = self._renamed(_of_example(example, name_of(source)))
-            yield from self._checked(f"{path}:{number}", columns)
+            if self._wanted(columns):
+                yield from self._checked(f"{path}:{number}", columns)
         if not number:
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
@@ -211,8 +194,16 @@ class _Reader:
             except Problem as problem:
                 self.wrong.add(f"{where}: {problem}")
                 continue
+            if kind == "normal" and not self._wanted(columns):
+                continue
             for item in self._checked(where, columns):
                 yield replace(item, kind=kind, gold=gold)
+
+    def _wanted(self, columns: Mapping[str, Any]) -> bool:
+        return all(
+            columns.get(column) is None if values is None else str(columns.get(column)) in values
+            for column, values in self.source.where.items()
+        )
 
     def _renamed(self, record: Any) -> dict[str, Any]:
         """The columns of a record, under our names."""

@@ -92,8 +92,12 @@ def _decisions(c: Context, item_id: str) -> int:
 
 
 async def case(c: Context) -> web.Response:
-    """GET /adjudicate/{item}"""
-    return _page(c)
+    """GET /adjudicate/{item}: who sees its labels is not given the item to label."""
+    page, seen = _page(c), (c.item_id, c.person.id)
+    if seen not in c.site.state.seen:
+        c.site.store.note("labels seen", c.person.id, c.item_id)
+        c.site.state.seen.add(seen)
+    return page
 
 
 async def decide(c: Context) -> web.Response:

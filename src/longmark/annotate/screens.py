@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
-from longmark.annotate import controls
+from longmark.annotate import controls, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
 from longmark.annotate.study import Study
@@ -293,7 +293,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             return more | {"compared": _compared(study, screen.labels), "differing": frozenset(screen.differing)}
         if screen.stale is not None:
             stored = controls.controls(study, item, screen.stale.values, {}, swapped)
-            both = [(a, controls.said(a), controls.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
+            both = [(a, words.said(a), words.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
             more["stored"] = [(a.posted, a.legend, [here, there]) for a, here, there in both if here != there]
         return more
     if isinstance(screen, ItemPage):
@@ -309,9 +309,9 @@ def _more(screen: Screen) -> dict[str, Any]:
 
 def _compared(study: Study, labels: Sequence[Labels]) -> list[tuple[str, str, list[str]]]:
     """(field name, its label, what each rater gave)"""
-    given = [dict(controls.in_words(study, one.values)) for one in labels]
+    given = [dict(words.in_words(study, one.values)) for one in labels]
     return [
-        (asked.name, controls.title_of(asked), [one.get(asked.name, "") for one in given])
+        (asked.name, words.title_of(asked), [one.get(asked.name, "") for one in given])
         for asked in study.asked
         if any(asked.name in one for one in given)
     ]

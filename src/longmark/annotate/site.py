@@ -11,7 +11,7 @@ import ipaddress
 import secrets
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,11 +25,14 @@ from filelock import FileLock, Timeout
 from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.auth import Access, Attempts
 from longmark.annotate.database import checked, utc_now
-from longmark.annotate.items import Item, read_items, read_priorities
+from longmark.annotate.items import Item, read_items
 from longmark.annotate.progress import Progress
 from longmark.annotate.store import Store
 from longmark.annotate.study import Study, load
 from longmark.errors import UserError
+from longmark.records import sources
+from longmark.records.files import BadLines
+from longmark.records.values import Problem, found, name
 
 PORT = 8765
 
@@ -244,6 +247,8 @@ class Site:
             self._state = AssignmentState.of(self.items, (), answers)
             for one in self.store.assignments():
                 self.noted(one.item_id, one.person_id)
+            seen = self.store.rows("SELECT item_id, person_id FROM events WHERE kind = 'labels seen'")
+            self._state.seen = {(row[0], row[1]) for row in seen}
         self._state.priorities = self._read_priorities()
         return self._state
 
@@ -269,3 +274,25 @@ class Site:
         except (OSError, UserError) as error:
             print(f"longmark: the priorities stay as they were: {error}", file=sys.stderr)
         return self._priorities[1]
+
+
+def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
+    """Item -> priority (the highest comes first), from JSON Lines with `item` and `priority`. Unknown items are left
+    out: the file may be of a larger pool. UserError with the line for anything else."""
+    known = {item.id for item in items}
+    priorities: dict[str, float] = {}
+    wrong = BadLines()
+    for line, record in sources.records(path, sources.kind_of(path)):
+        given = record if isinstance(record, Mapping) else {}
+        try:
+            own, value = name("item", given.get("item", "")), given.get("priority")
+            if isinstance(value, str):  # a cell of a CSV file
+                value = float(value)
+            if own is None or isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                raise Problem(f"expected an item and its priority, a number; found {found(record)}")
+            if own in known:
+                priorities[own] = float(value)
+        except (Problem, ValueError) as problem:
+            wrong.add(f"{path}:{line}: {problem}")
+    wrong.check()
+    return priorities

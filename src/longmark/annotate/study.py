@@ -198,12 +198,11 @@ _TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "err
 
 
 class Source(_Part):
-    """Where the items come from.
-
-    from    file: examples; run: run folders; pairs: a file or runs of pairs; jsonl: any records, one an item
+    """from    file: examples; run: run folders; pairs: a file or runs of pairs; jsonl: any records, one an item
     path    the file, or run folders; relative to the study's file
     sample  that many items, drawn with the seed
     map     our name -> column
+    where   column -> the values that a record must have; null: no value
     """
 
     from_: Annotated[Literal["file", "run", "pairs", "jsonl"], Field(alias="from")]
@@ -211,6 +210,7 @@ class Source(_Part):
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: int = 0
     map: Mapping[str, Text] = {}
+    where: Mapping[str, Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list)] | None] = {}
 
 
 class Qualification(_Part):

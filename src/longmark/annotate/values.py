@@ -227,11 +227,12 @@ class _Form:
 
     def _cloze(self, key: str, one: Cloze) -> dict[str, Any] | None:
         shown = str(self.item.shown.get(one.over, ""))
-        raw, typed = self._text(key), self._text(f"{key}.text")
+        raw = next((one for one in self.form.get(key, ()) if one), None)  # the word, or the selection
+        typed = self._text(f"{key}.text")
         given = _json(raw) if raw is not None else None
         if (isinstance(given, dict) and given.get("impossible") is True) or self._text(f"{key}.impossible"):
             return {"impossible": True}
-        if given is None and typed is not None:
+        if typed is not None and not (isinstance(given, dict) and given.get("quote") == typed.strip()):
             given = _find(shown, typed.strip())
         if given is None:
             return None

@@ -85,7 +85,8 @@ def import_(arguments: argparse.Namespace) -> int:
     if done.unnamed:
         print(
             f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
-            "contain. To leave them out, start a new study.",
+            "contain. To leave them out, start a new study."
+            + (" An item without an `id` that was edited is a new item: give items ids." if done.added else ""),
             file=sys.stderr,
         )
     with closing(open_store(arguments.study)) as store:

@@ -75,6 +75,8 @@ def export(arguments: argparse.Namespace) -> int:
     from longmark.cli.arguments import split
     from longmark.errors import UnknownName, UserError
 
+    if arguments.out.exists() and not arguments.out.is_dir():
+        raise UserError(f"--out {arguments.out} is a file; name a folder, which is created if it does not exist")
     only = split(arguments.only)
     for name in only:
         if name not in FILES:

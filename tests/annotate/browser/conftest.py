@@ -3,26 +3,20 @@ loop running, beside which a later test could not run its own."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.annotate.browser.people import chromium, program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    program = next((found for name in CHROMIUM if (found := shutil.which(name))), None)
-    if program is None:
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if program() is None:
         pytest.skip("there is no Chromium on this machine: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-        made = playwright.chromium.launch(executable_path=program, args=options)
+    with chromium() as made:
         yield made
-        made.close()

@@ -208,3 +208,33 @@ def test_spans_count_code_points_overlap_and_can_be_removed(browser: Browser, tm
             {"tag": "irrelevant", "start": 0, "end": start + 3, "quote": EMOJI[: start + 3]},
             {"tag": "wrong", "start": start, "end": start + 7, "quote": "warning"},
         ]
+
+
+def test_a_word_of_a_script_without_spaces_is_selected_in_the_text(browser: Browser, tmp_path: Path):
+    statement = "气溶胶散射阳光🌊, 气溶胶使地表降温。"
+    path = tmp_path / "STUDY.yaml"
+    path.write_text(
+        "title: T\nitems: {from: jsonl, path: x.jsonl}\nshow: [statement]\nfields: [{name: term, type: cloze}]\n"
+    )
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "i0", "statement": statement}))
+    with serving(path) as served, someone(browser, served, "Ada") as ada:
+        start = statement.rindex("气溶胶")
+        ada.page.locator(".cloze").evaluate(
+            """(text, start) => {
+              const walk = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+              for (let node = walk.nextNode(); node; start -= node.length, node = walk.nextNode())
+                if (start < node.length) {
+                  getSelection().setBaseAndExtent(node, start, node, start + 3);
+                  return text.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+                }
+            }""",
+            start + 1,  # the wave is two units of UTF-16
+        )
+        ada.state("Saved")
+        assert values(served, "i0") == {"term": {"start": start, "end": start + 3, "quote": "气溶胶"}}
+        ada.page.reload()
+        assert ada.page.locator(".cloze :checked + span").inner_text() == "气溶胶"
+        ada.page.locator("input[name='f.term.text']").fill("阳光")
+        ada.page.wait_for_timeout(700)
+        ada.state("Saved")
+        assert values(served, "i0")["term"]["quote"] == "阳光"

@@ -40,6 +40,27 @@ form.addEventListener("change", ({ target }) => {
 });
 form.addEventListener("restored", conditions);
 
+// A word in a text without spaces: what is selected is typed, with its place; a word that is chosen takes its place.
+for (const typed of form.querySelectorAll(".field-cloze input[type=text]")) {
+  const field = typed.closest(".field-cloze"), text = field.querySelector(".cloze"), place = field.querySelector(".selected");
+  const words = [...field.querySelectorAll("input[type=radio]")];
+  typed.addEventListener("input", () => {
+    place.value = "";
+    for (const one of words) one.checked = false;
+  });
+  for (const one of words) one.addEventListener("change", () => (typed.value = place.value = ""));
+  text.addEventListener("pointerup", () => setTimeout(() => {
+    const selection = document.getSelection(), quote = String(selection).trim();
+    if (!quote || !text.contains(selection.anchorNode) || !text.contains(selection.focusNode)) return;
+    const before = selection.getRangeAt(0).cloneRange();
+    before.setStart(text, 0);
+    const start = [...String(before).trimEnd()].length - [...quote].length;
+    typed.value = quote;
+    typed.dispatchEvent(new Event("input", { bubbles: true }));
+    place.value = JSON.stringify({ start, end: start + [...quote].length, quote });
+  }));
+}
+
 // Another key point: the last row once more, with the next number.
 for (const more of form.querySelectorAll(".more-rows"))
   more.addEventListener("click", () => {
