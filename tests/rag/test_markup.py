@@ -18,7 +18,9 @@ PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style>
 
 
 def test_blocks_are_paragraphs_and_scripts_are_left_out():
-    assert html_text(PAGE.encode()).split("\n\n") == [
+    text, headings = html_text(PAGE.encode())
+    assert headings == ((0, "Rain & wind"),)
+    assert text.split("\n\n") == [
         *(
             "Rain & wind",
             "One line\nand another.",
@@ -34,14 +36,14 @@ def test_blocks_are_paragraphs_and_scripts_are_left_out():
 
 
 def test_encodings():
-    assert html_text("<p>Füße".encode("utf-16")) == "Füße"
-    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe') == "Füße"
-    assert html_text("\ufeff<p>Füße".encode()) == "Füße"
+    assert html_text("<p>Füße".encode("utf-16"))[0] == "Füße"
+    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe')[0] == "Füße"
+    assert html_text("\ufeff<p>Füße".encode())[0] == "Füße"
     with pytest.raises(ValueError, match="is not in its encoding, utf-8"):
         html_text(b"<p>F\xfc\xdfe")
-    assert html_text(b"") == ""
-    assert html_text(b"<div>" * 50_000 + b"deep") == "deep"
-    assert html_text(b"<head><title>a<body><p>b") == "b"
+    assert html_text(b"")[0] == ""
+    assert html_text(b"<div>" * 50_000 + b"deep")[0] == "deep"
+    assert html_text(b"<head><title>a<body><p>b")[0] == "b"
 
 
 def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **files: str) -> Path:
@@ -55,7 +57,9 @@ def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **
     )
     own = {"META-INF/container.xml": container, "OEBPS/book.opf": package}
     with zipfile.ZipFile(path, "w") as archive:
-        for name, text in (own | {"OEBPS/a one.xhtml": "<p>Last", "OEBPS/text/b.xhtml": "<p>First"} | files).items():
+        for name, text in (
+            own | {"OEBPS/a one.xhtml": "<h2>End</h2><p>Last", "OEBPS/text/b.xhtml": "<p>First"} | files
+        ).items():
             archive.writestr(name, text)
     return path
 
@@ -68,7 +72,12 @@ def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
     found = {one.id if isinstance(one, Document) else one.where: one for one in Documents(tmp_path)}
     good = found["good.epub"]
     assert isinstance(good, Document)
-    assert good.text == "First\n\nLast"
+    assert good.text == "First\n\nEnd\n\nLast"
+    assert [good.text[at : at + len(words)] for at, words in good.headings] == ["End"]
+    (tmp_path / "a.md").write_text("# Rain #\n\nText\n### Too deep\n\n## Wind\n#none")
+    (markdown,) = Documents(tmp_path / "a.md")
+    assert isinstance(markdown, Document)
+    assert markdown.headings == ((0, "Rain"), (29, "Wind"))  # (8 + 2) + (4 + 1) + (12 + 2) characters before
     for name, words in (("torn.epub", "cannot be read as EPUB"), ("no.epub", "is not a zip"), ("empty.epub", "empty")):
         bad = found[name]
         assert isinstance(bad, Unread)

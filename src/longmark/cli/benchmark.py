@@ -7,7 +7,7 @@ from typing import Any
 
 from longmark.cli.arguments import add_verb
 
-_ACTIONS: tuple[str, ...] = ("export", "run")  # after benchmark_
+_ACTIONS: tuple[str, ...] = ("generate", "export", "run")  # after benchmark_
 
 
 def add_to(verbs: Any) -> None:

@@ -286,7 +286,7 @@ def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
     """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs, benchmarks."""
     from longmark.datasets import pairs_build, vary
-    from longmark.datasets.benchmark import answers, audits, contamination, figures
+    from longmark.datasets.benchmark import answers, audits, contamination, figures, write
     from longmark.rag import generate
     from longmark.validator import prompts as validator
 
@@ -294,6 +294,7 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
         vary.PROMPTS,
         generate.PROMPTS,
         pairs_build.PROMPTS,
+        write.PROMPTS,
         audits.PROMPTS,
         figures.PROMPTS,
         answers.PROMPTS,

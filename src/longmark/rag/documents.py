@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,16 +23,18 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UnknownName, UserError, library
-from longmark.rag.markup import HTML, epub_text, html_text
+from longmark.rag.markup import HTML, Headings, epub_text, html_text
 from longmark.records import sources
 from longmark.records import values as check
 from longmark.records.files import one_line
 
-TEXT = frozenset({".txt", ".text", ".md", ".markdown"})
+MARKDOWN = frozenset({".md", ".markdown"})
+TEXT = frozenset({".txt", ".text"}) | MARKDOWN
 READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
+_MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _TEXTS = ("text", "content", "page_content", "abstract")
 
 
@@ -39,12 +42,13 @@ _TEXTS = ("text", "content", "page_content", "abstract")
 class Document:
     """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
     path within the folder and its line (JSON, Parquet: its number). pages: where each page of a PDF begins in the text,
-    (): it has none."""
+    (): it has none. headings: those of the first two levels in HTML, EPUB and Markdown, and where they begin."""
 
     id: str
     text: str
     record: tuple[str, int] | None = None
     pages: tuple[int, ...] = ()
+    headings: Headings = ()
 
     def page_at(self, place: int) -> int | None:
         """The page, from 1, of a place in the text."""
@@ -146,20 +150,30 @@ class Documents:
             if (size := file.stat().st_size) > LARGEST:
                 yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
                 return
-            text, pages = _pdf(file) if suffix == ".pdf" else (_plain(file, suffix), ())
+            pages: tuple[int, ...] = ()
+            headings: Headings = ()
+            if suffix == ".pdf":
+                text, pages = _pdf(file)
+            else:
+                text, headings = _plain(file, suffix)
         except ValueError as error:
             yield Unread(name, str(error))
         except OSError as error:
             yield Unread(name, f"cannot be read: {error.strerror or error}")
         else:
-            yield Document(name, text, pages=pages) if text.strip() else Unread(name, "is empty")
+            yield Document(name, text, pages=pages, headings=headings) if text.strip() else Unread(name, "is empty")
 
 
-def _plain(file: Path, suffix: str) -> str:
+def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
+    """A file's text and headings."""
     if suffix == ".epub":
         return epub_text(file, LARGEST)
     raw = file.read_bytes()
-    return html_text(raw) if suffix in HTML else _text(raw)
+    if suffix in HTML:
+        return html_text(raw)
+    text = _text(raw)
+    marked = _MARKDOWN_HEADING.finditer(text) if suffix in MARKDOWN else ()
+    return text, tuple((found.start(), found[1]) for found in marked)
 
 
 def _text(raw: bytes) -> str:

@@ -1,4 +1,5 @@
-"""HTML and EPUB files as plain text: a paragraph for each block; scripts and navigation are left out."""
+"""HTML and EPUB files as plain text: a paragraph for each block; scripts and navigation are left out. Headings of the
+first two levels are noted."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import posixpath
 import re
 import zipfile
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -18,6 +20,11 @@ _BLOCKS = re.compile(
 )
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _CONTAINER = "META-INF/container.xml"
+_HEADINGS = ("h1", "h2")
+_BETWEEN = "\n\n"
+
+Headings = tuple[tuple[int, str], ...]
+"""Where each begins in a text, and its words."""
 
 
 class _Text(HTMLParser):
@@ -26,6 +33,7 @@ class _Text(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.paragraphs: list[str] = []
+        self.headings: list[int] = []  # which paragraphs they are
         self._words: list[str] = []
         self._dropped: list[str] = []
         self._verbatim = 0
@@ -44,8 +52,11 @@ class _Text(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in self._dropped:
             del self._dropped[self._dropped.index(tag) :]
+        before = len(self.paragraphs)
         if _BLOCKS.fullmatch(tag):
             self._end()
+        if tag in _HEADINGS and len(self.paragraphs) > before:
+            self.headings.append(before)
         self._verbatim = max(0, self._verbatim - (tag == "pre"))
 
     def handle_data(self, data: str) -> None:
@@ -63,9 +74,9 @@ class _Text(HTMLParser):
         self._end()
 
 
-def html_text(raw: bytes) -> str:
-    """The text of an HTML file; its characters by byte order mark, by `charset` in its first 4,096 bytes, or UTF-8.
-    ValueError for characters that it does not have."""
+def html_text(raw: bytes) -> tuple[str, Headings]:
+    """The text of an HTML file, and its headings; its characters by byte order mark, by `charset` in its first 4,096
+    bytes, or UTF-8. ValueError for characters that it does not have."""
     named = _CHARSET.search(raw[:4096])
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else named[1].decode("ascii") if named else "utf-8-sig"
     try:
@@ -75,12 +86,14 @@ def html_text(raw: bytes) -> str:
     parser = _Text()
     parser.feed(text.replace("\0", ""))
     parser.close()
-    return "\n\n".join(parser.paragraphs)
+    starts = list(accumulate((len(one) + len(_BETWEEN) for one in parser.paragraphs), initial=0))
+    headings = tuple((starts[at], " ".join(parser.paragraphs[at].split())) for at in parser.headings)
+    return _BETWEEN.join(parser.paragraphs), headings
 
 
-def epub_text(path: Path, most: int) -> str:
-    """The chapters of an EPUB file in their order of reading, a blank line between them. most: bytes when unpacked.
-    ValueError, with the remedy, for a file that is none, is encrypted or too large."""
+def epub_text(path: Path, most: int) -> tuple[str, Headings]:
+    """The chapters of an EPUB file in their order of reading, a blank line between them, and their headings. most:
+    bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
     try:
         with zipfile.ZipFile(path) as archive:
             if (size := sum(entry.file_size for entry in archive.infolist())) > most:
@@ -91,7 +104,10 @@ def epub_text(path: Path, most: int) -> str:
     except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, RuntimeError, NotImplementedError) as error:
         why = " ".join(str(error).split())[:120] or type(error).__name__
         raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
-    return "\n\n".join(chapter for chapter in found if chapter)
+    found = [chapter for chapter in found if chapter[0]]
+    starts = accumulate((len(text) + len(_BETWEEN) for text, _ in found), initial=0)
+    headings = ((start + at, words) for start, (_, own) in zip(starts, found, strict=False) for at, words in own)
+    return _BETWEEN.join(text for text, _ in found), tuple(headings)
 
 
 def _chapters(archive: zipfile.ZipFile) -> list[str]:

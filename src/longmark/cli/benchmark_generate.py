@@ -1,0 +1,119 @@
+"""`longmark benchmark generate`: items of a benchmark out of books."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, whole
+from longmark.cli.rag import finish_with, open_models
+from longmark.cli.terminal import stage_lines
+from longmark.progress import counted
+
+if TYPE_CHECKING:
+    from longmark.datasets.benchmark import Plan
+    from longmark.datasets.benchmark.build import Built, Work
+
+_SHOWN = 10  # items that could not be written
+
+
+def add_to(actions: Any) -> None:
+    text = "Write questions about what books say, in three forms and on three levels, and audit them. Resumes."
+    one = add_verb(actions, "generate", generate, text)
+    add(one, "books", "BOOKS", "PDF, EPUB, HTML, Markdown or text files, or folders of them", nargs="+", type=Path)
+    add(one, "--domain", "FILE.yaml", "the benchmark's subject, readers, forms and levels", required=True)
+    add(one, "--out", "DIR", "the benchmark's folder; repeat the same command to resume it", required=True)
+    add(one, "--generator", "MODEL", "the model that writes the items and audits them", required=True)
+    nearest = "the model that finds a seed's neighbours and near duplicates, or none (default: embedded)"
+    add(one, "--embedder", "MODEL", nearest, default="embedded")
+    usable = "usable items of each form and level (default: 10); a resumed command may raise it"
+    add(one, "--n", "N", usable, default=10)
+    chunks = one.add_argument_group("chunks")
+    add(chunks, "--chunk", "N", "the longest chunk in characters (default: 2000)", default=2000)
+    add(chunks, "--overlap", "N", "characters that two chunks share at most (default: 200)", type=whole, default=200)
+    add(chunks, "--k", "N", "neighbours of a seed at most (default: 3)", type=whole, default=3)
+    add(chunks, "--threshold", "X", "the least cosine of a neighbour (default: 0.6)", type=float, default=0.6)
+    add(chunks, "--skip-alone", "", "skip seeds without a neighbour instead of using them alone")
+    add(chunks, "--skip-bad", "", "skip unreadable books instead of stopping")
+    add(one, "--temperature", "T", "temperature of what is written (default: 0.7)", default=0.7)
+    add(one, "--seed", "N", "seed of the order of seeds, of writing and of shuffles (default: 0)", type=int, default=0)
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--dry-run", "", "print books, chunks and the number of calls; send nothing")
+    add_calls(one)
+
+
+def generate(arguments: argparse.Namespace) -> int:
+    from longmark.datasets.benchmark import Plan, build, topic
+    from longmark.errors import UserError
+    from longmark.models.registry import ModelNames
+    from longmark.rag.chunk import Chunking
+
+    if not -1 <= arguments.threshold <= 1:
+        raise UserError(f"--threshold {arguments.threshold:g}: a cosine is from -1 to 1")
+    plan = Plan(
+        topic.load(arguments.domain), arguments.n, arguments.k, arguments.threshold, not arguments.skip_alone,
+        arguments.temperature, arguments.seed,
+    )  # fmt: skip
+    chunking = Chunking(arguments.chunk, arguments.overlap)
+    tell = stage_lines(arguments.quiet)
+    embedder = None if arguments.embedder == "none" else arguments.embedder
+    names = ModelNames(generator=arguments.generator, embedder=embedder)
+    arguments.domain = None  # of a benchmark, not of SCORE
+    with open_models(arguments, ModelNames() if arguments.dry_run else names) as (models, _registry):
+        work = build.Work(
+            arguments.books, arguments.out, plan, models, chunking, arguments.skip_bad, arguments.concurrency, tell
+        )
+        if arguments.dry_run:
+            return _dry_run(work)
+        built = finish_with(models, lambda: build.generate(work))
+    return _tell(built, plan, arguments.out)
+
+
+def _dry_run(work: Work) -> int:
+    """Prints what there is to do, from chunks in a temporary folder."""
+    import tempfile
+
+    from longmark.datasets.benchmark import build, seeds
+
+    with tempfile.TemporaryDirectory(prefix="longmark-") as name:
+        chunked = replace(work, folder=Path(name))
+        built, notes = finish_with(
+            work.models,
+            lambda: seeds.chunk(
+                chunked.paths, chunked.folder, chunked.chunking, skip_bad=chunked.skip_bad, tell=chunked.tell
+            ),
+        )
+        n_seeds = len(seeds.Seeds(chunked.folder, work.plan, work.chunking.size).order)
+    least, most = build.calls(work.plan, n_seeds)
+    for note in notes:
+        print(note, file=sys.stderr)
+    print(f"{counted(built.documents, 'book')}, {counted(built.passages, 'chunk')}, {counted(n_seeds, 'seed')}.")
+    print(
+        f"{least:,} calls if every item passes the audits, {most:,} at most. A second attempt after an unreadable reply"
+    )
+    print("is not counted. Replies in the call cache are not requested again.")
+    return 0
+
+
+def _tell(built: Built, plan: Plan, out: Path) -> int:
+    for note in built.notes:
+        print(note, file=sys.stderr)
+    for why in built.failed[:_SHOWN]:
+        print(f"not written: {why}", file=sys.stderr)
+    if len(built.failed) > _SHOWN:
+        print(f"not written: {len(built.failed) - _SHOWN:,} more; log.jsonl has them", file=sys.stderr)
+    usable = built.usable()
+    dropped = Counter(reason.partition(":")[0] for item in built.items for reason in item.reasons if not item.usable)
+    for cell in plan.topic.cells:
+        print(f"{' '.join(filter(None, cell)):<24}{usable[cell]:>6,} of {plan.n:,}")
+    count = sum(not item.usable for item in built.items)
+    if count:
+        print(f"{counted(count, 'item')} dropped: {', '.join(f'{why} {n:,}' for why, n in dropped.most_common())}")
+    print(f"{counted(sum(usable.values()), 'usable item')}: {out / 'items.jsonl'}")
+    if built.stopped:
+        print(f"longmark: stopped: {built.stopped}. Repeat the command to continue.", file=sys.stderr)
+    return NO_VALUE if built.stopped or not usable else 0
