@@ -21,8 +21,14 @@ ITEMS, MANIFEST, FIGURES, INDEX = "items.jsonl", "manifest.json", "figures.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is generated. n: usable items of each form and level; k, threshold: passages beside the seed, and the cosine
-    that they need; alone: seeds without such a passage are used too; temperature: of what is written."""
+    """What is generated.
+
+    n             usable items of each form and level
+    k, threshold  passages beside the seed, at most, and the cosine that they need
+    alone         seeds without such a passage are used too
+    temperature   of what is written
+    right         the probability of yes from which another option than the key counts as right too
+    """
 
     topic: Topic
     n: int = 10
@@ -30,6 +36,7 @@ class Plan:
     threshold: float = 0.6
     alone: bool = True
     temperature: float = 0.7
+    right: float = 0.5
     seed: int = 0
 
 

@@ -157,7 +157,7 @@ class _Generation:
         self.manifest = manifest
         self.seeds = seeds.Seeds(work.folder, work.plan, work.chunking.size)
         self.place = {number: i for i, number in enumerate(self.seeds.order)}
-        self.audits = audits.Audits(seed=work.plan.seed)
+        self.audits = audits.Audits(seed=work.plan.seed, right=work.plan.right)
         counts = word_counts(self.seeds.index.passages.texts())
         self.writer = write.Writer(work.models, work.plan, counts)
         self.judged = _judged(work.folder / ITEMS)

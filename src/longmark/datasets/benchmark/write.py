@@ -27,10 +27,10 @@ LETTERS = "abcd"
 MAX_REPLY = 800  # tokens
 
 _ABOUT = """\
-The passages are from $book on $subject. The readers are $readers. Passage [1] is the main one; use the others only \
-where they add something to it."""
+The passages are from $book on $subject. Passage [1] is the main one; others only add to it. Write for an exam without \
+books, taken by $readers."""
 _ALONE = """\
-- The question stands alone: who reads it sees no passage. Name the thing that it is about, and never mention a \
+- Nobody in the exam sees the passages. So the question names the thing that it is about, and never speaks of a \
 passage, a text, a section, an author, a figure or a table.
 - The passages answer it. Nothing else is needed, and nothing is asked that they leave open."""
 _OPTIONS = """\
@@ -55,7 +55,7 @@ MCQ = Prompt(
     ("context",),
     f"""\
 {_ABOUT}
-Write one multiple-choice question about what passage [1] says.$kind
+Write one multiple-choice question that tests a piece of knowledge from passage [1].$kind
 {_ALONE}
 {_OPTIONS}
 {_MCQ_FORM}""",
@@ -65,7 +65,7 @@ FREEFORM = Prompt(
     ("context",),
     f"""\
 {_ABOUT}
-Write one open question about what passage [1] says, and its answer.$kind
+Write one open question that tests a piece of knowledge from passage [1], and its answer.$kind
 {_ALONE}
 {_ANSWER}
 {_FREEFORM_FORM}""",
@@ -75,8 +75,8 @@ STATEMENT = Prompt(
     ("context",),
     f"""\
 {_ABOUT}
-Write one sentence that states a fact of passage [1]: a fact of the subject itself, true for whoever reads it without \
-the passages. It mentions no passage, text, section, author, figure or table.
+Write one sentence that states a piece of knowledge from passage [1]: a fact of the subject itself, which is true and \
+makes sense without the passages. It never speaks of a passage, a text, a section, an author, a figure or a table.
 Name with it up to three words of the sentence, best first, each of which could be left out for a reader to fill in: \
 $term; a single word of the sentence, spelled as there, that the rest of it determines.
 Write in the language of passage [1]. Reply with a JSON object and nothing else:
