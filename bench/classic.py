@@ -9,8 +9,6 @@ cannot read their script (sacrebleu gives those a number).
 
 `python -m bench.classic PAIRS --scale 2000 --scale 8000` writes so many pairs (those of the files, again and again) and
 runs the metrics without a model on them, each a process of its own: CPU seconds and the greatest memory in MB.
-`python -m bench.classic --accuracy RUN [RUN ...]` reads runs on pairs: how often each metric chooses as the person with
-an interval (questions are clusters), how often it ties, and the same on pairs where the person has no tie.
 """
 
 from __future__ import annotations
@@ -36,7 +34,6 @@ from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.metrics.classic import _rouge, _tokens, bleu, chrf
 from longmark.records import Example, Pair
-from longmark.stats.proportion import clustered_share
 
 Metric = Callable[[str, str], float]
 METRICS = "classic.rouge_1,classic.rouge_2,classic.rouge_l,classic.bleu,classic.chrf,classic.length"
@@ -154,47 +151,16 @@ def run(path: Path) -> None:
 _UNICODE = {"rouge_1": "unicode", "rouge_2": "unicode", "rouge_l": "unicode", "bleu": "zh", "length": "unicode"}
 
 
-def accuracy(folders: list[Path]) -> None:
-    print("| pairs | metric | scored | right | 95 % CI | ties | right where the person has no tie | 95 % CI |")
-    print("| --- | --- | ---: | ---: | --- | ---: | ---: | --- |")
-    for folder in folders:
-        pairs: dict[str, Pair] = {}
-        for line in (folder / "examples.jsonl").read_bytes().splitlines():
-            pair = Example.from_json(line)
-            assert isinstance(pair, Pair)
-            pairs[pair.id] = pair
-        chosen: dict[str, list[tuple[str, Pair]]] = {}
-        for line in (folder / "rows.jsonl").read_bytes().splitlines():
-            row = orjson.loads(line)
-            if row["score"] is not None and (pair := pairs[row["example_id"]]).label is not None:
-                choice = "a" if row["score"] > 0 else "b" if row["score"] < 0 else "tie"
-                chosen.setdefault(row["metric"], []).append((choice, pair))
-        for name, some in sorted(chosen.items()):
-            ties = sum(choice == "tie" for choice, _ in some)
-            decided = [(choice, pair) for choice, pair in some if pair.label != "tie"]
-            scored = f"{len(some)} of {len(pairs)}"
-            print(f"| {folder.name} | {name} | {scored} | {_right(some)} | {ties} | {_right(decided)} |")
-
-
-def _right(some: list[tuple[str, Pair]]) -> str:
-    right = [float(choice == pair.label) for choice, pair in some]
-    found = clustered_share(right, [pair.question_id for _, pair in some])
-    return f"{found.value:.3f} | [{found.low:.3f}, {found.high:.3f}]"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pairs", nargs="*", type=Path)
     parser.add_argument("--n", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=int, action="append")
-    parser.add_argument("--accuracy", nargs="+", type=Path, metavar="RUN")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
         run(given.run)
-    elif given.accuracy:
-        accuracy(given.accuracy)
     elif given.scale:
         scale(given.pairs, given.scale)
     else:

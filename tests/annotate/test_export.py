@@ -148,7 +148,8 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     points = [{"point": "6:10", "values": {"a": "totally", "b": "absent"}}]
 
     def label(item: Item, rater: str) -> dict[str, Any]:
-        return {"preference": choices[item.id][rater == "Bo"], "key_points": points}
+        checks = {"factual_error": "no", "new_information": "yes"} if (item.id, rater) == ("q0", "Ann") else {}
+        return {"preference": choices[item.id][rater == "Bo"], "key_points": points, **checks}
 
     store = labelled(tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], label)
     with store.committing():
@@ -165,11 +166,10 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     assert [one.content_hash() for one in pairs] == [
         one.content_hash() for one in Reading(tmp_path / "pairs-before.jsonl")
     ]
-    assert [(one.gold, one.disputed) for one in read_pairs((), pairs).pairs] == [
-        ("a", False),
-        ("b", True),
-        (None, True),
-    ]
+    first, *others = read_pairs((), pairs).pairs
+    assert (first.gold, first.disputed) == ("a", False)
+    assert first.checks == (("factual_error", False), ("new_information", True))
+    assert [(one.gold, one.disputed, one.checks) for one in others] == [("b", True, ()), (None, True, ())]
     assert [(one.label, one.labels) for one in pairs if isinstance(one, Pair)] == [
         ("a", {"Ann": "a", "Bo": "a"}),
         ("b", {"Ann": "a", "Bo": "b"}),

@@ -101,7 +101,7 @@ def test_settings_of_the_choice_are_fixed_for_a_folder(tmp_path: Path) -> None:
         longmark.run([_pair(20, 22)], [_share()], out=scored.folder)
     with pytest.raises(SettingsChanged, match="contains a run of pairs, and the file has single answers"):
         longmark.run([{"question": "q", "answer": "a"}], [_share()], out=scored.folder, pair_decimals="raw")
-    with pytest.raises(UserError, match="pair_decimals: expected a whole number from 0 to 12, or raw"):
+    with pytest.raises(UserError, match="--pair-decimals: expected a whole number from 0 to 12, or raw"):
         longmark.run([_pair(20, 22)], [_share()], out=scored.folder, pair_decimals="two")
 
 

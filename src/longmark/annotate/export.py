@@ -18,6 +18,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
 from longmark.annotate.progress import methods
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
+from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import replacing
 
 FILES = {
@@ -201,7 +202,8 @@ def _comprehensiveness(found: Collected) -> Iterator[Record]:
 
 
 def _pairs(found: Collected) -> Iterator[Record]:
-    """CALF: each pair as it came, with every label. label: the decision, or what all raters chose."""
+    """CALF: each pair as it came, with every label and the checks of its expanded reference. label: the decision, or
+    what all raters chose."""
     field = next((one.name for one in found.study.asked if isinstance(one, Compare)), None)
     if field is None:
         return
@@ -218,6 +220,11 @@ def _pairs(found: Collected) -> Iterator[Record]:
         record |= {name: value for name, value in columns.items() if name not in dropped}
         record |= {f"{side}_system": system for side, system in item.systems.items()}
         record |= {"labels": labels, "label": final or agreed}
+        checks = {
+            one.rater.name: {name: one.values[name] for name in EXPANSION_CHECKS if name in one.values}
+            for one in entries
+        }
+        record["expansion_checks"] = {rater: its for rater, its in checks.items() if its} or None
         yield {name: value for name, value in record.items() if value is not None}
 
 

@@ -140,10 +140,10 @@ class RunOptions(ModelNames, Options):
             raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
         if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(self.pair_decimals, bool):
             raise UserError(
-                f"pair_decimals: expected a whole number from 0 to 12, or raw, found {self.pair_decimals!r}"
+                f"--pair-decimals: expected a whole number from 0 to 12, or raw, found {self.pair_decimals!r}"
             )
         if not isinstance(self.tie_band, int | float) or not 0 <= self.tie_band < float("inf"):
-            raise UserError(f"tie_band: expected a number from 0, found {self.tie_band!r}")
+            raise UserError(f"--tie-band: expected a number from 0, found {self.tie_band!r}")
         if self.reasons not in (True, False, None):
             raise UserError(f"reasons: expected True, False or None, found {self.reasons!r}")
         if self.temperature and self.scoring == "expected":

@@ -41,6 +41,7 @@ from longmark.models.protocols import (
 _TIMEOUT = 1e7  # seconds of one call: the client keeps the time
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
 TOP_LOGPROBS = 100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
+_ALL = 1_000_000  # candidates: more than any vocabulary has
 _FORCE = 1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
 _BATCH = 256  # prompt tokens evaluated at a time: how soon a cancelled call stops
 _NO_FLASH = 0  # LLAMA_FLASH_ATTN_TYPE_DISABLED
@@ -126,19 +127,24 @@ class LlamaCpp:
         logprobs: list[float] = []
         used = Tokens()
         for position, (token, _) in enumerate(text):
-            prompt_so_far = prompt + [token for token, _ in text[:position]]
-            settings = {"n_predict": 1, "temperature": 0.0, "n_probs": 1, "cache_prompt": True}
-            reply = await self._complete({"prompt": prompt_so_far, "logit_bias": [[token, _FORCE]], **settings})
-            entry = reply["completion_probabilities"][0]
-            if entry["id"] != token:
-                raise errors.RequestRefused(
-                    f"llama.cpp did not accept token {token}: it has no probability in this model"
-                )
-            logprobs.append(float(entry["logprob"]))
-            counted = _tokens(reply)
+            logprob, counted = await self._logprob(prompt + [token for token, _ in text[:position]], token)
+            logprobs.append(logprob)
             fresh = used.prompt - used.cached_prompt + counted.prompt - counted.cached_prompt
             used = Tokens(len(prompt) + position, len(prompt) + position - fresh)
         return LikelihoodReply(tuple(logprobs), tuple(piece for _, piece in text), tokens=used)
+
+    async def _logprob(self, prompt: list[int], token: int) -> tuple[float, Tokens]:
+        """The log-probability of a token after a prompt, and what was read for it."""
+        body = {"prompt": prompt, "n_predict": 1, "temperature": 0.0, "cache_prompt": True}
+        reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
+        entries = reply.get("completion_probabilities")
+        if not entries:  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
+            (shown, _), *_ = await self._tokenize("a")
+            reply = await self._complete({**body, "logit_bias": [[shown, _FORCE]], "n_probs": _ALL})
+            entries = [one for one in reply["completion_probabilities"][0]["top_logprobs"] if one["id"] == token]
+        if not entries or entries[0]["id"] != token:
+            raise errors.RequestRefused(f"llama.cpp did not accept token {token}: it has no probability in this model")
+        return float(entries[0]["logprob"]), _tokens(reply)
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import orjson
 from pydantic import Field, model_validator
@@ -19,11 +19,16 @@ Side = Literal["a", "b"]
 CATEGORIES = ("factoid", "comparative", "definition", "analytical", "evaluation", "inferential", "application")
 """The seven categories of questions (CALF, appendix A.2)."""
 
+ExpansionCheck = Literal["factual_error", "new_information", "improper_expansion"]
+EXPANSION_CHECKS: tuple[ExpansionCheck, ...] = get_args(ExpansionCheck)
+"""What people look for in an expanded reference (CALF, appendix B.2): yes or no, each."""
+
 HUMAN = "human"
 """The system of an answer that a person wrote."""
 
 _SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
 _SHARED |= {"variant_of", "variant"}
+_NOT_SCORED = {"id", "question_id", "labels", "label", "expansion_checks"}
 
 
 class Pair(Example):
@@ -37,6 +42,7 @@ class Pair(Example):
     mode                 who is compared; if it is not given and an answer is by `human`, it follows from the systems
     labels               rater -> choice
     label                the final choice; if it is not given, the one that most raters made, None where two lead
+    expansion_checks     rater -> error of the expanded reference -> whether it is there
 
     The labels are no part of `content_hash`, as no metric sees them: a run is not scored again for a new rater.
     """
@@ -51,6 +57,7 @@ class Pair(Example):
     mode: Mode | None = None
     labels: dict[str, Choice] = Field(default_factory=dict)
     label: Choice | None = None
+    expansion_checks: dict[str, dict[ExpansionCheck, Literal["yes", "no"]]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _two_answers(self) -> Pair:
@@ -67,8 +74,8 @@ class Pair(Example):
             object.__setattr__(self, "mode", "human/human" if humans == 2 else "human/model")
 
     def content_hash(self) -> str:
-        """SHA-256 (hex) of all that a metric can see: every field but the ids and the labels."""
-        content = self.model_dump(exclude={"id", "question_id", "labels", "label"}, exclude_defaults=True)
+        """SHA-256 (hex) of all that a metric can see: every field but the ids and what people gave."""
+        content = self.model_dump(exclude=_NOT_SCORED, exclude_defaults=True)
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 
     @property

@@ -36,6 +36,7 @@ _OTHERS = {
     "category": ("question_category", "question_type"),
     "mode": ("compare_type",),
     "labels": (),
+    "expansion_checks": (),
     "label": ("winner", "preference", "choice", "preferred", "human_label"),
 }
 FIELDS = ("a", "b", *_OTHERS)
@@ -109,6 +110,8 @@ class PairFields:
                 raters |= self._labels(column, raw)
             elif field == "label":
                 made["label"] = self._choice(column, raw)
+            elif field == "expansion_checks":
+                made[field] = _parsed(raw)
             elif field == "mode":
                 made["mode"] = _mode(column, raw)
             elif field == "expanded_reference":
@@ -156,9 +159,7 @@ class PairFields:
         if folded(column) != "labels" and not isinstance(raw, Mapping):
             rater = column[len(_RATER) :] if folded(column).startswith(_RATER) else column
             return {rater: self._choice(column, raw)}
-        if isinstance(raw, str):
-            with suppress(ValueError):
-                raw = parse_json(raw)
+        raw = _parsed(raw)
         if not isinstance(raw, Mapping):
             raise Problem(f"labels: expected an object of raters and their choices, found {found(raw)}")
         return {str(rater): self._choice(f"labels.{rater}", one) for rater, one in raw.items() if not missing(one)}
@@ -176,10 +177,8 @@ class PairFields:
         side = _SIDES.get(plain.removeprefix(kind).lstrip("_"), "")
         numbered = kind or all(column.endswith(end) for column, end in zip(self._answers, "12", strict=True))
         if not side or (given in ("1", "2") and not numbered):
-            a, b = self._answers
-            raise Problem(
-                f"{field}: expected a, b or tie (or {a} or {b}, the names of the columns), found {found(raw)}"
-            )
+            names = "" if self._answers == ("a", "b") else f" (or {' or '.join(self._answers)}, the answer's column)"
+            raise Problem(f"{field}: expected a, b or tie{names}, found {found(raw)}")
         return side
 
     def _from_chosen(self, made: dict[str, Any]) -> dict[str, Any]:
@@ -188,6 +187,14 @@ class PairFields:
         first = drawn == (better <= other)
         return {**made, "a": better if first else other, "b": other if first else better,
                 "label": made.get("label", "a" if first else "b")}  # fmt: skip
+
+
+def _parsed(raw: Any) -> Any:
+    """An object, also one given as JSON text."""
+    if isinstance(raw, str):
+        with suppress(ValueError):
+            return parse_json(raw)
+    return raw
 
 
 def _mode(column: str, raw: Any) -> str:

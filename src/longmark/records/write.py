@@ -41,7 +41,7 @@ EXAMPLE_COLUMNS = tuple(Example.model_fields)
 PAIR_COLUMNS = tuple(name for name in Pair.model_fields if name not in ("answer", "base_answer"))
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
-_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", *CARRIED)
+_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", "expansion_checks", *CARRIED)
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 

@@ -212,7 +212,7 @@ def heat_map(
         return Figure(label, NOTHING)
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
-    left, slope = min(max(map(figures.text_width, sides)), 130), min(max(map(figures.text_width, heads)), 110)
+    left, slope = min(max(map(figures.text_width, sides)), 200), min(max(map(figures.text_width, heads)), 200)
     lean = slope * math.sin(_TURN) + PAD
     widest = max(figures.text_width(words, SMALL) for line in texts for words in line) + 8
     cell = max(widest, min(44, (WIDTH - left - PAD - lean) / len(heads)))

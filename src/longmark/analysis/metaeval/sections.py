@@ -264,7 +264,7 @@ def raters(found: Agreement, what: str, ci: Interval) -> Section:
     ceiling = Table("ceiling", "Human ceiling (leave one rater out)", tuple(columns), found.ceilings, note)
     says = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
-        f"Coefficients and raters: over all {what}s in the human file, with or without rows. Ceiling: the line of "
+        f"Coefficients and raters: over all {what}s with ratings, with or without rows. Ceiling: the line of "
         f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
     )
     return Section(title, says, (coefficients, *([ceiling] if found.ceilings else []), each), note=note)

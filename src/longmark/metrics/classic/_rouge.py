@@ -23,8 +23,8 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class Rouge:
-    """precision: the shared part of the answer; recall: of the reference."""
+class Shared:
+    """precision: the shared part of the answer; recall: of the reference; f1: 0 where both are 0."""
 
     precision: float
     recall: float
@@ -49,10 +49,10 @@ def longest_in_common(answer: Sequence[str], reference: Sequence[str]) -> tuple[
     return lcs.similarity(first, second), len(answer), len(reference)
 
 
-def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> Rouge:
+def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> Shared:
     """Both shares; 0 for a text with nothing to share."""
     shared, ours, theirs = overlap(answer, reference)
-    return Rouge(shared / max(1, ours), shared / max(1, theirs))
+    return Shared(shared / max(1, ours), shared / max(1, theirs))
 
 
 def best(overlap: Overlap, answer: str, references: Sequence[str], params: Params) -> Score:

@@ -13,6 +13,7 @@ Unscored (`undefined`): an empty answer or reference.
 Parameters: encoder; layer: -1 is the last; measure: which of the three is the score; baseline: b in (x - b) / (1 - b),
 no less than -1, 0 for none (bert-score has a file of baselines for each encoder: F1 .8315 for roberta-large, layer 17);
 long_texts: `pieces` reads a text beyond the encoder's limit in pieces, `cut` its beginning only, as bert-score does.
+Deviations: by default another encoder and long texts in pieces; no idf weights.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Literal
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score
 from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, vectors
+from longmark.metrics.classic._rouge import Shared
 from longmark.records import Example
 
 if TYPE_CHECKING:
@@ -50,23 +52,9 @@ class Params:
             raise ValueError(f"baseline is a number from 0 to below 1, not {self.baseline}")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """precision, recall: the two means of greatest cosines."""
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """0 where both are 0, as in bert-score."""
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
-
-
-def match(answer: Vectors, reference: Vectors) -> Match:
-    """Greedy matching of two texts' tokens."""
-    return Match(_covered(answer, reference.units), _covered(reference, answer.units))
+def match(answer: Vectors, reference: Vectors) -> Shared:
+    """Greedy matching of two texts' tokens: the two means of greatest cosines."""
+    return Shared(_covered(answer, reference.units), _covered(reference, answer.units))
 
 
 def _covered(text: Vectors, others: NDArray[np.float32]) -> float:

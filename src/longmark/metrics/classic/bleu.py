@@ -11,6 +11,8 @@ Parameters: form: `sentence` is sacrebleu's sentence BLEU (orders without n-gram
 of ClimaQA's tables, of characters as they stand, white space included, with a numerator of 0.1 where no n-gram is
 shared (the other parameters do not apply). tokenizer (`zh`, `ja-mecab`, `char`, …); lowercase; smoothing and
 smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k).
+Deviations: BLEU was made for corpora; this is that of one answer. Where the tokenizer cannot divide a text there is no
+score (sacrebleu: a number).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Cost: no calls, no extra.
 Unscored (`undefined`): `words` where the tokenizer cannot divide most of the answer (Chinese under `space`).
 Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need
 the extra `classic`).
+Deviations: CALF does not say how it counts length; both ways are here.
 """
 
 from __future__ import annotations

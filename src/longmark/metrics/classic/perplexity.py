@@ -8,6 +8,7 @@ run's `--lm`; for the figures of papers, `--lm hf:gpt2`. Cost: one likelihood ca
 Unscored: an empty answer (`undefined`); an answer beyond the model's window (`too_long`): it is never cut.
 Parameters: given: what stands before the answer: `nothing` (a line break, so that the first token has a probability
 under every model), or the `question`.
+Deviations: CALF uses GPT-2 and does not give its prompt; here the model is a parameter of the run.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Values are those of rouge-score, without stemming.
 Unscored (`undefined`): the reference has no words, or the tokenizer cannot read most of a text (Chinese under `rouge`).
 Parameters: tokenizer (`unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese); measure: which of the three
 is the score.
+Deviations: no stemming. A text that the tokenizer cannot read is unscored (rouge-score: 0).
 """
 
 from __future__ import annotations

@@ -103,3 +103,12 @@ def test_mistakes_are_explained(tmp_path: Path, study, words: list[str], message
     done = study(*words, "--out", "out")
     assert done.code == 2
     assert message in done.err
+
+
+@pytest.mark.parametrize("name", [LENGTH, "always first"])
+def test_verdicts_with_the_name_of_a_metric_are_an_error_before_anything_is_scored(tmp_path: Path, study, name: str):
+    write_pairs(tmp_path, [{**pair, "meta": {"verdicts": {name: [{"choice": "a"}]}}} for pair in pairs()])
+    done = study("pairs.jsonl", "--metrics", LENGTH, "--out", "out")
+    assert done.code == 2
+    assert f"pairs.jsonl: 1: meta.verdicts: {name} is also the name of a metric or a baseline" in done.err
+    assert not (tmp_path / "out" / "run").exists()

@@ -85,6 +85,24 @@ def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agre
     assert shown(ceiling.agrees) == (0.75, 16)  # type: ignore[arg-type]
 
 
+def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Path):
+    checks = {  # pairs 1 and 2 are of q1 (law), 5 of q3 (art): 2 of 3 answers say new information in q1, 1 of 2 in q3
+        "1": {"one": {"factual_error": "no", "new_information": "yes"}, "two": {"new_information": "no"}},
+        "2": {"one": {"new_information": "yes", "improper_expansion": "no"}},
+        "5": {"one": {"new_information": "no", "factual_error": "no"}, "two": {"new_information": "yes"}},
+    }
+    given = [{**pair, "expansion_checks": checks.get(pair["id"], {})} for pair in pairs()]
+    (table,) = tables.table6(results(tmp_path, given=given))
+    assert [column.name for column in table.columns] == ["error", "art", "law", "all"]
+    assert list(table.rows) == [
+        ("factual error", 0, 0, 0),
+        ("new information", 1, 1, 2),
+        ("improper expansion", 0, 0, 0),
+        ("references checked", 1, 1, 2),
+    ]
+    assert list(tables.table6(results(tmp_path))) == []
+
+
 def test_one_rater_is_no_second_rater(tmp_path: Path):
     single = [{**pair, "labels": {"one": pair["label"]}} for pair in pairs()]
     found = results(tmp_path, given=single)

@@ -87,7 +87,7 @@ def _parts(results: Results) -> Iterator[Part[Results]]:
         "choice, and the choice of every metric.",
         links=lambda r: [(path, name) for name, path in cases.links(r).items()],
     )
-    yield Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r)])
+    yield Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)])
 
 
 def _none(groups: Mapping[str, Any], what: str, of: str) -> str:

@@ -7,6 +7,7 @@ or without one of the metric, are left out and counted. Intervals and tests take
 from __future__ import annotations
 
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,13 +20,16 @@ from longmark.analysis.metaeval.results import Comparison, clusters_of, compared
 from longmark.analysis.studies.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
 from longmark.records.labels import MOST_GROUPS
+from longmark.records.pair import EXPANSION_CHECKS
 from longmark.stats.results import Estimate
 
 MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
 """The modes of comparison (section 3.3), and their names in the paper's table 4."""
 LONGER_WORDS, LONGER_CHARACTERS = "always longer, words", "always longer, characters"
 FIRST, MODEL = "always first", "always model"
+BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
 NO_SECOND = "no second rater"
+CHECKED = "references checked"
 
 Rows = Sequence[int]
 """Places of pairs."""
@@ -213,6 +217,17 @@ class Results:
         if not twice:
             return Estimate(None, None, None, 0, self.levels.level, reason=NO_SECOND)
         return self.sample.of(twice).rate([agreeing(vote.name for vote in self.pairs[row].votes) for row in twice])
+
+    def expansion_errors(self, rows: Rows) -> dict[str, int]:
+        """Errors of expanded references, one a question, and how many were checked (table 6). An error counts if at
+        least half of the raters' answers report it."""
+        answers: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        for row in rows:
+            for check, wrong in self.pairs[row].checks:
+                answers[self.pairs[row].question, check].append(wrong)
+        errors = Counter(check for (_, check), its in answers.items() if 2 * sum(its) >= len(its))
+        checked = len({question for question, _ in answers})
+        return {**{check: errors[check] for check in EXPANSION_CHECKS}, CHECKED: checked}
 
     # Development ------------------------------------------------------------------------------------------------------
 

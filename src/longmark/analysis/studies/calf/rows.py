@@ -35,7 +35,8 @@ _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
 class Facts:
     """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
     of b, as they stand, no words in a script without spaces; asked: words of the question and of the reference; model:
-    the side that a model wrote, if a person wrote the other."""
+    the side that a model wrote, if a person wrote the other; checks: (an error of the expanded reference, whether a
+    rater found it)."""
 
     id: str
     question: str
@@ -48,6 +49,7 @@ class Facts:
     characters: tuple[int, int]
     asked: tuple[int | None, int | None]
     model: str | None
+    checks: tuple[tuple[str, bool], ...] = ()
 
     @property
     def disputed(self) -> bool | None:
@@ -165,6 +167,7 @@ def _facts(pair: Pair) -> Facts:
         characters=(len(pair.a), len(pair.b)),
         asked=asked,
         model=("b" if humans == ["a"] else "a") if len(humans) == 1 and pair.mode == "human/model" else None,
+        checks=tuple((check, told == "yes") for its in pair.expansion_checks.values() for check, told in its.items()),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.analysis.studies.calf.cases import write_pages
 from longmark.analysis.studies.calf.page import document
-from longmark.analysis.studies.calf.results import Options, Results
+from longmark.analysis.studies.calf.results import BASELINES, Options, Results
 from longmark.analysis.studies.calf.rows import read, verdicts_of
 from longmark.analysis.studies.study import Session, Study, scoring_stage
 from longmark.engine.settings import Settings
@@ -53,13 +53,17 @@ class Plan:
 
     def check(self) -> None:
         """UserError, before anything is paid for, if a file has no pairs with a choice of people, or verdicts that
-        cannot be read."""
+        cannot be read or have the name of a metric."""
         sources_of(self.runs) if self.runs else ()
-        labelled = []
+        labelled, known = [], {*BASELINES, *(self.settings.scores if self.settings else ())}
         for one in self.file():
             labelled.append(isinstance(one, Pair) and one.label is not None)
-            if isinstance(one, Pair):
-                list(verdicts_of(one, str(self.pairs)))
+            names = dict(verdicts_of(one, str(self.pairs))) if isinstance(one, Pair) else {}
+            if taken := names.keys() & known:
+                raise UserError(
+                    f"{self.pairs}: {one.id}: meta.verdicts: {min(taken)} is also the name of a metric or a baseline; "
+                    "give the verdicts another name"
+                )
         if self.pairs is not None and not any(labelled):
             raise UserError(
                 f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with people's choice; a pair "

@@ -8,7 +8,8 @@ from types import SimpleNamespace as Line
 
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric
 from longmark.analysis.metaeval.label_sections import intervals, same_choices_table
-from longmark.analysis.studies.calf.results import MODES, Developed, Results, Rows
+from longmark.analysis.studies.calf.results import CHECKED, MODES, Developed, Results, Rows
+from longmark.records.pair import EXPANSION_CHECKS
 from longmark.report.tables import Column, Mean, Table, interval_columns
 from longmark.stats.results import Estimate
 
@@ -173,6 +174,18 @@ def table2(results: Results) -> Table:
 
 def _twice(results: Results, rows: Rows) -> int:
     return sum(len(results.pairs[row].votes) > 1 for row in rows)
+
+
+def table6(results: Results) -> Iterator[Table]:
+    """Errors of expanded references; nothing if nobody checked one."""
+    groups = {**results.subjects, "all": range(len(results.pairs))}
+    found = {name: its for name, rows in groups.items() if (its := results.expansion_errors(rows))[CHECKED]}
+    if found:
+        kinds = (*EXPANSION_CHECKS, CHECKED)
+        rows = [(kind.replace("_", " "), *(its[kind] for its in found.values())) for kind in kinds]
+        columns = (Column("error"), *(Column(name, key=f"group_{name}") for name in found))
+        note = "References with the error: at least half of the raters' answers report it. One reference a question."
+        yield Table("table6", "Errors of expanded references (the paper's table 6)", columns, rows, note)
 
 
 def accuracies(results: Results) -> Iterator[Table]:
