@@ -138,7 +138,9 @@ class LlamaCpp:
         body = {"prompt": prompt, "n_predict": 1, "temperature": 0.0, "cache_prompt": True}
         reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
         entries = reply.get("completion_probabilities")
-        if not entries:  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
+        if (
+            not entries
+        ):  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
             (shown, _), *_ = await self._tokenize("a")
             reply = await self._complete({**body, "logit_bias": [[shown, _FORCE]], "n_probs": _ALL})
             entries = [one for one in reply["completion_probabilities"][0]["top_logprobs"] if one["id"] == token]
