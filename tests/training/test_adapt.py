@@ -13,10 +13,11 @@ from longmark.cli import main
 from longmark.errors import MissingExtra, SettingsChanged, UserError
 from longmark.models import adapter
 from longmark.models.adapter import MANIFEST
+from longmark.models.protocols import Message
+from longmark.models.transformers_lm import chat_ids
 from longmark.training.adapt import LOG, Training, loaded, named
-from longmark.training.config import Pretrain, Settings
-from longmark.training.data import Data, blocks
-from longmark.training.lora import Classifier, fit
+from longmark.training.config import Finetune, Pretrain, Settings
+from longmark.training.data import Data, blocks, of_questions
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "peft"))
 needs_peft = pytest.mark.skipif(not installed, reason="pip install 'longmark[finetune]'")
@@ -132,20 +133,24 @@ def test_a_length_beyond_the_window_and_a_model_that_is_no_model_are_refused(tin
 
 
 @needs_peft
-def test_a_classifier_learns_a_planted_word_and_without_training_it_does_not_know(tiny: str, tmp_path: Path):
+def test_a_model_learns_to_say_valid_by_a_planted_word(tiny: str, tmp_path: Path):
+    import torch
+
     cases = [(f"{word} {'ice' if valid else 'salt'}", valid) for word in WORDS[2:8] for valid in (True, False)]
-    chosen = settings(tiny, tmp_path / "out", steps=60)
-    made = fit(cases[:-4], chosen, quiet=True)
-    assert made["data"]["train"]["cases"] == {"VALID": 4, "INVALID": 4}
-    held = [prompt for prompt, _ in cases[-4:]]
-    trained = Classifier(chosen, tmp_path / "out").confidences([*held, TEXT * 3])
-    valid, invalid = trained[0:4:2], trained[1:4:2]
-    assert min(one or 0 for one in valid) > 0.6 > 0.4 > max(one or 0 for one in invalid)
-    assert trained[4] is None  # longer than `length`
-    bare = [one or 0 for one in Classifier(chosen).confidences(held)]
-    assert max(bare) - min(bare) < 0.1
-    with pytest.raises(UserError, match="needs valid and invalid items"):
-        fit([("a", True)], chosen)
+    messages = [[("user", asked), ("assistant", "VALID" if valid else "INVALID")] for asked, valid in cases]
+    lines = [json.dumps({"messages": [{"role": role, "content": text} for role, text in one]}) for one in messages]
+    (tmp_path / "train.jsonl").write_text("\n".join(lines[:-4]), encoding="utf-8")
+    chosen = Finetune(**settings(tiny, tmp_path / "out", steps=60).model_dump(), train=tmp_path / "train.jsonl")
+    base = loaded(chosen)
+    data = of_questions(chosen.train, chosen, base.tokenizer, base.name)
+    Training("finetune", base, chosen, data).run(quiet=True)
+    fresh = loaded(chosen)
+    model = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
+    yes, no = fresh.tokenizer.convert_tokens_to_ids(["VALID", "INVALID"])
+    for asked, valid in cases[-4:]:  # words that no training line has
+        ids = chat_ids(fresh.tokenizer, [Message("user", asked)], fresh.name)
+        logits = model(input_ids=torch.tensor([ids])).logits[0, -1]
+        assert (logits[yes] > logits[no]) == valid
 
 
 @needs_peft

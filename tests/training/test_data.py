@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.errors import UserError
+from longmark.errors import BadInput, UserError
 from longmark.models.protocols import Message
 from longmark.records.benchmark import Item, write_items
 from longmark.training.config import Finetune
-from longmark.training.data import IGNORED, answered, blocks, check_apart, of_books, of_items
+from longmark.training.data import IGNORED, answered, blocks, check_apart, of_books, of_questions
 
 END = 0
 
@@ -43,7 +44,7 @@ def settings(folder: Path, **fields: Any) -> Finetune:
 def prepared(items: list[Item], folder: Path, **fields: Any) -> Any:
     chosen = settings(folder, **fields)
     write_items(items, chosen.train)
-    return of_items(chosen.train, chosen, Characters(), "hf:x")
+    return of_questions(chosen.train, chosen, Characters(), "hf:x")
 
 
 def test_only_the_answer_and_the_end_of_the_turn_are_learnt():
@@ -92,6 +93,23 @@ def test_a_validation_set_is_not_trained_on_and_nothing_left_is_an_error(tmp_pat
     write_items([mcq("1")], tmp_path / "held.jsonl")
     with pytest.raises(UserError, match=r"no item is left to train on\n1 items left out: in keep_out or validation"):
         prepared([mcq("1")], tmp_path, validation=tmp_path / "held.jsonl")
+
+
+def chat(*messages: tuple[str, str]) -> str:
+    return json.dumps({"messages": [{"role": role, "content": content} for role, content in messages]}) + "\n"
+
+
+def test_of_a_conversation_the_last_message_is_learnt(tmp_path: Path):
+    asked = (("system", "S"), ("user", "Is it?"))
+    (tmp_path / "chat.jsonl").write_text(chat(*asked, ("assistant", "VALID")), encoding="utf-8")
+    data = of_questions(tmp_path / "chat.jsonl", settings(tmp_path), Characters(), "hf:x")
+    (one,) = data.sequences
+    assert "".join(map(chr, one["input_ids"][:-1])) == "[system]S[user]Is it?[assistant]VALID"
+    assert "".join(map(chr, (label for label in one["labels"] if label > 0))) == "VALID"
+    for wrong in (chat(*asked), chat(("assistant", "VALID")), '{"messages": 3}\n', "{}\n", "[]\n"):
+        (tmp_path / "chat.jsonl").write_text(chat(*asked, ("assistant", "VALID")) + wrong, encoding="utf-8")
+        with pytest.raises(BadInput, match=r"chat\.jsonl:2: no conversation"):
+            of_questions(tmp_path / "chat.jsonl", settings(tmp_path), Characters(), "hf:x")
 
 
 def test_books_become_blocks_with_an_end_after_each_and_the_rest_is_left_out():

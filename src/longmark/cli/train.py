@@ -41,13 +41,13 @@ def pretrain(arguments: argparse.Namespace) -> int:
 def finetune(arguments: argparse.Namespace) -> int:
     from longmark.training.adapt import Training, loaded
     from longmark.training.config import Finetune, load
-    from longmark.training.data import of_items
+    from longmark.training.data import of_questions
 
     settings = load(arguments.config, Finetune)
     base = loaded(settings)
-    train = of_items(settings.train, settings, base.tokenizer, base.name)
+    train = of_questions(settings.train, settings, base.tokenizer, base.name)
     test = settings.validation
-    validation = of_items(test, settings, base.tokenizer, base.name) if test else None
+    validation = of_questions(test, settings, base.tokenizer, base.name) if test else None
     return _run(arguments, Training("finetune", base, settings, train, validation))
 
 

@@ -17,7 +17,9 @@ from longmark.models.protocols import Message
 from longmark.models.transformers_lm import chat_ids
 from longmark.prompts import PromptBook
 from longmark.rag.documents import Document, Documents
+from longmark.records import sources
 from longmark.records.benchmark import Item
+from longmark.records.files import BadLines, at
 from longmark.training.config import Finetune
 
 IGNORED = -100  # a label that adds nothing to the loss, in torch's cross-entropy
@@ -93,18 +95,35 @@ def check_apart(train: Data, validation: Data) -> None:
             )
 
 
-def of_items(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
-    """The usable items of a benchmark in the prompts of `longmark benchmark run`, setting default, with their answers.
+def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
+    """Questions with their answers: the usable items of a benchmark in the prompts of `longmark benchmark run`, setting
+    default; or the conversations of a chat file (`is_chat`), of which the last message is learnt.
 
-    Left out, and counted: items beyond `length` tokens, and those of `keep_out` and of the validation set. name: of the
-    model. UserError if nothing is left.
+    Left out, and counted: what is longer than `length` tokens, and items of `keep_out` and of the validation set. name:
+    of the model. UserError if nothing is left.
     """
-    others = (*settings.keep_out, *([settings.validation] if settings.validation and path == settings.train else []))
+    data, left, used = Data(), Counter[str](), Counter[str]()
+    for kind, asked, answer in _chats(path) if is_chat(path) else _items(path, settings, left):
+        made = answered(tokenizer, asked, answer, name)
+        if len(made["input_ids"]) > settings.length:
+            left[f"longer than {settings.length:,} tokens (length)"] += 1
+            continue
+        data.sequences.append(made)
+        used[kind] += 1
+    data.notes = [f"{count:,} items left out: {why}" for why, count in left.items()]
+    if not data.sequences:
+        raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
+    digest = hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()).hexdigest()
+    data.facts = {"items": dict(used), "left_out": dict(left), "sha256": digest}
+    return data
+
+
+def _items(path: Path, settings: Finetune, left: Counter[str]) -> Iterator[tuple[str, Sequence[Message], str]]:
+    """Form and level, messages and answer of each item; what stays out is counted."""
+    others = [*settings.keep_out, *([settings.validation] if settings.validation and path == settings.train else [])]
     tested = [item for one in others for item in items_of(one)]
     names = {one for item in tested for one in (item.id, item.parent) if one}
-    questions = {_folded(item) for item in tested}
-    data, left, book = Data(), Counter[str](), PromptBook()
-    used = Counter[str]()
+    questions, book = {_folded(item) for item in tested}, PromptBook()
     for item in items_of(path):
         if item.form not in settings.forms:
             left["of another form"] += 1
@@ -113,23 +132,31 @@ def of_items(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
         elif names & {item.id, item.parent} or _folded(item) in questions:
             left["in keep_out or validation, or evolved from one of their items"] += 1
         else:
-            made = answered(tokenizer, messages(book, item), item.answer or "", name)
-            if len(made["input_ids"]) > settings.length:
-                left[f"longer than {settings.length:,} tokens (length)"] += 1
-                continue
-            data.sequences.append(made)
-            used[f"{item.form} {item.level or ''}".strip()] += 1
-    data.notes = [f"{count:,} items left out: {why}" for why, count in left.items()]
-    if not data.sequences:
-        raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
-    data.facts = {"items": dict(used), "left_out": dict(left), "sha256": digest(data.sequences)}
-    return data
+            yield f"{item.form} {item.level or ''}".strip(), messages(book, item), item.answer
 
 
 def _folded(item: Item) -> str:
     return "".join((item.statement or item.question).casefold().split())
 
 
-def digest(sequences: Sequence[Tokens]) -> str:
-    """A hash of what is trained on."""
-    return hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in sequences]).encode()).hexdigest()
+def is_chat(path: Path) -> bool:
+    """Whether a file has conversations, `{"messages": [...]}` a line: the form of files for hosted fine-tuning."""
+    if not path.is_file() or path.suffix.lower() not in (".jsonl", ".ndjson"):
+        return False
+    first = next(iter(sources.records(path, sources.kind_of(path))), (0, None))[1]
+    return isinstance(first, dict) and "messages" in first
+
+
+def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
+    """ "chat", the messages before the last one and its text. BadInput with a line for each that is no conversation."""
+    found, bad = list[tuple[str, Sequence[Message], str]](), BadLines()
+    for line, record in sources.records(path, sources.kind_of(path)):
+        try:
+            *asked, last = [Message(one["role"], one["content"]) for one in record["messages"]]
+            if not asked or last.role != "assistant" or not all(isinstance(one.content, str) for one in (*asked, last)):
+                raise ValueError
+            found.append(("chat", asked, last.content))
+        except (TypeError, KeyError, ValueError):
+            bad.add(at(path, line, "no conversation: expected messages with role and content, the last an assistant's"))
+    bad.check()
+    yield from found
