@@ -136,18 +136,22 @@ def test_a_length_beyond_the_window_and_a_model_that_is_no_model_are_refused(tin
 def test_a_model_learns_to_say_valid_by_a_planted_word(tiny: str, tmp_path: Path):
     import torch
 
-    cases = [(f"{word} {'ice' if valid else 'salt'}", valid) for word in WORDS[2:8] for valid in (True, False)]
+    pairs = [f"{one} {other}" for one in WORDS[8:13] for other in WORDS[8:13]]
+    cases = [(f"{pair} {'ice' if valid else 'salt'}", valid) for pair in pairs for valid in (True, False)]
     messages = [[("user", asked), ("assistant", "VALID" if valid else "INVALID")] for asked, valid in cases]
     lines = [json.dumps({"messages": [{"role": role, "content": text} for role, text in one]}) for one in messages]
-    (tmp_path / "train.jsonl").write_text("\n".join(lines[:-4]), encoding="utf-8")
-    chosen = Finetune(**settings(tiny, tmp_path / "out", steps=60).model_dump(), train=tmp_path / "train.jsonl")
+    (tmp_path / "train.jsonl").write_text("\n".join(lines[:-8]), encoding="utf-8")
+    chosen = Finetune(
+        **settings(tiny, tmp_path / "out", steps=80, batch=4, learning_rate=0.01).model_dump(),
+        train=tmp_path / "train.jsonl",
+    )
     base = loaded(chosen)
     data = of_questions(chosen.train, chosen, base.tokenizer, base.name)
     Training("finetune", base, chosen, data).run(quiet=True)
     fresh = loaded(chosen)
     model = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
     yes, no = fresh.tokenizer.convert_tokens_to_ids(["VALID", "INVALID"])
-    for asked, valid in cases[-4:]:  # words that no training line has
+    for asked, valid in cases[-8:]:  # pairs of words that no training line has
         ids = chat_ids(fresh.tokenizer, [Message("user", asked)], fresh.name)
         logits = model(input_ids=torch.tensor([ids])).logits[0, -1]
         assert (logits[yes] > logits[no]) == valid

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -29,7 +30,7 @@ from longmark.models.catalogue import model_path
 from longmark.models.transformers_lm import TransformersLM
 from longmark.progress import counted, duration, shown
 from longmark.training.config import Settings
-from longmark.training.data import IGNORED, Data, Tokens
+from longmark.training.data import Data
 
 FORMAT = 1
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
@@ -80,23 +81,9 @@ def loaded(settings: Settings) -> Base:
     return Base(model, tokenizer, source.name, source.identity)
 
 
-def collated(sequences: list[Tokens], pad: int) -> dict[str, Any]:
-    """A batch: the sequences, filled up on the right with what is neither seen nor learnt."""
-    import torch
-
-    width = max(len(one["input_ids"]) for one in sequences)
-    ids, labels, mask = ([list[int]() for _ in sequences] for _ in range(3))
-    for i, one in enumerate(sequences):
-        empty = width - len(one["input_ids"])
-        ids[i] = one["input_ids"] + [pad] * empty
-        labels[i] = one["labels"] + [IGNORED] * empty
-        mask[i] = [1] * (width - empty) + [0] * empty
-    return {"input_ids": torch.tensor(ids), "labels": torch.tensor(labels), "attention_mask": torch.tensor(mask)}
-
-
 @dataclass
 class Training:
-    """One adapter. task: pretrain, finetune or classify; validation: its loss is measured before the first step and
+    """One adapter. task: pretrain or finetune; validation: its loss is measured before the first step and
     after each epoch, as the mean over sequences of the loss per token."""
 
     task: str
@@ -156,7 +143,9 @@ class Training:
             )
         out.mkdir(parents=True, exist_ok=True)
         _write(out / MANIFEST, self.manifest())
-        history, seconds = self._train(out, quiet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
+            history, seconds = self._train(out, quiet)
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
         (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
         made = {**self.manifest(), "result": result, "versions": {name: version(name) for name in _LIBRARIES}}
@@ -193,22 +182,22 @@ class Training:
             disable_tqdm=True, remove_unused_columns=False, label_names=["labels"],
             **({"gradient_checkpointing": True} if chosen.save_memory else {}),
         )  # fmt: skip
-        pad = self.base.tokenizer.eos_token_id
+        tokenizer = self.base.tokenizer
+        tokenizer.pad_token, tokenizer.padding_side = tokenizer.pad_token or tokenizer.eos_token, "right"
         trainer = transformers.Trainer(
             model=model,
             args=arguments,
-            data_collator=lambda some: collated(some, pad),
+            data_collator=transformers.DataCollatorForSeq2Seq(tokenizer),  # labels are filled up with IGNORED
             train_dataset=self.train.sequences,
             eval_dataset=self.validation.sequences if self.validation else None,
         )
         trainer.remove_callback(transformers.PrinterCallback)
 
         def state() -> tuple[int, int, str]:
-            done, losses = (
-                trainer.state.global_step,
-                [one["loss"] for one in trainer.state.log_history if "loss" in one],
+            done, losses = trainer.state.global_step, _losses(trainer.state.log_history)
+            line = f"step {done:,} of {self.steps:,}" + (
+                f" · loss {losses['last_loss']:.3f}" if "last_loss" in losses else ""
             )
-            line = f"step {done:,} of {self.steps:,}" + (f" · loss {losses[-1]:.3f}" if losses else "")
             return done, self.steps, f"{line} · {duration(time.monotonic() - began)}"
 
         with shown(state, io.StringIO() if quiet else sys.stderr) as tell:
