@@ -32,6 +32,7 @@ _MODULES = (
     "score_study",
     "comprehensiveness_study",
     "calf_study",
+    "climaqa_study",
     "annotate",
     "train",
 )

@@ -1,0 +1,240 @@
+"""The page of a ClimaQA study: the paper's tables and figures, the tests, and what was not made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark.analysis.metaeval.label_sections import lane
+from longmark.analysis.studies.climaqa import tables
+from longmark.analysis.studies.climaqa.beside import WINDOWS, Fever, Precision, Window
+from longmark.analysis.studies.climaqa.results import Results
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, DEFAULT, EM, FA, FORMS, MCQ, PS, Outcome
+from longmark.analysis.studies.study import Part, notices, sections
+from longmark.records.benchmark import LEVELS
+from longmark.report.charts import Curve, ForestRow, Stack, curves, forest, heat_map, stacked
+from longmark.report.document import Document
+from longmark.report.figures import Figure
+from longmark.report.format import counted, listed, p_value
+from longmark.validator.labels import Labels
+
+_CLOSED, _FREE = (MCQ, EM, PS), (BLEU, BERT, FA)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a page shows. labels, fever: None, and precisions, windows: empty, where they were not given."""
+
+    results: Results
+    labels: Labels | None = None
+    precisions: Sequence[Precision] = ()
+    windows: Sequence[Window] = ()
+    fever: Fever | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def document(found: Found, stages: Mapping[str, Any]) -> Document:
+    """The page. stages: their states."""
+    results, parts = found.results, list(_parts())
+    forms = [counted(count, f"{form} item") for form in FORMS if (count := _count(results, form))]
+    absent = [words for part in parts if (words := part.absent(found))]
+    return Document(
+        kind="climaqa study",
+        title="Models on a benchmark out of books",
+        lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
+        sections=sections(parts, found, stages),
+        notices=[
+            *results.read.notices,
+            *notices((), found, stages),
+            *([f"Not made: {'; '.join(absent)}."] if absent else []),
+        ],
+        settings={**found.settings, "runs": [str(run) for run in results.read.runs], **_options(results)},
+    )
+
+
+def _options(results: Results) -> dict[str, Any]:
+    options = results.options
+    return {"alpha": options.alpha, "seed": options.seed, "cluster": options.cluster, "resamples": options.resamples}
+
+
+def _count(results: Results, form: str) -> int:
+    return sum(one.form == form for one in results.items.values())
+
+
+def _parts() -> Iterator[Part[Found]]:
+    says = "How often a model chooses the right option, and finds the term that was left out."
+    yield Part(
+        "Multiple choice and cloze",
+        says,
+        lambda f: [tables.closed(f.results, f.results.main, 3)],
+        lambda f: [_overall(f.results, one) for one in _CLOSED],
+        absent=lambda f: _none(f, f.results.main, _CLOSED, "table 3"),
+    )
+    yield Part(
+        "Freeform answers",
+        "How near answers in a model's own words are to the reference.",
+        lambda f: [tables.free(f.results, f.results.main, 5)],
+        lambda f: [_overall(f.results, one) for one in _FREE],
+        absent=lambda f: _none(f, f.results.main, _FREE, "table 5"),
+    )
+    yield Part(
+        "Silver items",
+        "The same on items that no expert has checked.",
+        lambda f: [tables.closed(f.results, f.results.silver, 6), tables.free(f.results, f.results.silver, 7)],
+        absent=lambda f: _none(f, f.results.silver, (*_CLOSED, *_FREE), "tables 6 and 7"),
+    )
+    yield Part(
+        "Gold and silver items",
+        "Whether models score alike on items that experts checked and on others.",
+        lambda f: [tables.tiers(f.results)],
+        absent=lambda f: "" if f.results.tiers else "gold against silver (no system has scores of both)",
+    )
+    yield Part(
+        "Settings",
+        "Whether a setting changes the scores of a model.",
+        lambda f: [tables.tests(f.results, "settings")],
+        lambda f: [_differences(f.results)],
+        absent=lambda f: "" if _tested(f.results) else "tests between settings (no model has two settings)",
+    )
+    yield Part("Models", "Which model is better in a setting.", lambda f: [tables.tests(f.results, "models")])
+    yield Part(
+        "The generator's own answers",
+        "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
+        lambda f: [tables.advantages(f.results)],
+        lambda f: [_advantages(f.results)],
+        absent=lambda f: "" if f.results.advantages else _NO_GENERATOR,
+    )
+    yield Part(
+        "All means",
+        "Every mean with its interval, by level; figure 5 has those of the default setting.",
+        lambda f: [tables.every_mean(f.results)],
+        lambda f: list(_levels(f.results)),
+    )
+    yield Part(
+        "Books",
+        "The books, and how many items are from each.",
+        lambda f: [tables.books(f.results)],
+        lambda f: [_books(f.results)],
+        absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (no item has a book; give --benchmark)",
+    )
+    yield Part(
+        "Verdicts of experts",
+        "How many generated items experts accept, and why they reject others.",
+        lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
+        lambda f: [_reasons(f.labels)] if f.labels else [],
+        absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
+    )
+    yield Part(
+        "Validator",
+        "What share of the items is valid after a validator dropped others.",
+        lambda f: [tables.precision(f.precisions, f.results)],
+        lambda f: [_precision(f.precisions)],
+        absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
+    )
+    yield Part(
+        "Window of phrase similarity",
+        "Which window separates right answers from wrong ones.",
+        lambda f: [tables.windows(f.windows, f.results)],
+        lambda f: [_windows(f.windows)],
+        absent=lambda f: "" if f.windows else "figure 4 (give --window-labels and --embedder)",
+    )
+    yield Part(
+        "Factual accuracy on labelled sentences",
+        "Whether factual accuracy agrees with people on Climate-FEVER's sentences (section 3.2.1).",
+        lambda f: [tables.fever(f.fever, f.results)] if f.fever else [],
+        absent=lambda f: "" if f.fever else "factual accuracy on labelled sentences (give --fever)",
+    )
+
+
+_NO_GENERATOR = (
+    "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
+)
+
+
+def _none(found: Found, items: Sequence[Any], outcomes: Sequence[Outcome], what: str) -> str:
+    return "" if found.results.systems(outcomes, items) else f"{what} (no run has such scores)"
+
+
+def _tested(results: Results) -> bool:
+    return any(one.kind == "settings" for one in results.tests)
+
+
+def _overall(results: Results, outcome: Outcome) -> Figure:
+    rows = [
+        lane(one.name, results.cell(outcome, one, results.main).estimate)
+        for one in results.systems([outcome], results.main)
+    ]
+    return forest(rows, f"{outcome.title}, all levels", None)
+
+
+def _levels(results: Results) -> Iterator[Figure]:
+    """Figure 5: the default setting, or the first there is."""
+    for outcome in (MCQ, *_FREE):
+        systems = results.systems([outcome], results.shown)
+        setting = next(
+            (one.setting for one in systems if one.setting == DEFAULT), systems[0].setting if systems else ""
+        )
+        rows = [
+            lane(f"{one.label}: {level}", results.cell(outcome, one, results.shown, level).estimate)
+            for one in systems
+            if one.setting == setting
+            for level in LEVELS
+        ]
+        if rows:
+            yield forest(rows, f"{outcome.title} by level, setting {setting} (the paper's figure 5)", None)
+
+
+def _differences(results: Results) -> Figure:
+    rows = [
+        ForestRow(
+            f"{one.outcome.title}, {one.within}: {one.first} − {one.second}",
+            one.result.value,
+            one.result.low,
+            one.result.high,
+            p_value(one.adjusted),
+        )
+        for one in results.tests
+        if one.kind == "settings"
+    ]
+    return forest(rows, "Differences between settings (p by Holm)")
+
+
+def _advantages(results: Results) -> Figure:
+    rows = [lane(f"{one.outcome.title}, {one.setting}", one.above) for one in results.advantages]
+    return forest(rows, "Share of other models that the generator scores above; dashed: equal", 0.5)
+
+
+def _books(results: Results) -> Figure:
+    """Figure 6."""
+    books = [one for one in results.read.books if any(one.items.values())]
+    cells: list[list[float | None]] = [[float(one.items.get(form, 0)) for form in FORMS] for one in books]
+    most = max((cell or 0.0 for line in cells for cell in line), default=1.0)
+    title = "Items by book (the paper's figure 6)"
+    return heat_map([one.name for one in books], FORMS, cells, title, 0.0, most, 0)
+
+
+def _reasons(labels: Labels) -> Figure:
+    by_reason = tables.reason_counts(labels)
+    forms = [form for form in FORMS if any(not one.valid for one in labels.of(form))]
+    bars = [
+        Stack(
+            form,
+            [(name.replace("_", " "), sum(one.item.form == form for one in its)) for name, its in by_reason.items()],
+        )
+        for form in forms
+    ]
+    return stacked(bars, "Reasons of rejection (the paper's figure 7)")
+
+
+def _precision(given: Sequence[Precision]) -> Figure:
+    rows = [lane(f"{one.form}, split {one.split}: {one.way}", one.precision) for one in given]
+    return forest(rows, "Precision by split (the paper's figure 8)", None)
+
+
+def _windows(given: Sequence[Window]) -> Figure:
+    lines = [
+        Curve(name, [(float(one.words), getattr(one, name).value) for one in given]) for name in ("right", "wrong")
+    ]
+    title = "Mean cosine of right and wrong answers (the paper's figure 4)"
+    return curves(lines, title, f"words on each side of the blank, {WINDOWS[0]} to {WINDOWS[-1]}", "mean cosine")

@@ -1,0 +1,228 @@
+"""The tables of a ClimaQA study, by their numbers in the paper, and those that it has no number for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace as Line
+from typing import Any
+
+from longmark.analysis.metaeval.label_sections import Interval, intervals
+from longmark.analysis.studies.climaqa.beside import Fever, Precision, Window
+from longmark.analysis.studies.climaqa.results import OVERALL, Kind, Results
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Facts, Outcome
+from longmark.report.tables import Column, Mean, Table
+from longmark.stats.proportion import clustered_share
+from longmark.validator.labels import Case, Labels
+
+LETTERS = {"base": "B", "reasoning": "R", "hypothetical": "H", OVERALL: "O"}
+OUTCOME = Column("score", "outcome.title", key="score")
+_CLOSED = [*((MCQ, level) for level in LETTERS), (EM, OVERALL), (PS, OVERALL)]
+_FREE = [(outcome, level) for outcome in (BLEU, BERT, FA) for level in LETTERS]
+_SHORT = {"mcq": "MCQ", "em": "EM", "ps": "PS", "fa": "FA"}
+_NOTE = (
+    "B: base, R: reasoning, H: hypothetical, O: all items, so that levels are weighted by their items. Bold: the "
+    "greatest of a column. The table of all means has the number of scored items."
+)
+
+
+def closed(results: Results, items: Sequence[Facts], number: int) -> Table:
+    """Tables 3 and 6."""
+    note = f"MCQ: accuracy. EM: exact match; PS: phrase similarity. {_NOTE}"
+    return _means(results, items, (f"table{number}", "Multiple choice and cloze", note), _CLOSED)
+
+
+def free(results: Results, items: Sequence[Facts], number: int) -> Table:
+    """Tables 5 and 7."""
+    note = f"BLEU: of the corpus of a level, characters. FA: factual accuracy. {_NOTE}"
+    return _means(results, items, (f"table{number}", "Freeform answers", note), _FREE)
+
+
+def _means(
+    results: Results, items: Sequence[Facts], head: tuple[str, str, str], places: Sequence[tuple[Outcome, str]]
+) -> Table:
+    """The means of each system. head: name, title, note; places: a column each, without those that have no score."""
+    made = {
+        one.name: [results.cell(outcome, one, items, level).estimate for outcome, level in places]
+        for one in results.systems(dict.fromkeys(outcome for outcome, _ in places), items)
+    }
+    columns = [Column("system")]
+    rows: list[list[Any]] = [[name] for name in made]
+    for place, (outcome, level) in enumerate(places):
+        its = [cells[place] for cells in made.values()]
+        if known := [one.value for one in its if one.value is not None]:
+            title = _SHORT.get(outcome.key, outcome.title) + (f" {LETTERS[level]}" if outcome.form != "cloze" else "")
+            columns.append(Column(title, places=3, kind="mean", key=f"{outcome.key}_{level}"))
+            for row, one in zip(rows, its, strict=True):
+                row.append(Mean(one.value, one.low, one.high, best=one.value == max(known)))
+    name, title, note = head
+    title = f"{title} (the paper's table {name.removeprefix('table')})"
+    return Table(name, title, tuple(columns), [tuple(row) for row in rows], note)
+
+
+def _ci(results: Results) -> Interval:
+    return intervals(results.level)
+
+
+def tests(results: Results, kind: Kind) -> Table:
+    """Settings of a model, or models in a setting."""
+    what, within = ("setting", "model") if kind == "settings" else ("model", "setting")
+    columns = (
+        *(OUTCOME, Column(within, "within", key=within)),
+        *(Column(f"first {what}", "first", key="first"), Column(f"second {what}", "second", key="second")),
+        *(*_ci(results)("difference", "result"), Column("p", "result.p", kind="p")),
+        *(Column("p (Holm)", "adjusted", kind="p"), Column("items", "result.n"), Column("reason", "result.reason")),
+    )
+    note = (
+        "first - second, on the items that both have scores of; BLEU: of single answers. Paired permutation tests; "
+        "Holm over the tests of a score in this table. A difference that is not significant does not show that two "
+        f"{what}s are equal."
+    )
+    found = [one for one in results.tests if one.kind == kind]
+    return Table(kind, f"Differences between {kind}", columns, found, note)
+
+
+def advantages(results: Results) -> Table:
+    columns = (
+        *(Column("setting"), OUTCOME, Column("generator", "author"), Column("other models", "others")),
+        *(*_ci(results)("difference", "difference"), Column("p", "difference.p", kind="p")),
+        *_ci(results)("above the others", "above"),
+        *_ci(results)("minus that of factual accuracy", "against", "against"),
+        *(Column("p", lambda one: one.against and one.against.p, kind="p", key="against_p"),),
+        *(
+            Column("p (Holm)", "adjusted", kind="p"),
+            Column("items", "difference.n"),
+            Column("reason", "difference.reason"),
+        ),
+    )
+    note = (
+        "difference: the generator's score minus the mean of the other models. above the others: the share of other "
+        "models that it scores above on an item, ties by half; it has no unit, so that scores on different scales can "
+        "be compared. A score that favours the generator's own answers puts it above others more often than factual "
+        "accuracy does. Paired permutation tests; Holm over the settings and scores."
+    )
+    return Table("generator", "The generator's own answers", columns, results.advantages, note)
+
+
+def tiers(results: Results) -> Table:
+    columns = (
+        *(Column("system", "system.name"), OUTCOME, *_ci(results)("gold", "gold"), Column("gold items", "gold.n")),
+        *(*_ci(results)("silver", "silver"), Column("silver items", "silver.n")),
+        *(*_ci(results)("gold - silver", "difference", "difference"), Column("reason", "difference.reason")),
+    )
+    note = "Means over all levels. The items differ, so the difference has no paired test; BCa bootstrap over items."
+    return Table("tiers", "Gold and silver items", columns, results.tiers, note)
+
+
+def books(results: Results) -> Table:
+    columns = (
+        *(Column("book", "name"), Column("pages"), Column("chunks"), Column("characters")),
+        *(Column(form, lambda one, form=form: one.items.get(form, 0), key=form) for form in FORMS),  # type: ignore[misc]
+        Column("items", lambda one: sum(one.items.values())),
+    )
+    note = "Items count for the book of their seed passage. A dash: the benchmark does not have this figure."
+    return Table("table4", "The books (the paper's table 4, figure 6)", columns, results.read.books, note)
+
+
+def labels(given: Labels, results: Results) -> Table:
+    """Table 10."""
+    lines = []
+    for form in FORMS:
+        cases = given.of(form)
+        share = clustered_share([float(one.valid) for one in cases], [one.family for one in cases], results.level)
+        valid = sum(one.valid for one in cases)
+        counts = {"valid": valid, "invalid": len(cases) - valid, "total": len(cases)}
+        lines += [Line(form=form, share=share, edited=sum(one.edited for one in cases), **counts)] if cases else []
+    columns = (
+        *(Column("form"), Column("valid"), Column("invalid"), Column("total"), Column("edited")),
+        *_ci(results)("share valid", "share"),
+    )
+    note = (
+        f"Items, by the majority of raters; {len(given.left_out):,} without a majority and {given.unlabelled:,} "
+        "without a verdict are left out. edited: valid with an answer that an expert wrote. Intervals: Wilson's, "
+        "clusters are items from one seed passage."
+    )
+    return Table("table10", "Verdicts of experts (the paper's table 10)", columns, lines, note)
+
+
+def reason_counts(given: Labels) -> dict[str, list[Case]]:
+    """Invalid items by the reason."""
+    invalid = [one for one in given.cases if not one.valid]
+    names = dict.fromkeys(reason for one in invalid for reason in one.reasons)
+    return {name: [one for one in invalid if name in one.reasons] for name in names}
+
+
+def reasons(given: Labels, results: Results) -> Table:
+    invalid = [one for one in given.cases if not one.valid]
+    lines = []
+    for name, its in reason_counts(given).items():
+        has = [float(name in one.reasons) for one in invalid]
+        share = clustered_share(has, [one.family for one in invalid], results.level)
+        by_form = {form: sum(one.item.form == form for one in its) for form in FORMS}
+        lines.append(Line(reason=name.replace("_", " "), share=share, items=len(its), **by_form))
+    columns = (
+        *(Column("reason"), *map(Column, FORMS), Column("items"), *_ci(results)("share of invalid items", "share")),
+    )
+    note = "An item may have several reasons."
+    return Table("figure7", "Reasons of rejection (the paper's figure 7)", columns, lines, note)
+
+
+def precision(given: Sequence[Precision], results: Results) -> Table:
+    columns = (
+        *map(Column, ("form", "split", "way")),
+        *_ci(results)("precision", "precision"),
+        Column("items", "precision.n"),
+    )
+    note = "precision: the share of valid items among those that are kept. none: all items are kept."
+    return Table("figure8", "Precision of the validator (the paper's figure 8)", columns, given, note)
+
+
+def windows(given: Sequence[Window], results: Results) -> Table:
+    columns = (
+        *(Column("window", "words", key="window"), *_ci(results)("right", "right"), *_ci(results)("wrong", "wrong")),
+        *(*_ci(results)("right - wrong", "difference", "difference"), Column("right answers", "right.n")),
+        *(Column("wrong answers", "wrong.n"), Column("reason", "difference.reason")),
+    )
+    note = (
+        "Mean cosine of the phrase with the reference and that with the answer; window: words on each side of the "
+        "blank. The difference of the best window is too large on average, because that window is chosen on the same "
+        "answers."
+    )
+    return Table("figure4", "Cosine by window (the paper's figure 4)", columns, given, note)
+
+
+def fever(given: Fever, results: Results) -> Table:
+    lines = [
+        ("on the label's side of .5", given.right),
+        *((f"of those, {label}", estimate) for label, estimate in given.by_label.items()),
+        ("majority class", given.majority),
+        ("difference to the majority class", given.difference),
+        ("AUC", given.auc),
+    ]
+    rows = [Line(figure=name, estimate=one, p=getattr(one, "p", None)) for name, one in lines]
+    columns = (
+        Column("figure"),
+        *_ci(results)("value", "estimate"),
+        Column("sentences", "estimate.n"),
+        Column("p", kind="p"),
+    )
+    note = f"{given.unscored:,} labelled sentences are unscored. Sentences of one claim depend on each other."
+    return Table("fever", "Factual accuracy on labelled sentences", columns, rows, note)
+
+
+def every_mean(results: Results) -> Table:
+    columns = (
+        *(
+            Column("tier", lambda one: one.tier or None),
+            Column("system", "system.name"),
+            Column("model", "system.model"),
+        ),
+        *(Column("setting", "system.setting"), OUTCOME, Column("level"), *_ci(results)("mean", "estimate")),
+        *(
+            Column("scored", "estimate.n"),
+            Column("items", "total"),
+            Column("unscored"),
+            Column("reason", "estimate.reason"),
+        ),
+    )
+    note = "Intervals: Wilson's of shares, BCa bootstrap of BLEU, Hall's t of other means."
+    return Table("means", "All means", columns, results.cells, note)

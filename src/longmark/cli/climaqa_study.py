@@ -1,0 +1,57 @@
+"""The verb `longmark climaqa-study`: models under test on a benchmark out of books, with the ClimaQA paper's tables."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from longmark.cli.arguments import add, add_verb, needs_stats
+from longmark.cli.study import add_session, run_study
+
+_GIVEN = ("runs", "out", "benchmark", "labels", "validator", "window_labels", "embedder", "fever")
+
+
+def add_to(verbs: Any) -> None:
+    text = "Compare models and settings on a benchmark out of books, with the ClimaQA paper's tables and figures."
+    one = add_verb(verbs, "climaqa-study", climaqa_study, text)
+    add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
+    add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
+    add(
+        one, "--benchmark", "FILE", "the benchmark's folder, or a file of its items: books, generators, gold and silver"
+    )
+    add(one, "--labels", "FILE", "verdicts of experts: training.jsonl of `longmark annotate export`, or checked items")
+    add(one, "--validator", "DIR", "a folder of `longmark validator train`, for its precision")
+    labelled = "cloze answers that people called right or wrong: statement (or item), reference, answer, label"
+    add(one, "--window-labels", "FILE", labelled)
+    add(one, "--embedder", "MODEL", "the model that compares the phrases of --window-labels")
+    add(one, "--fever", "RUN", "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES")
+    end = one.add_argument_group("analysis")
+    add(
+        end,
+        "--author",
+        "LABEL",
+        "the model under test that wrote the items (default: that with their generator's name)",
+    )
+    add(
+        end,
+        "--cluster",
+        "item|family",
+        "what counts as independent: each item, or those of one seed passage",
+        default="item",
+    )
+    add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add(end, "--seed", "N", "seed of all sampling (default: 0)", default=0)
+    add_session(one, ("windows",))
+
+
+def climaqa_study(arguments: argparse.Namespace) -> int:
+    needs_stats("climaqa-study")
+    from longmark.analysis.studies.climaqa.results import Options
+    from longmark.analysis.studies.climaqa.study import Plan
+    from longmark.analysis.studies.climaqa.study import climaqa_study as declared
+
+    options = Options(
+        alpha=arguments.alpha, seed=arguments.seed, cluster=arguments.cluster, author=arguments.author or ""
+    )
+    plan = Plan(**{name: getattr(arguments, name) for name in _GIVEN}, options=options)
+    return run_study(arguments, lambda session: declared(plan, session))

@@ -1,0 +1,93 @@
+"""`longmark climaqa-study`: from answers over a run to the page, what is not made, what is resumed, what is refused."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from tests.analysis.studies.climaqa.climaqa_runs import answers, write_benchmark, write_beside, write_run
+from tests.program import Done, names_in, run, write_jsonl
+from tests.wire import serve
+
+_TABLES = ("table3", "table4", "table5", "table6", "table7", "table10", "figure4", "figure7", "figure8", "generator")
+
+
+@pytest.fixture
+def study(tmp_path: Path):
+    def command(*words: str | Path) -> Done:
+        return run("climaqa-study", *words, "--out", "out", home=tmp_path / "home", cwd=tmp_path)
+
+    return command
+
+
+def lines(folder: Path, table: str) -> list[dict[str, str]]:
+    with (folder / "out" / "tables" / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_study_makes_every_table_and_resumes_without_a_call(tmp_path: Path, study):
+    runs = [write_run(tmp_path / setting, setting) for setting in ("default", "rag-source")]
+    given = [word for pair in write_beside(tmp_path / "beside").items() for word in pair]
+    with serve() as server:
+        words = (
+            *runs,
+            "--benchmark",
+            write_benchmark(tmp_path / "bench"),
+            *given,
+            "--embedder",
+            f"e@{server.base_url}",
+        )
+        done = study(*words)
+        assert (done.code, done.err) == (0, "")
+        calls = lines(tmp_path, "stages")[0]["calls"]
+        assert study(*words).code == 0
+    assert lines(tmp_path, "stages")[0]["calls"] == calls
+    assert "Not made" not in done.out
+    for table in _TABLES:
+        assert (tmp_path / "out" / "tables" / f"{table}.tex").exists(), table
+    (writer,) = [line for line in lines(tmp_path, "table3") if line["system"] == "writer-rag-source"]
+    assert float(writer["mcq_overall"]) == 0.75  # three of four items
+    assert {line["book"]: line["items"] for line in lines(tmp_path, "table4")} == {"Clouds": "36", "Oceans": "36"}
+    assert [line["valid"] for line in lines(tmp_path, "table10")] == ["20", "30"]  # each sixth item is rejected
+    assert len(lines(tmp_path, "figure4")) == 11
+    assert any("figure-5" in name or "by-level" in name for name in names_in(tmp_path / "out" / "figures"))
+
+
+def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, study):
+    write_jsonl(tmp_path / "answers.jsonl", list(answers("default")))
+    metrics = "climaqa.mcq,climaqa.exact_match,climaqa.bleu"
+    words = ("run", "answers.jsonl", "--metrics", metrics, "--out", "run", "--quiet")
+    scored = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert scored.code == 0
+    done = study("run")
+    assert (done.code, done.err) == (0, "")
+    assert "Not made: " in done.out
+    for part in (
+        "figure 4 (give --window-labels",
+        "table 10 and figure 7 (give --labels)",
+        "figure 8",
+        "tests between",
+    ):
+        assert part in " ".join(done.out.split())
+    assert [line["mcq_overall"] for line in lines(tmp_path, "table3")] == ["0.5", "0.5"]
+    assert not (tmp_path / "out" / "tables" / "table10.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "there is nothing to study"),
+        (("--labels", "none.jsonl"), "none.jsonl"),
+        (("default", "--cluster", "book"), "--cluster book: it is one of item, family"),
+        (("default", "--window-labels", "x.jsonl"), "--window-labels and --embedder belong together"),
+        (("default", "--validator", "default"), "curves.json"),
+        (("default", "--alpha", "2"), "a confidence level"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error_before_anything_is_made(tmp_path: Path, study, words, says: str):
+    write_run(tmp_path / "default", "default")
+    done = study(*words)
+    assert done.code == 2, done.out + done.err
+    assert says in done.err
+    assert not (tmp_path / "out" / "report.html").exists()

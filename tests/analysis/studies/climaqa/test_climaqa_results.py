@@ -1,0 +1,185 @@
+"""The arithmetic of a ClimaQA study against figures worked by hand and against published ones."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark, write_beside, write_run
+
+from longmark.analysis.studies.climaqa import beside
+from longmark.analysis.studies.climaqa.results import FAMILY, OVERALL, Options, Results, above, corpus_bleu, features
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, MCQ, OUTCOMES, Facts, Read, System, read
+from longmark.errors import BadInput, UserError
+from longmark.metrics.classic.bleu import characters
+from longmark.records.benchmark import LEVELS
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("climaqa")
+    runs = [write_run(folder / setting, setting) for setting in ("default", "rag-source")]
+    return Results(read(runs, write_benchmark(folder / "bench")), Options(resamples=300))
+
+
+def made(outcome: str, scores: dict[str, float], facts: list[Facts]) -> Results:
+    system = System("m-default", "m", "m", "default")
+    system.scores[outcome] = scores
+    return Results(Read({one.id: one for one in facts}, {system.name: system}), Options())
+
+
+def facts(number: int, form: str, level: str) -> Facts:
+    return Facts(str(number), form, level, "", "", str(number), "", 4)
+
+
+def test_the_overall_mean_weights_levels_by_their_items_as_published():
+    # ClimaQA, table 3, gemma-27b: .8175 of 126, .7222 of 72, .8298 of 47 items are 103, 52 and 39 right; overall .7918
+    right = {"base": (103, 126), "reasoning": (52, 72), "hypothetical": (39, 47)}
+    levels = [(level, place < count) for level, (count, n) in right.items() for place in range(n)]
+    of = [facts(number, "mcq", level) for number, (level, _) in enumerate(levels)]
+    results = made("mcq", {str(number): float(yes) for number, (_, yes) in enumerate(levels)}, of)
+    (system,) = results.read.systems.values()
+    cells = [results.cell(MCQ, system, of, level).estimate for level in (*LEVELS, OVERALL)]
+    assert [round(100 * (one.value or 0), 2) for one in cells] == [81.75, 72.22, 82.98, 79.18]
+    assert [one.n for one in cells] == [126, 72, 47, 245]
+
+
+def test_bleu_of_a_level_is_that_of_its_corpus_and_overall_is_weighted_by_items():
+    # base: shared 3 2 1 0 of 4 3 2 1 and 4 3 2 1 of 4 3 2 1; 8 characters against 10
+    #   p = 7/8 5/6 3/4 1/2, BLEU = e^(1 - 10/8) (.2734375)^(1/4); reasoning: one answer that is the reference, 1
+    of = [facts(0, "freeform", "base"), facts(1, "freeform", "base"), facts(2, "freeform", "reasoning")]
+    results = made("bleu", dict.fromkeys("012", 0.5), of)
+    (system,) = results.read.systems.values()
+    system.counts = {"0": (3, 2, 1, 0, 4, 3, 2, 1, 4, 4), "1": (4, 3, 2, 1, 4, 3, 2, 1, 4, 6)}
+    system.counts["2"] = (5, 4, 3, 2, 5, 4, 3, 2, 5, 5)
+    base = math.exp(-0.25) * 0.2734375**0.25
+    assert results.cell(BLEU, system, of, "base").estimate.value == pytest.approx(base)
+    assert results.cell(BLEU, system, of).estimate.value == pytest.approx((2 * base + 1) / 3)
+
+
+def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Results):
+    system = results.read.systems["writer-default"]
+    for item in [one for one in results.items.values() if one.form == "freeform"][:6]:
+        number = int(item.id[1:])
+        said = f"The answer to it {'might be ' * (number % 5 > 2)}{number}."
+        expected = characters(said, [f"The answer to it is {number}."]).value
+        assert corpus_bleu(features(BLEU, system, [item]).sum(axis=0)[None])[0] == pytest.approx(expected)
+
+
+def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: Results):
+    # 16 gold mcq items; the books turn 4 of them right and none wrong: p = 2 / 2^4, twice that after Holm of two models
+    (one,) = (t for t in results.tests if (t.outcome, t.kind, t.within) == (MCQ, "settings", "other"))
+    assert (one.first, one.second, one.result.value, one.result.n) == ("rag-source", "default", 0.25, 16)
+    assert (one.result.p, one.adjusted) == (0.125, 0.25)
+
+
+def test_planted_differences_are_found_and_no_others(results: Results):
+    found = {(t.outcome.key, t.kind) for t in results.tests if t.adjusted is not None and t.adjusted <= 0.05}
+    assert found == {
+        ("ps", "settings"),
+        *((o, "settings") for o in ("bleu", "bertscore", "fa")),
+        ("bleu", "models"),
+    } | {("bertscore", "models")}
+    assert not results.read.notices
+
+
+def test_the_share_of_others_that_a_score_is_above_counts_ties_by_half():
+    assert above(0.5, [0.4, 0.5, 0.6, 0.1]) == 2.5 / 4
+
+
+def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_not(results: Results):
+    found = {(one.setting, one.outcome.key): one for one in results.advantages}
+    assert len(found) == 6
+    assert {one.author for one in found.values()} == {"writer"}
+    for setting in ("default", "rag-source"):
+        assert found[setting, "fa"].against is None
+        assert 0.3 < (found[setting, "fa"].above.value or 0) < 0.7
+        for key in ("bleu", "bertscore"):
+            one = found[setting, key]
+            assert one.above.value == 1.0
+            assert one.adjusted is not None
+            assert one.adjusted < 0.05
+            assert (one.difference.low or -1) > 0
+
+
+def test_gold_and_silver_means_and_their_difference(results: Results):
+    # exact match, default: items 60 to 71; right are those divisible by 3, silver those with remainder 2: none is right
+    (one,) = (t for t in results.tiers if (t.outcome, t.system.name) == (EM, "other-default"))
+    assert (one.gold.value, one.gold.n, one.silver.value, one.silver.n) == (0.5, 8, 0.0, 4)
+    assert one.difference.value == 0.5
+
+
+def test_clusters_of_one_seed_passage_widen_intervals(results: Results):
+    families = Results(results.read, Options(cluster=FAMILY, resamples=300))
+    system = results.read.systems["other-default"]
+    of = [one for one in results.items.values() if one.form == "mcq"]
+    assert families.cell(MCQ, system, of).estimate.clusters == 8  # 4 passages of 2 books
+    assert results.cell(MCQ, system, of).estimate.clusters is None
+
+
+def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
+    folder = write_run(tmp_path / "run", "default")
+    rows = (folder / "rows.jsonl").read_text().splitlines()
+    status = (
+        '{"example_id": "i00/writer-default", "metric": "climaqa.mcq", "score": null, "status": "model_error", '
+        '"reason": "no reply"}'
+    )
+    kept = [status if "i00/writer" in one else one for one in rows if "i01/writer" not in one]
+    (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
+    results = Results(read([folder], None), Options(resamples=300))
+    cell = next(one for one in results.cells if (one.system.label, one.outcome, one.level) == ("writer", MCQ, OVERALL))
+    assert (cell.estimate.n, cell.total, cell.unscored) == (14, 16, "1 model_error, 1 no row")
+    assert len({one.outcome for one in results.cells}) == len(OUTCOMES)
+    assert not results.advantages  # without the benchmark nobody knows who wrote the items
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda f: (f / "rows.jsonl").write_text(""), "has no scores of ClimaQA's metrics"),
+        (lambda f: (f / "examples.jsonl").write_text('{"id": "i00/writer-default"}\n'), "is no answer to an item"),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_named(tmp_path: Path, change, says: str):
+    folder = write_run(tmp_path / "run", "default")
+    change(folder)
+    with pytest.raises(UserError, match=says):
+        read([folder], None)
+
+
+def test_two_runs_with_the_same_score_and_items_of_another_benchmark_are_refused(tmp_path: Path):
+    one, two = (write_run(tmp_path / name, "default") for name in ("one", "two"))
+    with pytest.raises(UserError, match=r"both have climaqa\.mcq of i00/writer-default; name only one"):
+        read([one, two], None)
+    bench = tmp_path / "items.jsonl"
+    bench.write_bytes(items()[5].to_json() + b"\n")
+    with pytest.raises(UserError, match="the item i00 is not in the benchmark"):
+        read([one], bench)
+
+
+def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path):
+    # 12 SUPPORTS, of which 10 above .5; 8 REFUTES, of which 6 below: 16 of 20 right, 12 of 20 by the majority class
+    found = beside.fever(write_beside(tmp_path)["--fever"], results)
+    assert (found.right.value, found.majority.value, found.right.clusters) == (0.8, 0.6, 10)
+    assert found.difference.value == pytest.approx(0.2)
+    assert [round(one.value or 0, 3) for one in found.by_label.values()] == [0.833, 0.75]
+
+
+def test_wrong_lines_of_labelled_cloze_answers_are_named(tmp_path: Path):
+    path = tmp_path / "cloze.jsonl"
+    path.write_text(
+        '{"statement": "The <blank> is.", "reference": "sun", "answer": "moon", "label": "maybe"}\n'
+        '{"item": "i99", "answer": "moon", "label": "wrong"}\n'
+        '{"statement": "No blank.", "reference": "sun", "answer": "moon", "label": "wrong"}\n'
+    )
+    with pytest.raises(BadInput) as error:
+        beside.read_labelled(path, items())
+    for words in ("right or wrong, found", "i99 is not in the benchmark", "has no blank"):
+        assert words in str(error.value)
+
+
+def test_bertscore_and_factual_accuracy_are_read_of_freeform_items_only(results: Results):
+    for outcome in (BERT, FA):
+        names = {name for one in results.read.systems.values() for name in one.scores[outcome.key]}
+        assert {results.items[name].form for name in names} == {"freeform"}
