@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from longmark.datasets.benchmark.audits import Audits, audit, audit_set, question_vectors
+from longmark.datasets.benchmark.audits import Audits, audit, audit_set, flaws, question_vectors
 from longmark.datasets.benchmark.wording import is_about_all, mention, names_letters
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs, Tokens
@@ -138,7 +138,7 @@ def test_a_reply_that_cannot_be_read_drops_the_item_with_the_reason() -> None:
         (_freeform("?!", "Warm."), "unreadable"),
         (_freeform("What? " * 300 + "Why?", "Warm."), "too_long"),
         (_mcq("Why does water vapour rise?"), "answer_in_question"),
-        (_mcq("Which one?", "a", "Dust", " dust. ", "Salt"), "same_options"),
+        (_mcq("Which one?", "a", "Dust", " Dust. ", "Salt"), "same_options"),
         (_mcq("Which one?", "a", "Dust", "Salt", "Both a and b"), "names_options"),
         (_mcq("Which one?", "c", "Dust", "Salt", "All of the above"), "names_options"),
     ],
@@ -162,6 +162,10 @@ def test_what_code_drops_costs_no_call(item: Item, code: str) -> None:
 def test_what_is_no_flaw_passes(item: Item) -> None:
     done = _audited(item, FakeChat([]))
     assert (done.status, done.reasons) == ("audited", ())
+
+
+def test_options_differ_by_case_and_by_signs_before_them() -> None:
+    assert list(flaws(_mcq("Which option copies all files?", "a", "--all", "-r", "-R", "r"), Audits())) == []
 
 
 def test_alternatives_in_the_question_are_no_answer_in_it() -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +34,6 @@ from longmark.datasets.benchmark.cloze import still_there
 from longmark.datasets.benchmark.wording import is_about_all, mention, names_letters
 from longmark.errors import NoScore
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, ask_as_written, expected
-from longmark.metrics.climaqa.exact_match import folded
 from longmark.metrics.climaqa.mcq import option_named
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, Message
@@ -140,7 +140,7 @@ def flaws(item: Item, audits: Audits) -> Iterator[str]:
         yield f"unreadable: {why}"
     if len(asked) > audits.longest_question or max(map(len, answers)) > audits.longest_answer:
         yield f"too_long: {len(asked):,} characters in the question, {max(map(len, answers)):,} in an answer"
-    if len(set(map(folded, options))) < len(options):
+    if len(set(map(_plain, options))) < len(options):
         yield "same_options: two options have the same text"
     if bad := next(filter(names_letters, options), None):
         yield f'names_options: "{bad}" names other options by their letters'
@@ -165,13 +165,19 @@ def _unreadable(text: str) -> str | None:
     return f'"{repeated[1]}" is repeated' if repeated else None
 
 
+def _plain(text: str) -> str:
+    """A text in compatible characters, without repeated spaces and a full stop at its end. Case, and signs before it,
+    are kept: `-r` is not `-R`."""
+    return " ".join(unicodedata.normalize("NFKC", text).split()).rstrip(" .。")
+
+
 def _contains(text: str, part: str) -> bool:
-    """Whether a text contains another, word for word. A part of one character never counts."""
-    wanted, within = folded(part), folded(text)
-    if len(wanted) < 2:
+    """Whether a text contains another, word for word in any case. A part of one character never counts."""
+    wanted, within = _plain(part).casefold(), _plain(text).casefold()
+    if len(wanted) < 2 or wanted not in within:
         return False
     if re.search(f"[{UNSPACED}]", wanted):
-        return wanted in within
+        return True
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", within) is not None
 
 
