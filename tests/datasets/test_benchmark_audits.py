@@ -166,12 +166,18 @@ def test_what_is_no_flaw_passes(item: Item) -> None:
 
 def test_options_differ_by_case_and_by_signs_before_them() -> None:
     assert list(flaws(_mcq("Which option copies all files?", "a", "--all", "-r", "-R", "r"), Audits())) == []
+    assert list(flaws(_mcq("Which sign joins two commands?", "a", "|", ">", ">>", "<"), Audits())) == []
 
 
 def test_alternatives_in_the_question_are_no_answer_in_it() -> None:
     options = ("Warm air", "Cold air")
     item = _audited(_mcq("Which holds more, warm air or cold air?", "a", *options), _writer(lambda o: o["Warm air"]))
     assert item.status == "audited"
+
+
+def test_an_option_that_could_not_be_checked_drops_the_item() -> None:
+    writer = FakeChat(lambda request: _options(request).get("Water vapour", "I do not know."))
+    assert _codes(_audited(_mcq(), writer)) == ["not_checked"]
 
 
 def test_an_item_that_was_judged_before_is_left_as_it_is() -> None:

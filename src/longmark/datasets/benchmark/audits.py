@@ -8,7 +8,7 @@ of the above"), duplicate. By the model that wrote the items, which reads the pa
                           each: a model that always replies one letter never passes
     several_right         asked about each option by itself, it finds another one right: with a probability above .5
                           that is not below the key's, or above .8. A small model says yes to much; the key shows how
-                          much
+                          much. not_checked: a reply to this cannot be read
 
 A dropped item keeps its reasons, each beginning with its code. Marks drop nothing: longest_is_key, self_consistency
 (the probability of the key), key_right and other_right (of "yes" to the key, and the highest to another option),
@@ -134,9 +134,9 @@ def flaws(item: Item, audits: Audits) -> Iterator[str]:
         if found := mention(text):
             yield f'mentions_context: "{found}"'
             break
-    if why := _unreadable(asked) or next(
-        filter(None, map(_unreadable, [*options, *filter(None, [item.answer])])), None
-    ):
+    if not any(map(str.isalnum, asked)):
+        yield "unreadable: the question has no letters or digits"
+    elif why := next(filter(None, map(_broken, (asked, *answers))), None):
         yield f"unreadable: {why}"
     if len(asked) > audits.longest_question or max(map(len, answers)) > audits.longest_answer:
         yield f"too_long: {len(asked):,} characters in the question, {max(map(len, answers)):,} in an answer"
@@ -156,9 +156,7 @@ def flaws(item: Item, audits: Audits) -> Iterator[str]:
         yield "answer_in_question: the question contains what the answer says"
 
 
-def _unreadable(text: str) -> str | None:
-    if not any(map(str.isalnum, text)):
-        return "a text without letters or digits"
+def _broken(text: str) -> str | None:
     if found := _BROKEN.search(text):
         return f"the character U+{ord(found[0]):04X}, which stands for a broken one or controls a terminal"
     repeated = _REPEATED.search(text)
@@ -322,7 +320,7 @@ async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[
     try:
         of_key, *found = await concurrently(right_too, texts)
     except NoScore as error:
-        return f"several_right: {error}", marks
+        return f"not_checked: {error}", marks
     most = max(found, default=0.0)
     marks |= {"key_right": round(of_key, 4), "other_right": round(most, 4)}
     if most > audits.sure or (most > audits.right and most >= of_key):
