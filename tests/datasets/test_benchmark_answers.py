@@ -111,6 +111,7 @@ def test_a_model_that_fails_leaves_an_example_without_an_answer_and_with_the_rea
         assert why in found[name][1]
     scored = score_sync("climaqa.mcq", done.examples[0])["climaqa.mcq"]
     assert (scored.value, scored.status) == (None, "missing_input")
+    assert "no such model" in str(scored.reason)
 
 
 @settings(max_examples=25, deadline=None)

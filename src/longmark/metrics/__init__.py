@@ -61,6 +61,8 @@ class Selected:
             missing = [name for name in self.metric.needs if _is_missing(example, name)]
             if missing:
                 reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in missing)
+                if "answer" in missing and isinstance(why := example.meta.get("no_answer"), str):
+                    reason += f" {why}"  # of `longmark benchmark run`
                 raise NoScore("missing_input", reason)
             result = await self.metric.score(example, models, params)
             if isinstance(result, Score):
