@@ -16,8 +16,10 @@ import argparse
 import random
 from pathlib import Path
 
+import numpy as np
 import orjson
 
+from longmark.analysis.metaeval.binary import auc
 from longmark.records import Example
 from longmark.records.write import write_examples
 from longmark.scores.files import examples_of, rows_of
@@ -51,6 +53,9 @@ def table(run: Path) -> None:
     right = {key: float((rows[key] > 0.5) == (labels[key][0] == LABELS[0])) for key in labels if key in rows}
     majority = max(sum(labels[key][0] == label for key in right) for label in LABELS)
     print(f"{len(right)} scored of {len(labels)}; always the more frequent label: {majority / len(right):.3f}")
+    supported = [float(labels[key][0] == LABELS[0]) for key in right]
+    ranked = auc(np.array([rows[key] for key in right]), np.array(supported), 0.95, [labels[key][1] for key in right])
+    print(f"AUC of the score, which needs no threshold: {ranked.value:.3f} [{ranked.low:.3f}, {ranked.high:.3f}]")
     for name in ("all", *LABELS):
         keys = [key for key in right if name in ("all", labels[key][0])]
         result = clustered_share([right[key] for key in keys], [labels[key][1] for key in keys])

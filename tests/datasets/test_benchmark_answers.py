@@ -170,7 +170,9 @@ def test_few_shot_shows_other_items_of_the_form_with_their_answers() -> None:
     assert set(shown) == {"p", "q"}  # x2 is made from x, and f has another form
     assert [one.role for one in own] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert own[2].content == "c"
-    assert done.fewer == 5  # of 5 that were asked for
+    assert done.fewer == 4  # of 5 that were asked for
+    alone = next(one for one in done.examples if one.question_id == "f")
+    assert (alone.answer, "no other freeform item" in alone.meta["no_answer"]) == (None, True)
 
 
 # Books ---------------------------------------------------------------------------------------------------------------

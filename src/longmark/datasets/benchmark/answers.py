@@ -158,7 +158,7 @@ class Examination:
         done.failed = sum(example.answer is None for example in done.examples)
         done.cut = sum(example.meta.get("finish") == "length" for example in done.examples)
         if setting == FEW_SHOT:
-            done.fewer = sum(len(example.meta["shots"]) < self._how.shots for example in done.examples)
+            done.fewer = sum(0 < len(one.meta.get("shots", ())) < self._how.shots for one in done.examples)
         return done
 
     async def _one(self, label: str, model: ChatHandle, setting: str, item: Item) -> Example:
@@ -181,6 +181,10 @@ class Examination:
             if self._shots is None:
                 self._shots = shots_of(self._items, self._how.shots, self._how.seed)
             shots = self._shots[item.id]
+            if not shots:
+                raise NoAnswer(
+                    f"not asked: no other {item.form} item shares no text with this one, so there is no example"
+                )
             return Shown(shots=shots, meta={"shots": [shot.id for shot in shots]})
         side = side_of(setting)
         if side is None:

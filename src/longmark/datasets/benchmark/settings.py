@@ -166,7 +166,7 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
         }
         if lost:
             raise UserError(
-                f"{source.option} lacks {_listed(lost)}, from which items are; index the books that the benchmark was "
+                f"{source.option} lacks {_listed(lost)}, which items are from; index the books that the benchmark was "
                 "made from"
             )
     bare = sum(item.id not in seeds for item in items)
