@@ -12,6 +12,7 @@ from longmark.errors import BadInput, UserError
 from longmark.records import Example, Pair
 from longmark.records.pair import Side
 from longmark.records.read import Reading
+from longmark.records.write import write_examples
 
 
 def _read(*records: dict[str, Any], **options: Any) -> list[Pair]:
@@ -39,6 +40,26 @@ def test_the_final_label_is_what_most_raters_chose(labels: dict[str, Any], label
 def test_labels_do_not_change_what_is_scored() -> None:
     assert Pair(question="q", a="x", b="y", label="a").content_hash() == Pair(question="q", a="x", b="y").content_hash()
     assert Pair(question="q", a="x", b="y").content_hash() != Pair(question="q", a="y", b="x").content_hash()
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_checks_of_an_expanded_reference_are_read_from_every_format_and_are_not_scored(tmp_path: Path, suffix: str):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
+    plain = Pair(id="1", question="q", a="x", b="y")
+    checked = plain.model_copy(update={"expansion_checks": {"anna": {"factual_error": "no"}}})
+    assert checked.content_hash() == plain.content_hash()
+    file = tmp_path / f"pairs.{suffix}"
+    write_examples([checked], file)
+    assert list(Reading(file)) == [checked]
+
+
+@pytest.mark.parametrize(
+    "checks", ["yes", {"anna": "yes"}, {"anna": {"factual_error": "maybe"}}, {"anna": {"x": "no"}}]
+)
+def test_other_checks_are_an_error(checks: Any):
+    with pytest.raises(BadInput, match="records:1: expansion_checks"):
+        _read({"question": "q", "a": "x", "b": "y", "expansion_checks": checks})
 
 
 @pytest.mark.parametrize(("side", "answer", "system"), [("a", "x", "human"), ("b", "y", "gpt")])
