@@ -14,6 +14,7 @@ from tests.program import run, write_jsonl
 from longmark.datasets.pairs_build import Built, Plan, build, calls, grouped
 from longmark.errors import UserError
 from longmark.models.handles import Models
+from longmark.models.protocols import ChatReply
 from longmark.records import Example
 from longmark.testing import FakeChat, call
 
@@ -93,6 +94,14 @@ def test_a_model_that_fails_leaves_its_answer_out() -> None:
     built = _build([HUMAN], Plan(), _judge(), _writer("one"), FakeChat("", name="mute"))
     assert [{pair.a_system, pair.b_system} for pair in built.pairs] == [{"human", "one"}]
     assert "mute" in str(built.left_out[0])
+
+
+def test_an_answer_that_the_limit_ended_is_left_out_and_not_asked_for_again() -> None:
+    long = FakeChat(lambda _: ChatReply("It is a long", finish="length"), name="long")
+    built = _build([HUMAN], Plan(max_answer=3), _judge(), _writer("one"), long)
+    assert [{pair.a_system, pair.b_system} for pair in built.pairs] == [{"human", "one"}]
+    assert "cut off at 3 tokens; set a larger --max-answer" in str(built.left_out[0])
+    assert len(long.requests) == 1
 
 
 def test_the_number_of_calls_is_known_before() -> None:

@@ -27,8 +27,9 @@ from longmark.concurrency import concurrently
 from longmark.datasets import LeftOut
 from longmark.datasets.pairing import combinations, paired
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
-from longmark.judge import Sampling, ask, choice, structure, text
+from longmark.judge import Reader, Sampling, ask, choice, structure, text
 from longmark.models.handles import ChatHandle, Models
+from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Context, Example, Pair
 from longmark.records.pair import CATEGORIES, HUMAN, Mode
@@ -167,6 +168,17 @@ async def build(
     return work.built
 
 
+def _whole(limit: int) -> Reader[str]:
+    """Reads a text. One that the limit ended is not asked for again: small models then answer the complaint."""
+
+    def read(reply: ChatReply) -> str:
+        if reply.finish == "length":
+            raise NoScore("unparsable", f"the text was cut off at {limit:,} tokens; set a larger --max-answer")
+        return text(limit).read(reply)
+
+    return Reader(read, limit)
+
+
 def _drawn(both: Sequence[tuple[Example, Example]], most: int, seed: int) -> list[tuple[Example, Example]]:
     """At most so many pairs of a question and of the number of human answers in them, by a hash of their ids."""
 
@@ -237,7 +249,7 @@ class _Work:
         room = self.plan.max_answer + sum(len(one.encode("utf-8", "replace")) for one in texts.values())
         how = Sampling(self.plan.temperature, self.plan.seed) if prompt is ANSWER else Sampling(0.0, 0)
         limit = self.plan.max_answer if prompt is ANSWER else room
-        return (await ask(self.models, chosen, prompt, texts, text(limit), how)).value
+        return (await ask(self.models, chosen, prompt, texts, _whole(limit), how)).value
 
     async def _translated(self, lines: Sequence[Example]) -> list[Example]:
         """The lines in the other language; the first one's question, passages and references serve for all."""
