@@ -93,7 +93,7 @@ def rows_of(form: str, run: Path, metric: str) -> Iterator[Row]:
     order = {data: {pair: i for i, pair in enumerate(_order(data))} for data in DATA}
     for line in (run / "rows.jsonl").open("rb"):
         row = orjson.loads(line)
-        if metric and row["metric"] != metric:
+        if (metric and row["metric"] != metric) or row["status"] == "model_error":  # no reply: not the judge's
             continue
         pair = examples[row["example_id"]]
         data = DATA[pair["id"].startswith("z")]
