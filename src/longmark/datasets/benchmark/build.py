@@ -1,7 +1,7 @@
 """Generates a benchmark into a folder: seeds -> drafts -> audits, until every form and level has n usable items.
 
     items.jsonl    every item, dropped ones too; written anew as it grows
-    manifest.json  settings, models, books, counts, sessions
+    manifest.json  settings, models, books, counts, sessions; figures.json: see `figures`
     log.jsonl      what was done: a line for each wave of seeds (which seeds, and which cells each is to fill), then one
                    for each seed, in their order: its items as the audits left them, and what could not be written
     books.jsonl    the books; index/ their chunks
@@ -31,8 +31,9 @@ import orjson
 
 from longmark import __version__
 from longmark.concurrency import concurrently
-from longmark.datasets.benchmark import FORMAT, INDEX, ITEMS, MANIFEST, Plan, audits, seeds, write
+from longmark.datasets.benchmark import FIGURES, FORMAT, INDEX, ITEMS, MANIFEST, Plan, audits, seeds, write
 from longmark.datasets.benchmark.cloze import blank, word_counts
+from longmark.datasets.benchmark.figures import ASKED, KNOWN, figures
 from longmark.engine.folder import locked
 from longmark.engine.manifest import differences, now
 from longmark.errors import ModelError, NoScore, OverBudget, SettingsChanged, TooLong, UserError
@@ -41,6 +42,7 @@ from longmark.progress import counted
 from longmark.rag.chunk import Chunking
 from longmark.records.benchmark import Form, Item, Level, read_items, write_items
 from longmark.records.files import at, read_object
+from longmark.records.write import replacing
 
 LOG = "log.jsonl"
 CHUNKING = Chunking(2000, 200)
@@ -141,12 +143,8 @@ def _manifest(work: Work) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as file:
+    with replacing(path) as file:
         file.write(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 class _Generation:
@@ -160,7 +158,8 @@ class _Generation:
         self.audits = audits.Audits(seed=work.plan.seed, right=work.plan.right)
         counts = word_counts(self.seeds.index.passages.texts())
         self.writer = write.Writer(work.models, work.plan, counts)
-        self.judged = _judged(work.folder / ITEMS)
+        there = work.folder / ITEMS
+        self.earlier = {item.id: item for item in read_items(there)} if there.is_file() else {}
         self.log: list[dict[str, Any]] = []
         self.drafts: dict[str, Item] = {}  # as the audits left them, in the order of the seeds
         for line in _lines(work.folder / LOG):
@@ -269,7 +268,7 @@ class _Generation:
             item = Item.model_validate_json(orjson.dumps(content))
             if item.id in self.drafts:  # written twice, word for word
                 item = item.model_copy(update={"id": f"{item.id}-{line['seed']}"})
-            self.drafts[item.id] = self.judged.get(item.id, item)
+            self.drafts[item.id] = _kept(item, self.earlier.get(item.id))
 
     async def _settle(self) -> None:
         """Makes the items of the log, and writes them."""
@@ -320,12 +319,17 @@ class _Generation:
         session = {"ended": now(), "stopped": built.stopped, "usage": asdict(self.models.usage_log.usage)}
         self.manifest["sessions"][-1] |= session
         _write(self.work.folder / MANIFEST, self.manifest)
+        _write(self.work.folder / FIGURES, figures(self.items, self.manifest))
 
 
-def _judged(path: Path) -> dict[str, Item]:
-    """id -> the items of a file that people or a validator judged."""
-    found = read_items(path) if path.is_file() else []
-    return {item.id: item for item in found if item.status in ("valid", "invalid", "edited")}
+def _kept(item: Item, earlier: Item | None) -> Item:
+    """An item with what other verbs and people noted of it in the folder since it was written."""
+    if earlier is None:
+        return item
+    if earlier.status in ("valid", "invalid", "edited"):
+        return earlier
+    asked = {name: earlier.marks[name] for name in (KNOWN, ASKED) if name in earlier.marks}
+    return item.model_copy(update={"marks": {**item.marks, **asked}}) if asked else item
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,7 @@ from longmark.rag.documents import READ, Document, Documents, Unread
 from longmark.rag.markup import Headings
 from longmark.rag.passages import Stored
 from longmark.records.benchmark import Passage
+from longmark.records.write import replacing
 
 BOOKS = "books.jsonl"
 
@@ -115,9 +116,8 @@ async def chunk(
     built = await rag_index.build(
         library, folder / INDEX, models=models, chunking=chunking, skip_bad=skip_bad, tell=tell
     )
-    new = folder / f".{BOOKS}"
-    new.write_bytes(b"".join(orjson.dumps(book) + b"\n" for book in library.books))
-    new.replace(folder / BOOKS)
+    with replacing(folder / BOOKS) as file:
+        file.writelines(orjson.dumps(book) + b"\n" for book in library.books)
     return built, [*built.unread, *library.left_out]
 
 
