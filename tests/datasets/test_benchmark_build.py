@@ -36,8 +36,11 @@ def books(tmp_path: Path) -> Path:
 
 
 def reply(request: ChatRequest) -> str:
+    return says(request.messages[-1].content)
+
+
+def says(prompt: str) -> str:
     """What a good generator says: items on the own word of the main passage, and the right letter."""
-    prompt = request.messages[-1].content
     word = MAIN.search(prompt)
     assert word is not None
     evolved = next(one for one in ("reasoning", "invented", "") if one in prompt) if "`reference`" in prompt else ""

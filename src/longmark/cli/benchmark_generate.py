@@ -115,7 +115,7 @@ def _tell(built: Built, plan: Plan, out: Path) -> int:
     count = sum(not item.usable for item in built.items)
     if count:
         print(f"{counted(count, 'item')} dropped: {', '.join(f'{why} {n:,}' for why, n in dropped.most_common())}")
-    print(f"{counted(sum(usable.values()), 'usable item')}: {out / 'items.jsonl'}")
+    print(counted(sum(usable.values()), "usable item") + (f": {out / 'items.jsonl'}" if built.items else ""))
     if built.stopped:
         print(f"longmark: stopped: {built.stopped}. Repeat the command to continue.", file=sys.stderr)
     return NO_VALUE if built.stopped or not usable else 0
