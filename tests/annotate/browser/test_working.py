@@ -124,7 +124,7 @@ def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, se
         assert [row.split("\t") for row in rows[1:]] == [["Relevance", "4", "–"], ["Right", "–", "yes"]]
         assert values(served, "i0") == {"right": "yes"}
         notice.get_by_role("button", name="Keep the labels on this page").click()
-        other.wait_for_function("document.getElementById('state').textContent.startsWith('Saved')")
+        other.wait_for_function("() => document.getElementById('state').textContent.startsWith('Saved')")
         assert values(served, "i0") == {"relevance": 4}
 
 
@@ -137,7 +137,7 @@ def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_save
         with closing(served.store()) as store:
             assert [one.status for one in store.assignments()] == ["done", "open"]
         ada.page.go_back()
-        ada.page.wait_for_function("document.querySelector(\"input[name='f.right'][value=yes]\")?.checked")
+        ada.page.wait_for_function("() => document.querySelector(\"input[name='f.right'][value=yes]\")?.checked")
         choose(ada, "right", "n-a")
         ada.state("Saved")
         assert values(served, "i0") == {"right": "n-a", "relevance": 10}
@@ -147,7 +147,7 @@ def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: Se
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "no")
         ada.page.locator("#submit").click()
-        ada.page.wait_for_function("document.activeElement.id === 'errors'")
+        ada.page.wait_for_function("() => document.activeElement.id === 'errors'")
         assert "Relevance" in ada.page.locator("#errors").inner_text()
         assert values(served, "i0") == {"right": "no"}
 
@@ -197,7 +197,7 @@ def test_spans_count_code_points_overlap_and_can_be_removed(browser: Browser, tm
         spans.locator(".tag").nth(2).click()
         ada.state("Saved")
         spans.get_by_role("button", name="Remove Unclear: Flood").click()
-        ada.page.wait_for_function("document.querySelectorAll('.marked li').length === 2")
+        ada.page.wait_for_function("() => document.querySelectorAll('.marked li').length === 2")
         ada.page.wait_for_timeout(700)
         ada.state("Saved")
         with closing(served.store()) as store:
