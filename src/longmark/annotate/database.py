@@ -92,7 +92,8 @@ class Database:
             self._db = _connect(path)
             self._migrate()
         except sqlite3.Error as error:
-            raise UserError(f"{path} cannot be opened as the database of a study ({error})") from None
+            remedy = "; its folder must be writable" if not path.is_file() else ""
+            raise UserError(f"{path} cannot be opened as the database of a study ({error}){remedy}") from None
         self._foreign = self._version()
 
     def close(self) -> None:

@@ -88,6 +88,7 @@ def load(path: Path, option: str) -> YamlFile:
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or " ".join(str(error).split())
+        why += "; quote texts with : , or ?" if why.startswith(("expected ", "mapping values")) else ""
         raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"], skippable=False) from None
     return YamlFile(path, value, root, tuple(loader.repeated))
 
