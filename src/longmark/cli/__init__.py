@@ -35,6 +35,7 @@ _MODULES = (
     "climaqa_study",
     "annotate",
     "train",
+    "validator",
 )
 _RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
 _RENAMED_OPTIONS = {
@@ -51,6 +52,8 @@ _EXTRAS = {
     "bm25s": "rag",
     "evalica": "stats",
     "peft": "finetune",
+    "sklearn": "train",
+    "scipy": "stats",
 }
 
 

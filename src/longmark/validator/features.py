@@ -106,7 +106,9 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
         cosines = [max((float(one @ piece) for piece in near), default=math.nan) for one in (answer, question)]
         own = [math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()]
         numbers.append([*own, *cosines, float(answer @ question)])
-    return Inputs(np.array(rows).reshape(len(items), -1), np.array(numbers).reshape(len(items), len(NUMBERS)))
+    if not items:
+        return Inputs(np.zeros((0, 0)), np.zeros((0, len(NUMBERS))))
+    return Inputs(np.array(rows), np.array(numbers))
 
 
 async def embedded(texts: Sequence[str], models: Models) -> dict[str, Floats]:

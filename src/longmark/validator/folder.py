@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import orjson
 
+from longmark.datasets.benchmark import ITEMS, MANIFEST
 from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.models.handles import Models
-from longmark.records.benchmark import Item
+from longmark.records.benchmark import Item, write_items
 from longmark.records.files import read_object
 from longmark.records.write import replacing
 from longmark.stats.samples import Floats
@@ -140,6 +141,19 @@ def applied(validator: Validator, items: Sequence[Item], confidences: dict[str, 
         changed = {"status": "valid" if valid else "invalid", "reasons": reasons, "tier": "silver"}
         made.append(item.model_copy(update={**changed, "meta": {**item.meta, "validator": validator.found(p)}}))
     return made
+
+
+def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: Validator) -> None:
+    """A file of items where `out` has a suffix; else a folder with `items.jsonl` and the benchmark's manifest."""
+    if out.suffix:
+        write_items(items, out)
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    write_items(items, out / ITEMS)
+    manifest = benchmark / MANIFEST
+    before = read_object(manifest, "name a file of items") if benchmark.is_dir() and manifest.is_file() else {}
+    made = {"threshold": validator.threshold, "encoder": validator.encoder.name, "labels": len(validator.trained)}
+    write_json(out / MANIFEST, {**before, "validator": made})
 
 
 def open_to(item: Item) -> bool:

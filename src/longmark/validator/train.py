@@ -139,6 +139,21 @@ async def _cloze(trained: Trained, labels: Labels, benchmark: Sequence[Item], mo
     trained.validator = replace(trained.validator, cloze=model, trained=known)
 
 
+def sides(labels: Labels, plan: Plan) -> tuple[dict[str, list[Case]], dict[str, list[Case]]]:
+    """The labelled items of each form for files of hosted fine-tuning: a training and a test side."""
+    by_form: dict[str, list[Case]] = {form: labels.of(form) for form in plan.forms}
+    if plan.cloze:
+        by_form["cloze"] = [case for case in labels.of("cloze") if case.term]
+    train, test = dict[str, list[Case]](), dict[str, list[Case]]()
+    for form, cases in by_form.items():
+        if cases:
+            valid, own = [case.valid for case in cases], [case.family for case in cases]
+            fold = linear.folds(valid, own, max(2, round(1 / plan.test)), plan.seed).tolist()
+            train[form] = [case for case, place in zip(cases, fold, strict=True) if place]
+            test[form] = [case for case, place in zip(cases, fold, strict=True) if not place]
+    return train, test
+
+
 # Use ------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,68 @@
+"""`longmark validator` as its users meet it, against a server on loopback."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.program import ServerProcess, run, server_process
+from tests.validator.made import cases, item, labelled
+
+from longmark.annotate.items import read_priorities
+from longmark.datasets.benchmark import items_of
+from longmark.records.benchmark import Item, write_items
+
+pytest.importorskip("sklearn")
+
+
+def test_train_apply_next_and_estimate(tmp_path: Path) -> None:
+    """The server's vectors say little about an item, so only the flow is tested, not what is learned."""
+    home, labels, bench = tmp_path / "home", tmp_path / "labels.jsonl", tmp_path / "bench"
+    write_items(labelled(cases(60, lambda n: n % 3 > 0)), labels)
+    bench.mkdir()
+    fresh = [item(n, n % 2 > 0) for n in range(100, 130)]
+    other = item(130, True, "freeform")
+    dropped = item(131, True).model_copy(update={"status": "dropped", "reasons": ("duplicate",)})
+    write_items([*fresh, other, dropped], bench / "items.jsonl")
+    (bench / "manifest.json").write_text('{"format": 1, "books": []}')
+    with server_process() as server:
+        _flow(server, home, labels, bench, tmp_path)
+    assert run("validator", "apply", tmp_path / "none", bench, "--out", tmp_path / "x", home=home).code == 2
+
+
+def _flow(server: ServerProcess, home: Path, labels: Path, bench: Path, tmp_path: Path) -> None:
+    learned, embedder = tmp_path / "v", ["--embedder", f"e@{server.base_url}"]
+    small: list[str | Path] = ["--splits", "2", "--curves", "1", "--hosted", tmp_path / "hosted"]
+    done = run("validator", "train", labels, "--out", learned, *small, *embedder, home=home)
+    assert done.code == 0, done.err
+    assert "mcq: 40 valid, 20 invalid\n  AUC on held-out items " in done.out
+    curves = json.loads((learned / "curves.json").read_text())
+    assert {row["way"] for row in curves["precision"]} == {"none", "validator"}
+    assert {row["order"] for row in curves["curves"]} == {"active", "random"}
+    lines = [json.loads(line) for line in (tmp_path / "hosted" / "mcq-train.jsonl").read_bytes().splitlines()]
+    replies = [line["messages"][-1]["content"] for line in lines]
+    assert replies.count("VALID") == replies.count("INVALID") == len(lines) / 2
+
+    done = run("validator", "apply", learned, bench, "--out", tmp_path / "b2", home=home)
+    assert done.code == 0, done.err
+    assert "freeform: 1 item left as they are: the validator has no model of this form" in done.out
+    made: dict[str, Item] = {one.id: one for one in items_of(tmp_path / "b2")}
+    assert {made[f"i{n}"].status for n in range(100, 130)} <= {"valid", "invalid"}
+    assert (made["i130"].status, made["i131"].status) == ("audited", "dropped")
+    assert json.loads((tmp_path / "b2" / "manifest.json").read_text())["validator"]["labels"] == 60
+
+    done = run("validator", "next", learned, bench, "--n", "5", "--out", tmp_path / "p.csv", home=home)
+    assert (done.code, done.out) == (0, f"5 items to label: {tmp_path / 'p.csv'}\n"), done.err
+    with (tmp_path / "p.csv").open() as file:
+        named = [row["item"] for row in csv.DictReader(file)]
+    queue = read_priorities(tmp_path / "p.csv", made.values())  # type: ignore[arg-type]
+    assert sorted(queue, key=lambda one: -queue[one]) == named
+    done = run("validator", "next", learned, bench, "--out", tmp_path / "p.jsonl", "--n", "2", home=home)
+    assert [json.loads(line)["item"] for line in (tmp_path / "p.jsonl").read_bytes().splitlines()] == named[:2]
+
+    few = labelled(cases(130, lambda n: n % 2 > 0))[100:112]
+    write_items(few, tmp_path / "few.jsonl")
+    done = run("validator", "estimate", learned, bench, "--labels", tmp_path / "few.jsonl", home=home)
+    assert "mcq: 12 labelled, 18 more items\n  share valid 0." in done.out, done.err

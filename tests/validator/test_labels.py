@@ -1,0 +1,85 @@
+"""Labels of experts: what is a label, what is left out, and what belongs together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import write_jsonl
+from tests.validator.made import item
+
+from longmark.errors import BadInput
+from longmark.records.benchmark import Passage, write_items
+from longmark.validator.labels import families, read_labels
+
+
+def line(item: str, verdict: str | None, rater: str = "A", **more: Any) -> dict[str, Any]:
+    """A line of training.jsonl."""
+    made = {"item": item, "form": "freeform", "level": "base", "question": f"Why {item}?", "answer": "Because.",
+            "contexts": [{"text": "A passage.", "id": None, "page": 7}], "reasons": [], "rater": rater}  # fmt: skip
+    return {**made, "verdict": verdict, **more}
+
+
+def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "training.jsonl", [
+        line("x", "valid"), line("x", "invalid", "B", reasons=["wrong_answer"]),
+        line("x", "invalid", "C", reasons=["wrong_answer", "other"]),
+        line("tie", "valid"), line("tie", "invalid", "B"),
+        line("none", None),
+        line("edit", "valid", edited_answer="Because of rain."),
+    ])  # fmt: skip
+    labels = read_labels(path)
+    found = {
+        case.item.id: (case.valid, case.raters, case.reasons, case.edited, case.item.answer) for case in labels.cases
+    }
+    assert found == {
+        "x": (False, 3, ("wrong_answer", "other"), False, "Because."),
+        "edit": (True, 1, (), True, "Because of rain."),
+    }
+    assert [str(one) for one in labels.left_out] == ["tie: its 2 raters have no majority"]
+    assert labels.unlabelled == 1
+
+
+def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> None:
+    def chosen(rater: str, term: str | None) -> dict[str, Any]:
+        verdict = "valid" if term else "invalid"
+        about = {"item": "c", "form": "cloze", "statement": "Warm air rises."}
+        return {**about, "verdict": verdict, "term": term, "rater": rater}
+
+    path = write_jsonl(tmp_path / "t.jsonl", [chosen("A", "air"), chosen("B", "air"), chosen("C", "rises")])
+    (case,) = read_labels(path).cases
+    assert (case.term, case.valid, case.item.statement) == ("air", True, "Warm air rises.")
+    path = write_jsonl(tmp_path / "u.jsonl", [chosen("A", "air"), chosen("B", "rises")])
+    assert len(read_labels(path).left_out) == 1
+
+
+def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_benchmark(tmp_path: Path) -> None:
+    whole = [item(n, True) for n in range(3)]
+    statuses = ("valid", "invalid", "audited")
+    bare = [
+        one.model_copy(update={"status": status, "passages": ()}) for one, status in zip(whole, statuses, strict=True)
+    ]
+    write_items(bare, tmp_path / "items.jsonl")
+    labels = read_labels(tmp_path / "items.jsonl", whole)
+    assert [(case.valid, case.family, len(case.item.passages)) for case in labels.cases] == [
+        (True, "seed c0", 1), (False, "seed c0", 1),
+    ]  # fmt: skip
+    assert labels.unlabelled == 1
+
+
+def test_items_of_one_seed_and_evolutions_are_one_family() -> None:
+    base, other = item(0, True), item(9, True)
+    evolved = item(1, True).model_copy(update={"parent": base.id, "passages": ()})
+    seeded = other.model_copy(update={"id": "s", "meta": {"seed": 5}})
+    text = other.model_copy(update={"id": "t", "passages": (Passage(text="Alone."),)})
+    assert families([base, evolved, other, seeded, text]) == ["seed c0", "seed c0", "seed c3", "seed 5", "seed Alone."]
+
+
+def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
+    lines = [line("x", "valid"), line("y", "maybe"), {"item": 3}, line("z", "valid", answer="")]
+    path = write_jsonl(tmp_path / "t.jsonl", lines)
+    with pytest.raises(BadInput) as error:
+        read_labels(path)
+    assert [one.split(": ")[0].rpartition(":")[2] for one in error.value.lines] == ["2", "3", "4"]
+    assert "verdict: expected valid or invalid" in error.value.lines[0]
