@@ -202,14 +202,18 @@ async def next_items(
 def share_valid(
     p: Mapping[str, float], items: Sequence[Item], labels: Labels, validator: Validator
 ) -> dict[str, PpiMean]:
-    """Form -> the share of valid items among the usable ones. For an item that the validator learned from, the
+    """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item that the validator learned from, the
     prediction is that of the models that did not see it (cross-prediction: Zrnic & Candès 2024)."""
     verdicts = {case.item.id: float(case.valid) for case in labels.cases}
     made = {}
     for form in validator.models:
-        own = [item for item in items if item.form == form and item.usable and item.id in p]
+        own = [item for item in items if item.form == form and item.id in p and _counts(item)]
         if own:
             trained = [validator.trained.get(item.id) if item.id in verdicts else None for item in own]
             scores = [p[item.id] if before is None else before for item, before in zip(own, trained, strict=True)]
             made[form] = ppi_mean([verdicts.get(item.id) for item in own], scores, clusters=families(own))
     return made
+
+
+def _counts(item: Item) -> bool:
+    return item.status != "dropped" and not (item.status == "invalid" and "validator" in item.meta)
