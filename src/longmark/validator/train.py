@@ -202,8 +202,9 @@ async def next_items(
 def share_valid(
     p: Mapping[str, float], items: Sequence[Item], labels: Labels, validator: Validator
 ) -> dict[str, PpiMean]:
-    """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item that the validator learned from, the
-    prediction is that of the models that did not see it (cross-prediction: Zrnic & Candès 2024)."""
+    """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item
+    that the validator learned from, the prediction is that of the models that did not see it (cross-prediction: Zrnic &
+    Candès 2024)."""
     verdicts = {case.item.id: float(case.valid) for case in labels.cases}
     made = {}
     for form in validator.models:
