@@ -10,7 +10,7 @@ import pytest
 from tests.program import ServerProcess, run, server_process
 from tests.validator.made import cases, item, labelled
 
-from longmark.annotate.items import read_priorities
+from longmark.annotate.site import read_priorities
 from longmark.datasets.benchmark import items_of
 from longmark.records.benchmark import Item, write_items
 
@@ -47,11 +47,17 @@ def _flow(server: ServerProcess, home: Path, labels: Path, bench: Path, tmp_path
 
     done = run("validator", "apply", learned, bench, "--out", tmp_path / "b2", home=home)
     assert done.code == 0, done.err
-    assert "freeform: 1 item left as they are: the validator has no model of this form" in done.out
+    assert "freeform: 1 item left as they are: no verdict, or no model of this form" in done.out
     made: dict[str, Item] = {one.id: one for one in items_of(tmp_path / "b2")}
     assert {made[f"i{n}"].status for n in range(100, 130)} <= {"valid", "invalid"}
     assert (made["i130"].status, made["i131"].status) == ("audited", "dropped")
     assert json.loads((tmp_path / "b2" / "manifest.json").read_text())["validator"]["labels"] == 60
+
+    judge = ["--judge", f"j@{server.base_url}", "--scoring", "text", "--max-calls", "200"]
+    done = run("validator", "apply", learned, bench, "--out", tmp_path / "b3.jsonl", *judge, home=home)
+    assert done.code == 0, done.err  # the server's replies are no verdicts: nothing is marked, and each item is named
+    assert done.err.count("not judged: i") == 31
+    assert {one.status for one in items_of(tmp_path / "b3.jsonl")} == {"audited", "dropped"}
 
     done = run("validator", "next", learned, bench, "--n", "5", "--out", tmp_path / "p.csv", home=home)
     assert (done.code, done.out) == (0, f"5 items to label: {tmp_path / 'p.csv'}\n"), done.err

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from longmark.validator.folder import Validator
 
 _LABELS = "training.jsonl of `longmark annotate export`, or items with status valid or invalid"
+_SCORING = "how the judge is read: probabilities of its first token, or the word it writes (default: expected)"
 _BENCH = "a folder of `longmark benchmark generate`, or a file of items"
 
 
@@ -40,8 +41,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--cloze", "", "learn from cloze labels which word to leave out")
     add(one, "--embedder", "MODEL", "the model of the vectors (default: embedded)", default="embedded")
     add(one, "--judge", "MODEL", "measure this model too, without training (zero-shot)")
-    scoring = "how the judge is read: probabilities of its first token, or the word it writes (default: expected)"
-    add(one, "--scoring", "expected|text", scoring, choices=["expected", "text"], default="expected")
+    add(one, "--scoring", "expected|text", _SCORING, choices=["expected", "text"], default="expected")
     add(one, "--threshold", "P", "an item is valid from this probability on (default: 0.5)", type=share, default=0.5)
     above = "leave confident items out of the training: those above this confidence (default: 0.85; 1: none)"
     add(one, "--drop-above", "P", above, type=share, default=0.85)
@@ -57,6 +57,10 @@ def add_to(verbs: Any) -> None:
     one = _using(actions, "apply", apply, "Mark items as valid or invalid.")
     add(one, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
     add(one, "--threshold", "P", "valid from this probability on (default: the validator's)", type=share)
+    judge = "decide by this model in place of the linear one: zero-shot, or one that is fine-tuned on --hosted files"
+    add(one, "--judge", "MODEL", judge)
+    add(one, "--scoring", "expected|text", _SCORING, choices=["expected", "text"], default="expected")
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add_calls(one)
     one = _using(actions, "next", next_, "Name the items whose labels would teach most.")
     add(one, "--n", "N", "how many (default: 20)", default=20)
@@ -159,10 +163,17 @@ def apply(arguments: argparse.Namespace) -> int:
     validator, items, names = _loaded(arguments)
     threshold = validator.threshold if arguments.threshold is None else arguments.threshold
     chosen = [item for item in items if folder.open_to(item)]
-    with open_models(arguments, names) as (models, _registry):
+    names = replace(names, judges=[arguments.judge] if arguments.judge else [])
+    with open_models(arguments, names) as (opened, _registry):
+        models = replace(opened, scoring=arguments.scoring)
 
         async def work() -> list[Item]:
-            p, _ = await train.confidences(validator, chosen, models)
+            if arguments.judge:
+                p, left_out = await train.judged(validator, chosen, models, 2 * arguments.concurrency)
+                for one in left_out:
+                    print(f"not judged: {one}", file=sys.stderr)
+            else:
+                p, _ = await train.confidences(validator, chosen, models)
             return await train.with_terms(validator, folder.applied(validator, items, p, threshold), models)
 
         made = finish_with(models, work)
@@ -178,7 +189,7 @@ def apply(arguments: argparse.Namespace) -> int:
             )
             print(f"{form}: {what}")
         if left := sum(item.form == form and folder.open_to(item) for item in items) - len(own):
-            print(f"{form}: {counted(left, 'item')} left as they are: the validator has no model of this form")
+            print(f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form")
     if checked := len(items) - len(chosen):
         print(f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit")
     print(f"items: {arguments.out}")

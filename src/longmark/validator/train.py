@@ -170,6 +170,16 @@ async def confidences(validator: Validator, items: Sequence[Item], models: Model
     return {item.id: found[item.id] for item in chosen}, inputs
 
 
+async def judged(
+    validator: Validator, items: Sequence[Item], models: Models, at_once: int
+) -> tuple[dict[str, float], list[LeftOut]]:
+    """As `confidences`, by the judge, whose probability is not smoothed here; and the items without a verdict."""
+    chosen = [item for item in items if item.form in FORMS]
+    found, left_out = await zero_shot(chosen, models, 1.0, at_once)
+    validator.check(models)
+    return {item.id: p for item, p in zip(chosen, found, strict=True) if p is not None}, left_out
+
+
 async def with_terms(validator: Validator, items: Sequence[Item], models: Models) -> list[Item]:
     """The items; cloze items that nobody checked with the term that the validator picks."""
     wanted = [item for item in items if item.form == "cloze" and item.statement and open_to(item)]
