@@ -10,7 +10,7 @@ from longmark.analysis.metaeval.label_sections import lane
 from longmark.analysis.studies.climaqa import tables
 from longmark.analysis.studies.climaqa.beside import WINDOWS, Fever, Precision, Window
 from longmark.analysis.studies.climaqa.results import Results
-from longmark.analysis.studies.climaqa.rows import BERT, BLEU, DEFAULT, EM, FA, FORMS, MCQ, PS, Outcome
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, DEFAULT, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records.benchmark import LEVELS
 from longmark.report.charts import Curve, ForestRow, Stack, curves, forest, heat_map, stacked
@@ -171,16 +171,11 @@ def _overall(results: Results, outcome: Outcome) -> Figure:
 def _levels(results: Results) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
     for outcome in (MCQ, *_FREE):
-        systems = results.systems([outcome], results.shown)
-        setting = next(
-            (one.setting for one in systems if one.setting == DEFAULT), systems[0].setting if systems else ""
-        )
-        rows = [
-            lane(f"{one.label}: {level}", results.cell(outcome, one, results.shown, level).estimate)
-            for one in systems
-            if one.setting == setting
-            for level in LEVELS
-        ]
+        cells = [one for one in results.cells if one.outcome is outcome and one.level in LEVELS]
+        shown = [one for one in cells if (one.tier == SILVER) == (not results.main)]
+        settings = [one.system.setting for one in shown]
+        setting = DEFAULT if DEFAULT in settings else next(iter(settings), "")
+        rows = [lane(f"{c.system.label}: {c.level}", c.estimate) for c in shown if c.system.setting == setting]
         if rows:
             yield forest(rows, f"{outcome.title} by level, setting {setting} (the paper's figure 5)", None)
 

@@ -75,7 +75,7 @@ class Cell:
     level: str
     estimate: Estimate
     total: int
-    unscored: str
+    unscored: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Results:
         missing = [why.get(one.id, NO_ROW) for one in of if one.id not in scores]
         reasons = ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
         estimate = replace(self._mean(outcome, system, kept), missing=len(missing))
-        return Cell(outcome, system, of[0].tier if of else "", level, estimate, len(of), reasons)
+        return Cell(outcome, system, of[0].tier if of else "", level, estimate, len(of), reasons or None)
 
     def _mean(self, outcome: Outcome, system: System, items: Sequence[Facts]) -> Estimate:
         values, clusters = [system.scores[outcome.key][one.id] for one in items], self._clusters(items)

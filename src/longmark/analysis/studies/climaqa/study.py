@@ -38,7 +38,7 @@ class Plan:
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
-        if not self.runs and not any((self.labels, self.validator, self.window_labels, self.fever)):
+        if not self.runs and not any((self.benchmark, self.labels, self.validator, self.window_labels, self.fever)):
             raise UserError("there is nothing to study: give runs of longmark run ANSWERS --metrics climaqa")
         if (self.window_labels is None) != (self.embedder is None):
             raise UserError("--window-labels and --embedder belong together: give both, or neither")

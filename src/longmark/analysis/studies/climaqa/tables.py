@@ -21,7 +21,7 @@ _FREE = [(outcome, level) for outcome in (BLEU, BERT, FA) for level in LETTERS]
 _SHORT = {"mcq": "MCQ", "em": "EM", "ps": "PS", "fa": "FA"}
 _NOTE = (
     "B: base, R: reasoning, H: hypothetical, O: all items, so that levels are weighted by their items. Bold: the "
-    "greatest of a column. The table of all means has the number of scored items."
+    "greatest of a column. The table of all means has every interval and the number of scored items."
 )
 
 
@@ -53,7 +53,8 @@ def _means(
             title = _SHORT.get(outcome.key, outcome.title) + (f" {LETTERS[level]}" if outcome.form != "cloze" else "")
             columns.append(Column(title, places=3, kind="mean", key=f"{outcome.key}_{level}"))
             for row, one in zip(rows, its, strict=True):
-                row.append(Mean(one.value, one.low, one.high, best=one.value == max(known)))
+                ends = one.ends if places is _CLOSED else None  # twelve intervals are too broad for a page
+                row.append(Mean(one.value, *(ends or (None, None)), best=one.value == max(known)))
     name, title, note = head
     title = f"{title} (the paper's table {name.removeprefix('table')})"
     return Table(name, title, tuple(columns), [tuple(row) for row in rows], note)
