@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.program import run, write_jsonl
+from tests.wire import serve
 
 from longmark.datasets.benchmark.answers import Answered, Examination, How, messages
 from longmark.datasets.benchmark.contamination import Checked, check, halves, overlap
@@ -292,3 +293,16 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path: Path) -> None:
         *base, "--setting", "default,few-shot", "--contamination", str(tmp_path / "c"), "--dry-run", home=tmp_path
     )
     assert (found.code, "3 calls at most" in found.out) == (0, True), found.out + found.err
+
+
+def test_a_run_that_the_budget_stopped_goes_on_and_pays_for_nothing_twice(tmp_path: Path) -> None:
+    bench = write_jsonl(tmp_path / "items.jsonl", [orjson.loads(item(name).to_json()) for name in ("x", "y", "z")])
+    out = tmp_path / "out.jsonl"
+    with serve() as server:
+        words = ("benchmark", "run", bench, "--out", out, "--generator", f"m=model@{server.base_url}", "--quiet")
+        found = run(*words, "--concurrency", "1", "--max-calls", "2", home=tmp_path)
+        assert (found.code, "1 item omitted: the budget is exhausted" in found.err) == (4, True), found.err
+        assert len(out.read_text().splitlines()) == 2
+        found = run(*words, home=tmp_path)
+        assert (found.code, found.out) == (0, f"3 answers: {out}\n"), found.err
+        assert (server.counts["paid"], server.counts["paid_again"]) == (3, 0)

@@ -28,7 +28,7 @@ from longmark.datasets.benchmark.settings import (
     shots_of,
     side_of,
 )
-from longmark.errors import ModelError, OverBudget, TooLong, Unsupported
+from longmark.errors import ModelError, OverBudget, TooLong, Unsupported, UserError
 from longmark.judge import TOP_LOGPROBS
 from longmark.models.handles import ChatHandle
 from longmark.models.protocols import ChatReply, ChatRequest, Message
@@ -82,6 +82,10 @@ class How:
     max_answer: int = 256
     longest: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature <= 2:
+            raise UserError(f"--temperature {self.temperature:g}: expected a number from 0 to 2")
 
 
 @dataclass(slots=True)
