@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,9 @@ def test_a_folder_to_publish(tmp_path: Path) -> None:
     card = (out / "README.md").read_text("utf-8")
     assert "b\\|ook.pdf" in card
     assert "duplicate" in card
+    assert re.search(
+        r"^\| b\\\|ook.pdf +\| 2 +\| 1 +\| 1 +\| 0 +\| 0\.1 +\|$", card, re.MULTILINE
+    )  # 23 of 230 characters
     # without passages no file has their text
     assert not any(SECRET.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
     sums = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text().splitlines())
@@ -77,6 +81,18 @@ def test_the_hub_reads_the_files(tmp_path: Path) -> None:
     table = reader.read_json(tmp_path / "hub" / "data" / "mcq" / "gold.jsonl")
     assert table.column("question").to_pylist() == ["Why?\nHow?", "Short?"]
     assert SECRET in (tmp_path / "hub" / "data" / "mcq" / "gold.jsonl").read_text("utf-8")
+
+
+def test_no_address_of_an_endpoint_is_published(tmp_path: Path) -> None:
+    name = "judge@http://10.0.0.7:8000/v1"
+    manifest = {"fixed": {"models": {"generator": [name]}}, "books": [
+        {"id": f"{i}.html", "sha256": "ab", "characters": 9} for i in range(60)]}  # fmt: skip
+    marks = {"asked_without_book": [name]}
+    export([MCQ.model_copy(update={"generator": name, "marks": marks})], manifest, tmp_path / "hub", Exporting("other"))
+    assert not any(b"10.0.0.7" in path.read_bytes() for path in (tmp_path / "hub").rglob("*") if path.is_file())
+    (read,) = read_items(tmp_path / "hub" / "data" / "mcq" / "gold.jsonl")
+    assert (read.generator, read.marks) == ("judge", {"asked_without_book": ["judge"]})
+    assert "… and 10 more." in (tmp_path / "hub" / "README.md").read_text("utf-8")
 
 
 def test_climaqas_columns_come_back_as_the_same_items(tmp_path: Path) -> None:

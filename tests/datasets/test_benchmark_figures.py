@@ -36,7 +36,7 @@ def test_figures_by_hand() -> None:
         DROPPED,
         CLOZE,
     ]
-    found = figures(items, {"books": [{"id": "b.pdf", "characters": 400}, {"id": "unused.txt", "characters": 9}]})
+    found = figures(items, {"books": [{"id": "b.pdf", "characters": 400}, {"id": "unused.txt", "characters": 100}]})
     assert (found["items"], found["usable"]) == (11, 9)
     assert found["cells"] == [
         {"form": "mcq", "level": "base", "items": 8, "usable": 8, "dropped": 0, "accepted": 0, "rejected": 0},
@@ -44,10 +44,10 @@ def test_figures_by_hand() -> None:
         {"form": "cloze", "level": None, "items": 2, "usable": 0, "dropped": 1, "accepted": 0, "rejected": 1},
     ]
     assert found["dropped"] == [{"reason": "term_missing", "form": "cloze", "items": 1}]
-    # two seed chunks of 50 characters in 400; FREE has no passage
+    # two seed chunks of 50 characters in 400, of 500 in all books; FREE has no passage
     assert found["books"] == [
+        {"book": "1 with items of 2", "items": 8, "seeds": 2, "pages": 2, "chapters": 1, "share": 0.2},
         {"book": "b.pdf", "items": 8, "seeds": 2, "pages": 2, "chapters": 1, "share": 0.25},
-        {"book": "unused.txt", "items": 0, "seeds": 0, "pages": 0, "chapters": 0, "share": 0.0},
     ]
     assert [(row["options"], row["letter"], row["items"], row["expected"]) for row in found["keys"]] == [
         (2, "a", 1, 0.5), (2, "b", 0, 0.5), (4, "a", 6, 1.75), (4, "b", 1, 1.75), (4, "c", 0, 1.75), (4, "d", 0, 1.75),

@@ -120,7 +120,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     return read_object(path, "generate the benchmark again into another folder") if path.is_file() else {}
 
 
-def _print(found: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) -> None:
     from longmark.report.tables import Column, Table, as_text
 
     print(f"{counted(found['items'], 'item')}, {found['usable']:,} usable")
@@ -133,7 +133,9 @@ def _print(found: Mapping[str, Any], titles: Mapping[str, str]) -> None:
             for key in rows[0]
         )  # fmt: skip
         print(f"\n{title}")
-        print(as_text(Table(name, title, columns, [tuple(row.values()) for row in rows])), end="")
+        print(as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:most]])), end="")
+        if len(rows) > most:
+            print(f"… and {len(rows) - most:,} more, in the JSON file")
 
 
 def export(arguments: argparse.Namespace) -> int:

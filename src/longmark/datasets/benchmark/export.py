@@ -7,7 +7,8 @@
     SHA256SUMS                as `sha256sum -c` reads it
 
 Ids are those of the benchmark. Passages are left out unless they are asked for: they are parts of books, which are
-somebody's work. What is left without them is where each is from: book, page and chunk.
+somebody's work. What is left without them is where each is from: book, page and chunk. Addresses of endpoints in names
+of models are left out too.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import codecs
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 from tabulate import tabulate
 
@@ -35,6 +37,8 @@ FORMATS = ("jsonl", "csv", "parquet")
 CARD, SUMS = "README.md", "SHA256SUMS"
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _SIZES = ((1000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_MOST = 50  # rows of a table on the card
+_ADDRESS = re.compile(r"@https?://[^\s'\"`,)\]}]+")  # of an endpoint, in the name of a model
 _SPLITS = {
     "gold": "people checked each item",
     "silver": "a validator that learnt from people accepted each item",
@@ -89,6 +93,8 @@ class Exported:
 def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting) -> Exported:
     """Writes the folder. manifest: of the benchmark's folder, {} if there is none. UserError if the folder is not
     empty, cannot be written, or no item is usable."""
+    found = figures([_public(item, True) for item in items], manifest)  # with texts: shares of the books
+    items = [_public(item, how.passages) for item in items]
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     omitted = Counter[str]()
     for item in items:
@@ -97,8 +103,7 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
         elif item.answer is None:
             omitted["cloze without a term"] += 1
         else:
-            texts = item.passages if how.passages else [one.model_copy(update={"text": ""}) for one in item.passages]
-            groups[item.form, item.tier or "audited"].append(item.model_copy(update={"passages": tuple(texts)}))
+            groups[item.form, item.tier or "audited"].append(item)
     if not groups:
         raise UserError(f"no item of {len(items):,} is usable, so there is nothing to export")
     try:
@@ -115,10 +120,20 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
     unpublished = _write_published(groups, folder / "climaqa") if how.climaqa else []
     counts = {group: len(its) for group, its in sorted(groups.items())}
     exported = Exported(counts, omitted, unpublished)
-    _write(folder / CARD, _card(items, manifest, how, exported))
+    _write(folder / CARD, _card(found, _made(items, manifest), how, exported))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     _write(folder / SUMS, "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files))
     return exported
+
+
+def _public(item: Item, passages: bool) -> Item:
+    """The item without addresses of endpoints in names of models, and without the texts of its passages."""
+    made: dict[str, Any] = {"marks": orjson.loads(_ADDRESS.sub("", orjson.dumps(item.marks).decode()))}
+    if item.generator:
+        made["generator"] = _ADDRESS.sub("", item.generator)
+    if not passages:
+        made["passages"] = tuple(one.model_copy(update={"text": ""}) for one in item.passages)
+    return item.model_copy(update=made)
 
 
 def _write(path: Path, text: str) -> None:
@@ -146,7 +161,7 @@ def _write_published(groups: Mapping[tuple[str, str], Sequence[Item]], folder: P
 # The card ------------------------------------------------------------------------------------------------------------
 
 
-def _card(items: Sequence[Item], manifest: Mapping[str, Any], how: Exporting, exported: Exported) -> str:
+def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exported) -> str:
     total = sum(exported.counts.values())
     forms = list(dict.fromkeys(form for form, _ in exported.counts))
     header = {
@@ -167,7 +182,6 @@ def _card(items: Sequence[Item], manifest: Mapping[str, Any], how: Exporting, ex
             for form in forms
         ],
     }
-    found = figures(items, manifest)
     texts = " and `text`" if how.passages else "; their texts are not published here"
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
@@ -182,7 +196,7 @@ def _card(items: Sequence[Item], manifest: Mapping[str, Any], how: Exporting, ex
         "## Columns\n",
         _COLUMNS.replace("$texts", texts),
         "## How it was made\n",
-        _made(items, manifest),
+        made,
         "## Figures\n",
         "They count all items that were written, dropped ones too, unless they say usable.\n",
         *(f"### {title}\n\n{_rows(found[name])}" for name, title in TITLES.items() if found[name]),
@@ -194,12 +208,12 @@ def _card(items: Sequence[Item], manifest: Mapping[str, Any], how: Exporting, ex
 
 
 def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
-    generators = Counter(item.generator or "unknown" for item in items)
-    lines = [
-        f"- Written by {_safe(', '.join(generators))}, from passages of books, then audited by code and by the model."
-    ]
+    generators = dict.fromkeys(item.generator or "unknown" for item in items)
+    how = "from passages of books; then audited by code and by the model"
+    lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
     for name, value in manifest.get("fixed", {}).items():
-        lines.append(f"- {_safe(name)}: `{one_line(str(value)).replace('`', '')}`")
+        shown = _ADDRESS.sub("", one_line(str(value))).replace("`", "")
+        lines.append(f"- {_safe(name)}: `{shown}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
     table = "\n" + _table(("book", "characters", "SHA-256 of its text"), books) if books else ""
     return "\n".join(lines) + "\n" + table
@@ -222,10 +236,12 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
     return _table(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table of Markdown; of many rows the first ones, and how many more there are."""
     shown = [[_safe(f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else cell) for cell in row]
-             for row in rows]  # fmt: skip
-    return tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True) + "\n"
+             for row in rows[:_MOST]]  # fmt: skip
+    more = f"\n… and {len(rows) - _MOST:,} more.\n" if len(rows) > _MOST else ""
+    return tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True) + "\n" + more
 
 
 def _safe(text: object) -> str:

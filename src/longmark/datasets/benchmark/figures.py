@@ -4,7 +4,8 @@
 
     cells        items by form and level: all, usable, dropped, accepted and rejected by people or a validator
     dropped      items by the code of their first reason, and form
-    books        usable items, seed chunks, pages and chapters of each book; share: of its characters that seeds have
+    books        usable items, seed chunks, pages and chapters of all books, then of each that has items; share: of its
+                 characters that the seeds have
     keys         how often each letter is the key, by the number of options; expected: if keys were drawn
     tests        key balance (Pearson's chi-squared), and the keys that are the longest option, against chance
     readability  Flesch reading ease and grade level of questions and statements, means by form; for English
@@ -107,19 +108,28 @@ def _why(item: Item) -> tuple[str, str]:
 
 def _books(items: Iterable[Item], manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     characters = {book["id"]: book["characters"] for book in manifest.get("books", ())}
-    seeds: dict[str, list[Item]] = {book: [] for book in characters}
-    for item in items:
-        if item.passages:
-            seeds.setdefault(item.passages[0].book or "", []).append(item)
-    found = []
-    for book, its in seeds.items():
-        chunks = {item.passages[0].chunk or item.passages[0].text: len(item.passages[0].text) for item in its}
-        pages = {item.passages[0].page for item in its} - {None}
-        chapters = {item.meta.get("chapter") for item in its} - {None}
-        of = characters.get(book)
-        row = {"book": book, "items": len(its), "seeds": len(chunks), "pages": len(pages), "chapters": len(chapters)}
-        found.append({**row, "share": min(1.0, sum(chunks.values()) / of) if of else None})
-    return found
+    made = [item for item in items if item.passages]
+    by_book: dict[str, list[Item]] = defaultdict(list)
+    for item in made:
+        by_book[item.passages[0].book or ""].append(item)
+    rows = [_covered(book, its, characters.get(book)) for book, its in by_book.items()]
+    if max(len(rows), len(characters)) > 1:
+        every = f"{len(rows):,} with items" + (f" of {len(characters):,}" if characters else "")
+        rows.insert(0, _covered(every, made, sum(characters.values())))
+    return rows
+
+
+def _covered(book: str, items: Iterable[Item], characters: int | None) -> dict[str, Any]:
+    places = [(item.passages[0], item.meta.get("chapter")) for item in items]
+    seeds = {(seed.book, seed.chunk or seed.text): len(seed.text) for seed, _ in places}
+    return {
+        "book": book,
+        "items": len(places),
+        "seeds": len(seeds),
+        "pages": len({(seed.book, seed.page) for seed, _ in places if seed.page}),
+        "chapters": len({(seed.book, chapter) for seed, chapter in places if chapter}),
+        "share": min(1.0, sum(seeds.values()) / characters) if characters else None,
+    }
 
 
 def _keys(items: Iterable[Item]) -> list[dict[str, Any]]:
