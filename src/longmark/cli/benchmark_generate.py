@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, share, whole
+from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, whole
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.terminal import stage_lines
 from longmark.progress import counted
@@ -40,8 +40,6 @@ def add_to(actions: Any) -> None:
     add(chunks, "--skip-alone", "", "skip seeds without a neighbour instead of using them alone")
     add(chunks, "--skip-bad", "", "skip unreadable books instead of stopping")
     add(one, "--temperature", "T", "temperature of what is written (default: 0.7)", default=0.7)
-    right = "the generator's probability of yes from which another option is right too (default: 0.5)"
-    add(one, "--right", "SHARE", right, type=share, default=0.5)
     add(one, "--seed", "N", "seed of the order of seeds, of writing and of shuffles (default: 0)", type=int, default=0)
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "print books, chunks and the number of calls; send nothing")
@@ -58,7 +56,7 @@ def generate(arguments: argparse.Namespace) -> int:
         raise UserError(f"--threshold {arguments.threshold:g}: a cosine is from -1 to 1")
     plan = Plan(
         topic.load(arguments.domain), arguments.n, arguments.k, arguments.threshold, not arguments.skip_alone,
-        arguments.temperature, arguments.right, arguments.seed,
+        arguments.temperature, arguments.seed,
     )  # fmt: skip
     chunking = Chunking(arguments.chunk, arguments.overlap)
     tell = stage_lines(arguments.quiet)

@@ -27,7 +27,6 @@ class Plan:
     k, threshold  passages beside the seed, at most, and the cosine that they need
     alone         seeds without such a passage are used too
     temperature   of what is written
-    right         the probability of yes from which another option than the key counts as right too
     """
 
     topic: Topic
@@ -36,7 +35,6 @@ class Plan:
     threshold: float = 0.6
     alone: bool = True
     temperature: float = 0.7
-    right: float = 0.5
     seed: int = 0
 
 

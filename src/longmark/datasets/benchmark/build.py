@@ -155,7 +155,7 @@ class _Generation:
         self.manifest = manifest
         self.seeds = seeds.Seeds(work.folder, work.plan, work.chunking.size)
         self.place = {number: i for i, number in enumerate(self.seeds.order)}
-        self.audits = audits.Audits(seed=work.plan.seed, right=work.plan.right)
+        self.audits = audits.Audits(seed=work.plan.seed)
         counts = word_counts(self.seeds.index.passages.texts())
         self.writer = write.Writer(work.models, work.plan, counts)
         there = work.folder / ITEMS
