@@ -48,6 +48,7 @@ Results = TypeVar("Results")
 STATE = "study.json"
 BUDGET, MISSING, INTERRUPT = "budget", "missing", "interrupt"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
+_STAGES = "Stages"
 _REMEDY = "name another --out (the call cache still has the replies)"
 
 
@@ -428,22 +429,24 @@ class Part(Generic[Results]):
 
 
 def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
-    """The sections that have tables with rows, or links; the cost of the stages last."""
+    """The sections that have tables with rows, or links; the cost of the stages last, if there are any."""
     made = []
     for part in parts:
         if not part.absent(results):
             tables, links = [table for table in part.tables(results) if table.rows], part.links(results)
             if tables or links:
                 made.append(Section(part.title, part.says, tables, part.figures(results), part.note, links=links))
-    return (*made, Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)]))
+    if stages:
+        made.append(Section(_STAGES, "The cost of every stage, over all sessions.", [stage_table(stages)]))
+    return tuple(made)
 
 
 def brief(page: Document) -> Document:
     """What is printed without --verbose: the first table, and the stages."""
-    *others, stages = page.sections
-    first = [replace(one, tables=one.tables[:1]) for one in others[:1]]
+    shown = [replace(one, tables=one.tables[:1]) for one in page.sections[:1]]
+    shown += [one for one in page.sections[1:] if one.title == _STAGES]
     note = "--verbose prints every table. The files below contain all tables and figures."
-    return replace(page, sections=[*first, replace(stages, note=note)])
+    return replace(page, sections=[*shown[:-1], *(replace(one, note=note) for one in shown[-1:])])
 
 
 def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:

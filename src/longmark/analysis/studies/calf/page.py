@@ -43,10 +43,9 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
 
 
 def _sections(results: Results, parts: Sequence[Part[Results]], stages: Mapping[str, Any]) -> Iterator[Section]:
-    """Those of the parts, with the raters' agreement behind their tables; without the stages of a study of runs."""
+    """Those of the parts, with the raters' agreement behind their tables."""
     for one in sections(parts, results, stages):
-        if any(table.rows for table in one.tables) or one.links:
-            yield one
+        yield one
         if one.title == _RATERS:
             yield raters(results.people, "pair", label_sections.intervals(results.levels.level))
 
