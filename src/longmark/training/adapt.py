@@ -55,6 +55,8 @@ def named(model: str) -> TransformersLM:
     if prefix not in ("hf", "embedded") or not rest:
         raise UserError(f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME")
     made = TransformersLM(str(model_path(rest)) if prefix == "embedded" else rest)
+    if "+lora:" in made.identity:
+        raise UserError(f"model: {model} has an adapter already; name its base model alone")
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     if made.identity != made.name:  # it is on this machine
         os.environ["HF_HUB_OFFLINE"] = "1"
