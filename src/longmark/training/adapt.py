@@ -20,6 +20,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import orjson
@@ -147,6 +148,7 @@ class Training:
         _write(out / MANIFEST, self.manifest())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
+            warnings.filterwarnings("ignore", "Could not find a config file")  # a GGUF file has none
             history, seconds = self._train(out, quiet)
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
         (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
@@ -206,6 +208,7 @@ class Training:
             trainer.add_callback(_teller(tell))
             trainer.train(resume_from_checkpoint=last)
         model.save_pretrained(str(out), save_embedding_layers=False)
+        (out / "README.md").unlink(missing_ok=True)  # a form for a hub, without content
         return list(trainer.state.log_history), time.monotonic() - began
 
 
@@ -220,12 +223,13 @@ def _teller(tell: Any) -> Any:
     return Teller()
 
 
-def _losses(history: list[dict[str, Any]]) -> dict[str, Any]:
-    """First and last loss: of a step, and of the validation set."""
-    found: dict[str, Any] = {}
-    for ours, theirs in (("loss", "loss"), ("validation_loss", "eval_loss")):
-        values = [line[theirs] for line in history if theirs in line]
-        found |= {f"first_{ours}": values[0], f"last_{ours}": values[-1]} if values else {}
+def _losses(history: list[dict[str, Any]]) -> dict[str, float]:
+    """Mean loss of the first and of the last quarter of the steps; first and last loss of the validation set."""
+    found = dict[str, float]()
+    for ours, theirs, share in (("loss", "loss", 4), ("validation_loss", "eval_loss", 1 << 30)):
+        values = [float(line[theirs]) for line in history if theirs in line]
+        n = max(1, len(values) // share)
+        found |= {f"first_{ours}": fmean(values[:n]), f"last_{ours}": fmean(values[-n:])} if values else {}
     return found
 
 
