@@ -253,6 +253,12 @@ def test_duplicates_across_forms_and_evolutions() -> None:
     assert [item.reasons for item in items] == [("duplicate: of mcq",), ()]
 
 
+def test_an_evolution_with_the_answer_of_its_base_is_a_duplicate() -> None:
+    answers = ("Warm air holds more water.", "warm air holds more water", "Warm air.", "Warm air.")
+    items = audit_set([_freeform(f"Question {i}?", answer, id=str(i)) for i, answer in enumerate(answers)], Audits())
+    assert [item.reasons for item in items] == [(), ("duplicate: of 0",), (), ()]  # a short answer can recur
+
+
 def test_questions_that_are_nearly_equal_by_their_vectors() -> None:
     # vectors of words: {a, b, c, d, e} against {a, b, c, d}: cosine sqrt(4 / 5) = .894
     items = [_freeform("wind water land ice heat", "x"), _freeform("wind water land ice?", "y"), _freeform("sun", "z")]

@@ -192,7 +192,7 @@ def _asks(item: Item) -> str:
 
 
 def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequence[float]]) -> dict[str, str]:
-    """id of a draft or audited item -> id of an earlier one that asks the same."""
+    """id of a draft or audited item -> id of an earlier one that asks the same, or that has the same long answer."""
     items = [item for item in items if item.usable]
     embedded = [item.id for item in items if item.id in vectors]
     rows: Any = unit_rows([vectors[id] for id in embedded]) if embedded else None
@@ -201,8 +201,10 @@ def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequen
     kept_rows: list[int] = []
     found: dict[str, str] = {}
     for item in items:
-        text, row = " ".join(tokenize(_asks(item))), row_of.get(item.id)
-        of = kept.get(text)
+        texts, row = [" ".join(tokenize(_asks(item)))], row_of.get(item.id)
+        if item.form == "freeform" and len(answer := tokenize(item.answer or "")) >= _FEW:
+            texts.append(f"answer: {' '.join(answer)}")  # an evolution that changed the question alone
+        of = next((kept[text] for text in texts if text in kept), None)
         if of is None and row is not None and kept_rows:
             cosines = rows[kept_rows] @ rows[row]
             nearest = int(cosines.argmax())
@@ -210,7 +212,8 @@ def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequen
         if of is not None and item.status in ("draft", "audited"):
             found[item.id] = of
             continue
-        kept.setdefault(text, item.id)
+        for text in texts:
+            kept.setdefault(text, item.id)
         if row is not None:
             kept_rows.append(row)
     return found
