@@ -17,7 +17,7 @@ from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.records.benchmark import Item
 from longmark.testing import FakeChat, FakeEmbedder, call
-from longmark.validator import cloze, folder, linear, train
+from longmark.validator import cloze, evaluate, folder, linear, train
 from longmark.validator.features import Inputs, inputs_of
 from longmark.validator.labels import Case, Labels
 from longmark.validator.prompts import balanced, messages
@@ -44,6 +44,20 @@ def test_a_planted_word_is_learned(validator: train.Trained) -> None:
     assert there(validator.forms["mcq"].auc.value) > 0.9
     means = validator.forms["mcq"].precision
     assert means["validator"] > means["none"]
+
+
+def test_both_curves_have_the_same_points_for_every_seed() -> None:
+    some = cases(90, lambda n: LABELS[n])
+    inputs = call(lambda models: inputs_of([case.item for case in some], models), embedder=FakeEmbedder())
+    data = evaluate.Data("mcq", inputs, [case.valid for case in some], [case.family for case in some])
+    points, gain = evaluate.curves(data, 3, 0.2)
+    assert {row["seeds"] for row in points} == {3}
+    sizes = {order: [row["labels"] for row in points if row["order"] == order] for order in evaluate.ORDERS}
+    assert sizes["active"] == sizes["random"] == sorted(sizes["random"])
+    first = [row["auc"] for row in points if row["labels"] == sizes["active"][0]]
+    assert first[0] == first[1]  # both begin with the same items
+    means = [np.mean([row["auc"] for row in points if row["order"] == order]) for order in evaluate.ORDERS]
+    assert gain["gain"] == pytest.approx(means[0] - means[1])
 
 
 def test_nothing_is_learned_from_shuffled_labels() -> None:

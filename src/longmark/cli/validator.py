@@ -125,6 +125,10 @@ def train(arguments: argparse.Namespace) -> int:
         print(f"  AUC on held-out items {_shown(result.auc)}")
         ways = ", ".join(f"{way} {value:.3f}" for way, value in result.precision.items())
         print(f"  mean precision: {ways or 'no split has a training side with both classes'}")
+        gain = next(one for one in found.gains if one["form"] == form)
+        if gain["low"] is not None:
+            ends = f"{gain['low']:+.3f} to {gain['high']:+.3f}"
+            print(f"  active order of labels: {gain['gain']:+.3f} AUC against random order ({ends})")
         if result.dropped:
             print(f"  {counted(result.dropped, 'confident item')} left out of the training (--drop-above)")
         if result.skipped:

@@ -21,6 +21,7 @@ from longmark.validator.features import Inputs
 from longmark.validator.folder import probability
 from longmark.validator.sampling import choose
 
+ORDERS = ("active", "random")
 START, SIZES = 12, 8  # labels that a curve begins with, and points of a curve
 
 
@@ -84,26 +85,35 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {way: sum(values) / len(values) for way, values in by_way.items()}
 
 
-def curves(data: Data, seeds: int, test: float) -> list[dict[str, Any]]:
+def curves(data: Data, seeds: int, test: float) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """AUC on held-out families by the number of labels, for items in active and in random order: the mean over seeds,
-    each with another split and start, with Student's interval."""
+    each with another split and start, with Student's interval. And the gain: the mean difference of both curves."""
+    draws = range(data.seed, data.seed + seeds)
+    held = {seed: linear.folds(data.valid, data.families, max(2, round(1 / test)), seed) == 0 for seed in draws}
+    fewest = min(int((~one).sum()) for one in held.values())
+    sizes = np.unique(np.linspace(min(START, fewest), fewest, SIZES).astype(int)).tolist()
     scores: dict[tuple[str, int], list[float]] = {}
-    for seed in range(data.seed, data.seed + seeds):
-        held = linear.folds(data.valid, data.families, max(2, round(1 / test)), seed) == 0
-        pool = np.flatnonzero(~held)
-        sizes = np.unique(np.linspace(min(START, len(pool)), len(pool), SIZES).astype(int))
-        for order in ("active", "random"):
-            known = _start(data, pool, int(sizes[0]), seed)
-            for size in sizes.tolist():
+    gains = []
+    for seed in draws:
+        pool, areas = np.flatnonzero(~held[seed]), dict[str, list[float]]()
+        for order in ORDERS:
+            known = _start(data, pool, sizes[0], seed)
+            for size in sizes:
                 known = _more(data, pool, known, size, order, seed)
-                if (value := _auc(data, known, held)) is not None:
+                if (value := _auc(data, known, held[seed])) is not None:
                     scores.setdefault((order, size), []).append(value)
+                    areas.setdefault(order, []).append(value)
+        if areas:
+            active, at_random = (float(np.mean(areas[order])) for order in ORDERS)
+            gains.append(active - at_random)
     made = []
     for (order, size), values in scores.items():
         mean = mean_estimate(values, bounds=(0.0, 1.0))
         made.append({"form": data.form, "order": order, "labels": size, "auc": mean.value, "low": mean.low,
                      "high": mean.high, "seeds": len(values)})  # fmt: skip
-    return made
+    gain = mean_estimate(gains, bounds=(-1.0, 1.0)) if gains else None
+    found = (gain.value, gain.low, gain.high) if gain else (None, None, None)
+    return made, {"form": data.form, **dict(zip(("gain", "low", "high"), found, strict=True)), "seeds": len(gains)}
 
 
 def _start(data: Data, pool: Ints, size: int, seed: int) -> list[int]:

@@ -66,11 +66,12 @@ class Trained:
     picked: cloze.Picked | None = None
     precision: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    gains: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """What `curves.json` holds."""
-        return {"curves": self.curves, "precision": self.precision}
+        return {"curves": self.curves, "gains": self.gains, "precision": self.precision}
 
 
 async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan: Plan) -> Trained:
@@ -103,7 +104,9 @@ async def _form(form: Form, cases: Sequence[Case], models: Models, plan: Plan, t
     data = evaluate.Data(form, inputs, valid, own, judged, model.strength, plan.seed)
     found = evaluate.precision(data, plan.splits, plan.test, plan.threshold)
     trained.precision += found.rows
-    trained.curves += evaluate.curves(data, plan.curves, plan.test)
+    points, gain = evaluate.curves(data, plan.curves, plan.test)
+    trained.curves += points
+    trained.gains.append(gain)
     counts, area = (sum(valid), len(valid) - sum(valid)), auc(out, data.y, 0.95, own)
     trained.forms[form] = Result(*counts, area, len(items) - len(keep), evaluate.summary(found.rows), found.skipped)
     before = trained.validator
