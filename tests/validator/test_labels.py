@@ -56,7 +56,8 @@ def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> Non
 
 def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_benchmark(tmp_path: Path) -> None:
     whole = [item(n, True) for n in range(3)]
-    statuses = ("valid", "invalid", "audited")
+    whole.append(item(3, True).model_copy(update={"meta": {"validator": {"probability": 0.9}}}))
+    statuses = ("valid", "invalid", "audited", "valid")  # the last one is a validator's
     bare = [
         one.model_copy(update={"status": status, "passages": ()}) for one, status in zip(whole, statuses, strict=True)
     ]
@@ -65,7 +66,7 @@ def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_ben
     assert [(case.valid, case.family, len(case.item.passages)) for case in labels.cases] == [
         (True, "seed c0", 1), (False, "seed c0", 1),
     ]  # fmt: skip
-    assert labels.unlabelled == 1
+    assert labels.unlabelled == 2
 
 
 def test_items_of_one_seed_and_evolutions_are_one_family() -> None:

@@ -19,7 +19,7 @@ from longmark.records.benchmark import Item
 from longmark.testing import FakeChat, FakeEmbedder, call
 from longmark.validator import cloze, evaluate, folder, linear, train
 from longmark.validator.features import Inputs, inputs_of
-from longmark.validator.labels import Case, Labels
+from longmark.validator.labels import Case, Labels, by_validator
 from longmark.validator.prompts import balanced, messages
 from longmark.validator.sampling import choose
 
@@ -119,6 +119,7 @@ def test_apply_marks_items_that_nobody_checked_and_no_others(validator: train.Tr
     assert made[1].reasons[0].startswith("validator: probability 0.")
     again = folder.applied(validator.validator, made, {good.id: 0.1}, 0.5)
     assert (again[0].status, len(again[0].reasons)) == ("invalid", 1)
+    assert [by_validator(one) for one in made] == [True, True, False, False]  # what it marked is no label for another
     # p = .9 at T = 5: .9^.2 = .97915, .1^.2 = .63096, so .97915 / 1.61011 = .60813
     assert validator.validator.found(0.9) == {"probability": 0.9, "confidence": pytest.approx(0.608126, abs=1e-6)}
 

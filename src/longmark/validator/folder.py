@@ -23,6 +23,7 @@ from longmark.records.write import replacing
 from longmark.stats.samples import Floats
 from longmark.validator.cloze import WORD_NUMBERS
 from longmark.validator.features import Inputs
+from longmark.validator.labels import by_validator
 from longmark.validator.linear import Linear
 
 FORMAT = 1
@@ -158,5 +159,4 @@ def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: 
 
 def open_to(item: Item) -> bool:
     """Whether a validator may decide about an item: nobody has checked it, and no audit dropped it."""
-    by_validator = "validator" in item.meta
-    return item.status in ("draft", "audited") or (by_validator and item.status in ("valid", "invalid"))
+    return item.status in ("draft", "audited") or (by_validator(item) and item.status in ("valid", "invalid"))

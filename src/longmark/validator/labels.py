@@ -53,6 +53,11 @@ class Labels:
         return [case for case in self.cases if case.item.form == form]
 
 
+def by_validator(item: Item) -> bool:
+    """Whether its status is a validator's: no label, since nobody checked the item."""
+    return "validator" in item.meta and item.tier != "gold"
+
+
 def families(items: Sequence[Item]) -> list[str]:
     """The family of each item: of its seed (meta.seed, else the chunk or the text of its first passage), else of the
     item that it was evolved from, else its own."""
@@ -91,7 +96,7 @@ def _of_items(items: list[Item], known: Mapping[str, Item]) -> Labels:
     labels = Labels()
     whole = [_completed(item, known) for item in items]
     for item, family in zip(whole, families([*known.values(), *whole])[len(known) :], strict=True):
-        if item.status not in (*POSITIVE, INVALID):
+        if item.status not in (*POSITIVE, INVALID) or by_validator(item):
             labels.unlabelled += 1
             continue
         valid = item.status in POSITIVE

@@ -21,7 +21,7 @@ from longmark.stats.samples import Floats
 from longmark.validator import cloze, evaluate, linear
 from longmark.validator.features import Inputs, inputs_of
 from longmark.validator.folder import Encoder, Validator, open_to, probability
-from longmark.validator.labels import Case, Labels, families
+from longmark.validator.labels import Case, Labels, by_validator, families
 from longmark.validator.prompts import zero_shot
 from longmark.validator.sampling import choose
 
@@ -230,4 +230,4 @@ def share_valid(
 
 
 def _counts(item: Item) -> bool:
-    return item.status != "dropped" and not (item.status == "invalid" and "validator" in item.meta)
+    return item.status != "dropped" and not (item.status == "invalid" and by_validator(item))
