@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.annotate.test_export import at_work
 from tests.program import write_jsonl
 from tests.validator.made import item
 
+from longmark.annotate.export import export
 from longmark.errors import BadInput
 from longmark.records.benchmark import Passage, write_items
 from longmark.validator.labels import families, read_labels
@@ -84,3 +87,13 @@ def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
         read_labels(path)
     assert [one.split(": ")[0].rpartition(":")[2] for one in error.value.lines] == ["2", "3", "4"]
     assert "verdict: expected valid or invalid" in error.value.lines[0]
+
+
+def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None:
+    study, items, store = at_work(tmp_path, "climaqa", n=9)
+    export(study, items, store, tmp_path)
+    labels = read_labels(tmp_path / "training.jsonl")
+    assert Counter(case.item.form for case in labels.cases) == {"mcq": 3, "freeform": 3, "cloze": 3}
+    assert all(case.reasons for case in labels.cases if not case.valid and case.item.form != "cloze")
+    assert {case.term is not None for case in labels.of("cloze") if case.valid} == {True}
+    assert (labels.left_out, labels.unlabelled) == ([], 0)
