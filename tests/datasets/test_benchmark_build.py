@@ -153,6 +153,15 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
     assert manifest["items"] == {"all": 24, "usable": {}, "dropped": {"mentions_context": 24}, "not_written": 48}
 
 
+def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path: Path) -> None:
+    topic = Topic(**{**TOPIC.model_dump(), "forms": ("freeform",), "levels": {"reasoning": "it takes two steps"}})
+    same = FakeChat('{"question": "What moves the sea?", "answer": "The moon does."}')
+    built = made(books, tmp_path / "out", Plan(topic, n=1), same)
+    assert built.usable() == {("freeform", "base"): 1}
+    assert "freeform reasoning: " in built.failed[0]
+    assert "the question is the one that was given" in built.failed[0]
+
+
 def test_seeds_without_a_neighbour_can_be_skipped(books: Path, tmp_path: Path) -> None:
     plan = Plan(TOPIC, n=1, threshold=1.5, alone=False)  # no cosine reaches it
     built = made(books, tmp_path / "out", plan, FakeChat(()), embedder=FakeEmbedder())

@@ -1,7 +1,7 @@
 """What a generator writes about a seed: base questions, their evolutions, statements (ClimaQA, appendix A.4).
 
-Every prompt shows the passages first, so that all calls on one seed begin alike. A reply is a JSON object; one that is
-not, that leaves a text empty or repeats an option is refused, and the model is asked once more.
+Every prompt shows the passages first, so that all calls on one seed begin alike. A reply is a JSON object; the model is
+asked once more where it is none, leaves a text empty, or repeats an option or the question that it evolves.
 
 Deviations: the prompts are ours. The model gives the right answer and three wrong ones, without letters, and the place
 of the key is drawn; the paper's model writes the letters too. With a statement it names terms that could be left out.
@@ -159,7 +159,7 @@ class Writer:
         """A base question of a form, or a cloze item with its statement and proposals. kind: of question. NoScore where
         the model declines or writes no item twice; ModelError."""
         fields = {"kind": f" It should be of this kind: {kind}." if kind else ""}
-        reply = await self._ask(_BASE[form], form, seed, fields)
+        reply = await self._ask(_BASE[form], _READERS[form], seed, fields)
         meta = {"kind": kind} if kind and form != "cloze" else {}
         return self._item(form, "base", seed, reply, meta)
 
@@ -167,15 +167,23 @@ class Writer:
         """A question of a higher level, out of a base question on the same seed. Errors as of `base`."""
         reference = (base.options or {}).get(base.answer or "", base.answer or "")
         fields = {"question": base.question, "reference": reference, "level": self._plan.topic.levels[level]}
-        reply = await self._ask(_EVOLVE[base.form], base.form, seed, fields)
+
+        def new(reply: dict[str, Any]) -> dict[str, Any]:
+            if reply["question"].casefold() == base.question.casefold():
+                raise Unreadable("the question is the one that was given")
+            return reply
+
+        reply = await self._ask(_EVOLVE[base.form], _READERS[base.form].then(new), seed, fields)
         return self._item(base.form, level, seed, reply, {}, base.id)
 
-    async def _ask(self, prompt: Prompt, form: str, seed: Seed, fields: Mapping[str, str]) -> dict[str, Any]:
+    async def _ask(
+        self, prompt: Prompt, reader: Reader[dict[str, Any]], seed: Seed, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
         topic, plan = self._plan.topic, self._plan
         about = {"book": topic.book, "subject": topic.subject, "readers": topic.readers, "term": topic.term}
         texts = {"context": context_of(seed.passages), **about, **fields}
         how = Sampling(plan.temperature, plan.seed)
-        return (await ask(self._models, self._models.generator, prompt, texts, _READERS[form], how)).value
+        return (await ask(self._models, self._models.generator, prompt, texts, reader, how)).value
 
     def _item(
         self, form: str, level: str, seed: Seed, reply: dict[str, Any], meta: dict[str, Any], parent: str | None = None
