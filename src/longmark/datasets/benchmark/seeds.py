@@ -34,7 +34,7 @@ from longmark.records.write import replacing
 
 BOOKS = "books.jsonl"
 
-_LEAST = 0.25  # of a chunk's size: shorter ones say too little for a question
+_LEAST = 0.5  # of a chunk's size: shorter ones are ends of sections, and say too little for a question
 _LETTERS = 0.6  # of a chunk's characters that are no space: with fewer it is code, a table or a list of numbers
 _SPARE = 12  # neighbours that are looked at beyond k: copies, and what overlaps the seed
 
