@@ -74,6 +74,17 @@ def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, st
     assert not (tmp_path / "out" / "tables" / "table10.csv").exists()
 
 
+def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
+    folder = write_run(tmp_path / "run", "default")
+    examples = (folder / "examples.jsonl").read_text()
+    (folder / "examples.jsonl").write_text(examples.replace('"tier":"gold"', '"tier":"silver"'))
+    done = study(folder)
+    assert done.code == 0
+    assert "table 3 (all items are silver); table 5 (all items are silver)" in " ".join(done.out.split())
+    assert [line["mcq_overall"] for line in lines(tmp_path, "table6")] == ["0.5", "0.5"]
+    assert lines(tmp_path, "models")[0]["items"] == "24"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

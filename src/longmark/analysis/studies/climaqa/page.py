@@ -82,6 +82,7 @@ def _parts() -> Iterator[Part[Found]]:
         "Silver items",
         "The same on items that no expert has checked.",
         lambda f: [tables.closed(f.results, f.results.silver, 6), tables.free(f.results, f.results.silver, 7)],
+        lambda f: [] if f.results.main else [_overall(f.results, one) for one in (*_CLOSED, *_FREE)],
         absent=lambda f: _none(f, f.results.silver, (*_CLOSED, *_FREE), "tables 6 and 7"),
     )
     yield Part(
@@ -153,7 +154,12 @@ _NO_GENERATOR = (
 
 
 def _none(found: Found, items: Sequence[Any], outcomes: Sequence[Outcome], what: str) -> str:
-    return "" if found.results.systems(outcomes, items) else f"{what} (no run has such scores)"
+    results = found.results
+    if results.systems(outcomes, items):
+        return ""
+    scored = results.systems(outcomes, list(results.items.values()))
+    why = "no run has such scores" if not scored else "no item is silver" if results.main else "all items are silver"
+    return f"{what} ({why})"
 
 
 def _tested(results: Results) -> bool:
@@ -161,10 +167,8 @@ def _tested(results: Results) -> bool:
 
 
 def _overall(results: Results, outcome: Outcome) -> Figure:
-    rows = [
-        lane(one.name, results.cell(outcome, one, results.main).estimate)
-        for one in results.systems([outcome], results.main)
-    ]
+    items = results.shown
+    rows = [lane(one.name, results.cell(outcome, one, items).estimate) for one in results.systems([outcome], items)]
     return forest(rows, f"{outcome.title}, all levels", None)
 
 
