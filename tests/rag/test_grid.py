@@ -134,6 +134,7 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
         ("embedded:small", "small", "embedded:small"),
         ("gguf:/models/a=b.Q4.gguf", "a=b.Q4", "gguf:/models/a=b.Q4.gguf"),
         ("Llama 8B=llama3@http://h/v1", "Llama 8B", "llama3@http://h/v1"),
+        ("hf:/models/small.gguf+/tmp/silver", "small.gguf+silver", "hf:/models/small.gguf+/tmp/silver"),
     ],
 )
 def test_what_a_reader_is_called(given: str, label: str, model: str):

@@ -86,6 +86,8 @@ def _label(model: str) -> str:
     if endpoint is not None:
         return endpoint["model"]
     scheme, colon, rest = model.partition(":")
+    if scheme == "hf":  # a folder or a hub name, and the folder of an adapter
+        return "+".join(Path(part).name for part in rest.split("+"))
     return (Path(rest).stem if scheme == "gguf" else rest) if colon and rest else model
 
 
