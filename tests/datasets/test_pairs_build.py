@@ -74,6 +74,13 @@ def test_a_reference_that_loses_a_key_point_stays_concise() -> None:
     assert "key points were lost: the sun" in str(built.concise[0])
 
 
+def test_a_check_that_contradicts_itself_is_asked_for_again() -> None:
+    replies = iter([{"lost": ["sun"], "added": ["sun"]}, {"lost": [], "added": []}])
+    built = _build([HUMAN], Plan(expand=True), _speaks("j", lambda _: json.dumps(next(replies))), _writer("one"))
+    assert built.concise == []
+    assert built.pairs[0].expanded_reference == "Moon and sun, in prose."
+
+
 def test_modes_and_pairs_per_question() -> None:
     writers = [_writer(f"m{n}") for n in range(4)]
     built = _build([HUMAN], Plan(modes=("human/model",)), _judge(), *writers)

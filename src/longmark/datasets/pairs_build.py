@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from longmark.concurrency import concurrently
 from longmark.datasets import LeftOut
@@ -114,6 +114,12 @@ class _Check(BaseModel):
     model_config = ConfigDict(extra="forbid")
     lost: list[str]
     added: list[str]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> _Check:
+        if both := sorted({*self.lost} & {*self.added}):
+            raise ValueError(f"lost and added have the same point: {both[0]}")
+        return self
 
 
 def grouped(lines: Iterable[Example]) -> list[list[Example]]:
