@@ -234,4 +234,6 @@ def estimate(arguments: argparse.Namespace) -> int:
         print(f"  share valid {_shown(one)}")
         if one.human is not None:
             print(f"  from the labels alone {_shown(one.human)}")
+    if not shares:
+        print("longmark: no item has a form that the validator has a model of; nothing is estimated", file=sys.stderr)
     return 0 if any(one.low is not None for one in shares.values()) else NO_VALUE

@@ -71,9 +71,12 @@ class Validator:
         """UserError where the embedder is another one."""
         given = Encoder.of(models)
         if given != self.encoder:
+            names = (self.encoder.name, given.name)
+            if names[0] == names[1]:  # other weights under the same name
+                names = (f"{names[0]} ({self.encoder.identity})", f"{names[1]} ({given.identity})")
             raise UserError(
-                f"this validator reads vectors of {self.encoder.name} ({self.encoder.identity}), not of {given.name} "
-                f"({given.identity}); give the same embedder, or train again with --embedder {given.name}"
+                f"this validator reads vectors of {names[0]}, not of {names[1]}; give the same embedder, or train "
+                f"again with --embedder {given.name}"
             )
 
 
