@@ -131,6 +131,9 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     cell = next(one for one in results.cells if (one.system.label, one.outcome, one.level) == ("writer", MCQ, OVERALL))
     assert (cell.estimate.n, cell.total, cell.unscored) == (14, 16, "1 model_error, 1 no row")
     assert len({one.outcome for one in results.cells}) == len(OUTCOMES)
+    (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
+    nothing = results.cell(MCQ, writer, [results.items["i00"]]).estimate
+    assert (nothing.value, nothing.reason) == (None, "unscored: 1 model_error")
     assert not results.advantages  # without the benchmark nobody knows who wrote the items
 
 

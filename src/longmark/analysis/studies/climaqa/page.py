@@ -68,21 +68,21 @@ def _parts() -> Iterator[Part[Found]]:
         "Multiple choice and cloze",
         says,
         lambda f: [tables.closed(f.results, f.results.main, 3)],
-        lambda f: [_overall(f.results, one) for one in _CLOSED],
+        lambda f: _overall(f.results, _CLOSED),
         absent=lambda f: _none(f, f.results.main, _CLOSED, "table 3"),
     )
     yield Part(
         "Freeform answers",
         "How near answers in a model's own words are to the reference.",
         lambda f: [tables.free(f.results, f.results.main, 5)],
-        lambda f: [_overall(f.results, one) for one in _FREE],
+        lambda f: _overall(f.results, _FREE),
         absent=lambda f: _none(f, f.results.main, _FREE, "table 5"),
     )
     yield Part(
         "Silver items",
-        "The same on items that no expert has checked.",
+        "Scores on items that no expert has checked.",
         lambda f: [tables.closed(f.results, f.results.silver, 6), tables.free(f.results, f.results.silver, 7)],
-        lambda f: [] if f.results.main else [_overall(f.results, one) for one in (*_CLOSED, *_FREE)],
+        lambda f: [] if f.results.main else _overall(f.results, (*_CLOSED, *_FREE)),
         absent=lambda f: _none(f, f.results.silver, (*_CLOSED, *_FREE), "tables 6 and 7"),
     )
     yield Part(
@@ -166,10 +166,12 @@ def _tested(results: Results) -> bool:
     return any(one.kind == "settings" for one in results.tests)
 
 
-def _overall(results: Results, outcome: Outcome) -> Figure:
-    items = results.shown
-    rows = [lane(one.name, results.cell(outcome, one, items).estimate) for one in results.systems([outcome], items)]
-    return forest(rows, f"{outcome.title}, all levels", None)
+def _overall(results: Results, outcomes: Sequence[Outcome]) -> list[Figure]:
+    figures, items = [], results.shown
+    for one in outcomes:
+        rows = [lane(s.name, results.cell(one, s, items).estimate) for s in results.systems([one], items)]
+        figures += [forest(rows, f"{one.title}, all levels", None)] if rows else []
+    return figures
 
 
 def _levels(results: Results) -> Iterator[Figure]:

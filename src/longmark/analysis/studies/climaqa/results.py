@@ -161,6 +161,7 @@ class Results:
         missing = [why.get(one.id, NO_ROW) for one in of if one.id not in scores]
         reasons = ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
         estimate = replace(self._mean(outcome, system, kept), missing=len(missing))
+        estimate = estimate if kept or not of else replace(estimate, reason=f"unscored: {reasons}")
         return Cell(outcome, system, of[0].tier if of else "", level, estimate, len(of), reasons or None)
 
     def _mean(self, outcome: Outcome, system: System, items: Sequence[Facts]) -> Estimate:

@@ -54,7 +54,7 @@ def _means(
             columns.append(Column(title, places=3, kind="mean", key=f"{outcome.key}_{level}"))
             for row, one in zip(rows, its, strict=True):
                 ends = one.ends if places is _CLOSED else None  # twelve intervals are too broad for a page
-                row.append(Mean(one.value, *(ends or (None, None)), best=one.value == max(known)))
+                row.append(Mean(one.value, *(ends or (None, None)), best=min(known) < max(known) == one.value))
     name, title, note = head
     title = f"{title} (the paper's table {name.removeprefix('table')})"
     return Table(name, title, tuple(columns), [tuple(row) for row in rows], note)
