@@ -53,8 +53,9 @@ def _means(
             title = _SHORT.get(outcome.key, outcome.title) + (f" {LETTERS[level]}" if outcome.form != "cloze" else "")
             columns.append(Column(title, places=3, kind="mean", key=f"{outcome.key}_{level}"))
             for row, one in zip(rows, its, strict=True):
-                ends = one.ends if places is _CLOSED else None  # twelve intervals are too broad for a page
-                row.append(Mean(one.value, *(ends or (None, None)), best=min(known) < max(known) == one.value))
+                # twelve intervals are too broad for a page
+                low, high = (one.low, one.high) if places is _CLOSED else (None, None)
+                row.append(Mean(one.value, low, high, best=min(known) < max(known) == one.value))
     name, title, note = head
     title = f"{title} (the paper's table {name.removeprefix('table')})"
     return Table(name, title, tuple(columns), [tuple(row) for row in rows], note)
