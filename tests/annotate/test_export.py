@@ -6,6 +6,7 @@ import csv
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,17 @@ def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
 def test_only_the_files_that_are_asked_for(tmp_path: Path):
     study, items, store = at_work(tmp_path, "rating")
     assert [path.name for path in export(study, items, store, tmp_path, only=["methods.md"])] == ["methods.md"]
+
+
+def test_methods_count_the_items_with_a_time_and_give_their_quartiles(tmp_path: Path):
+    study, items = set_up(tmp_path, "rating", 5, overlap=1)
+    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann"], lambda *_: {"quality": 1, "confidence": 1})
+    found = collect(study, items, store)
+    timed = [replace(one, seconds=10.0 * place) for place, one in enumerate(found.entries)]  # 0 10 20 30 40: 4 times
+    text = methods(replace(found, entries=tuple(timed)))
+    assert "The median time per item of 4 of the 5 label sets was 25.0 s (quartiles 17.5 s and 32.5 s;" in text
+    one = replace(found, entries=found.entries[:1])
+    assert "The median time per item was 30.0 s (quartiles 30.0 s and 30.0 s;" in methods(one)
 
 
 def test_methods_name_the_figures(tmp_path: Path):

@@ -178,6 +178,32 @@ def test_known_answers_are_checked(tmp_path: Path):
         read_items(study, tmp_path)
 
 
+def test_a_known_answer_that_no_rater_can_give_is_refused(tmp_path: Path):
+    """Every rater would fail it, without a word to the owner."""
+    text = STUDY.format(source="jsonl", path="x.jsonl", show="question", more="")
+    text += "  - {name: rate, type: scale, max: 5}\n  - {name: faults, type: errors, options: [long]}\n"
+    text += "assignment: {qualification: {path: gold.jsonl}}\n"
+    lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?"}])
+    wrong = ({"fine": "maybe"}, {"fine": True}, {"rate": 6}, {"faults": ["long", "short"]}, {"faults": []})
+    right = ({"fine": "YES", "rate": "5"}, {"faults": ["NONE"]}, {"faults": "long", "rate": 1})
+    golds = [{"id": f"g{n}", "question": "Q?", "gold": gold} for n, gold in enumerate((*wrong, *right))]
+    lines(tmp_path / "gold.jsonl", golds)
+    with pytest.raises(BadInput, match=r"gold.jsonl:1: gold: maybe is not a value of fine: yes, no") as caught:
+        read_items(study_of(tmp_path, text), tmp_path)
+    assert caught.value.total == len(wrong)
+
+
+@pytest.mark.parametrize("source", ["file", "pairs", "jsonl"])
+def test_passages_keep_their_pages(tmp_path: Path, source: str):
+    passages = [{"id": "h", "text": "t", "page": 3}, "", {"text": "u", "page": "iv"}, "v"]
+    record = {"question": "Q?", "answer": "A", "a": "A", "b": "B", "contexts": passages}
+    path = lines(tmp_path / "x.jsonl", [record | {"id": "1"}, record | {"id": "2", "contexts": ["t"]}])
+    answers = "answers" if source == "pairs" else "answer"
+    first, second = items_of(tmp_path, source, str(path), f"question, {answers}, contexts")
+    pages = [one["page"] for one in first.shown["passages"] if "page" in one]
+    assert (pages, second.shown["passages"]) == ([3, "iv"], [{"text": "t"}])
+
+
 def test_priorities_of_other_items_are_left_out(tmp_path: Path):
     items = [Item("1", "q", {}, {}), Item("2", "q", {}, {})]
     path = lines(tmp_path / "p.jsonl", [{"item": 1, "priority": 0.5}, {"item": "9", "priority": 1}])

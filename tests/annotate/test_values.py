@@ -156,6 +156,13 @@ def test_known_answers_compare_as_text_and_lists_in_any_order():
     assert known_answers(item, {}) == (0, 4)
 
 
+def test_a_known_edit_is_its_verdict_and_a_known_term_its_word():
+    item = Item("g", "g", {}, {}, gold={"fix": "accept", "term": "ice"})
+    assert known_answers(item, {"fix": {"verdict": "accept"}, "term": {"start": 4, "end": 7, "quote": "Ice"}}) == (2, 2)
+    assert known_answers(item, {"fix": {"verdict": "edit", "text": "x"}, "term": {"impossible": True}}) == (0, 2)
+    assert known_answers(Item("h", "h", {}, {}, gold={"term": "impossible"}), {"term": {"impossible": True}}) == (1, 1)
+
+
 def test_complete_is_about_stored_values(study):
     values = {"ok": "yes", "rate": 0, "faults": ["NONE"], "term": {"impossible": True}, "better": "tie"}
     values |= {"fix": {"verdict": "accept"}, "own": [{"point": "", "values": {"a": "in"}}]}

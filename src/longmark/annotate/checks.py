@@ -1,4 +1,5 @@
-"""What pydantic cannot see in a study: names that do not exist, keys that collide, parts that do not fit each other."""
+"""What pydantic cannot see in a study: names that do not exist, keys that collide, parts that do not fit each other;
+and known answers that no rater can give."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ from longmark.annotate.study import (
     spread,
 )
 from longmark.errors import UnknownName
+from longmark.records.files import parse_json
+from longmark.records.values import Problem, found, missing
 from longmark.records.yaml_file import Where, repeats
 
 _WIDEST_SCALE = 101
@@ -116,3 +119,39 @@ def _possible(field: AskedField) -> list[str]:
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
     return str(UnknownName("field", name, known, f"The fields are {', '.join(known)}."))
+
+
+# Known answers --------------------------------------------------------------------------------------------------------
+
+
+def gold_of(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
+    """The known answers of an item. Raises Problem."""
+    if isinstance(raw, str):
+        try:
+            raw = parse_json(raw)
+        except ValueError as error:
+            raise Problem(f"gold: {error}") from None
+    if missing(raw) and not needed:
+        return None
+    if not isinstance(raw, Mapping) or not raw:
+        raise Problem("gold: expected the known answers, an object from field to value")
+    known = {one.name: one for one in study.asked}
+    for field_name, answer in raw.items():
+        if field_name not in known:
+            raise Problem(f"gold: {UnknownName('field', str(field_name), known)}")
+        if (wrong := _wrong_answer(known[field_name], answer)) is not None:
+            raise Problem(f"gold: {wrong}")
+    return dict(raw)
+
+
+def _wrong_answer(field: AskedField, answer: Any) -> str | None:
+    """Why no rater can give a known answer of an item; None if one can."""
+    given = [str(one) for one in (answer if isinstance(answer, list) else [answer])]
+    known = _possible(field)
+    if isinstance(field, Scale):
+        known = [str(number) for number in range(field.min, field.max + 1)]
+    possible = {one.casefold() for one in known}
+    wrong = [one for one in given if known and one.casefold() not in possible]
+    if not wrong and given:
+        return None
+    return f"{wrong[0] if wrong else found(answer)} is not a value of {field.name}: {', '.join(known[:20])}"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
-from longmark.annotate.checks import columns_named
+from longmark.annotate.checks import columns_named, gold_of
 from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Pair, sources
@@ -183,6 +183,7 @@ class _Reader:
             records = sources.records(path, sources.kind_of(path))
         else:
             records = Reading(path, mapping=_known(self.source.map)).records()
+        pages = _pages(path) if self.source.from_ != "jsonl" and "passages" in map(_shown_as, self.study.show) else {}
         for line, record in records:
             where = f"{path}:{line}"
             if isinstance(record, sources.Unreadable | str):
@@ -190,7 +191,9 @@ class _Reader:
                 continue
             try:
                 columns = self._renamed(_of_example(record, None) if isinstance(record, Example) else record)
-                gold = _gold(columns.pop("gold", None), self.study, needed=kind != "normal")
+                for passage in columns.get("contexts", ()) if pages else ():
+                    passage |= pages.get((line, passage["text"]), {})
+                gold = gold_of(columns.pop("gold", None), self.study, needed=kind != "normal")
             except Problem as problem:
                 self.wrong.add(f"{where}: {problem}")
                 continue
@@ -257,6 +260,18 @@ class _Reader:
                 raise UserError(f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own')
             named[item.id] = item
         return list(named.values())
+
+
+def _pages(path: Path) -> dict[tuple[int, str], Any]:
+    """(line, text) -> {page} of the passages that have one, which examples do not keep."""
+    listed = (
+        (line, passage)
+        for line, record in sources.records(path, sources.kind_of(path))
+        for column in (record.values() if isinstance(record, Mapping) else ())
+        for passage in (column if isinstance(column, list) else ())
+        if isinstance(passage, Mapping) and not missing(passage.get("page"))
+    )
+    return {(line, str(one.get("text"))): {"page": one["page"]} for line, one in listed}
 
 
 def _known(mapping: Mapping[str, str]) -> dict[str, str]:
@@ -368,21 +383,3 @@ def _list(where: str, raw: Any) -> Sequence[Any]:
     if not isinstance(raw, list | tuple):
         raise Problem(f"{where}: expected a list, found {found(raw)}")
     return raw
-
-
-def _gold(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
-    """The known answers of an item. Raises Problem."""
-    if isinstance(raw, str):
-        try:
-            raw = parse_json(raw)
-        except ValueError as error:
-            raise Problem(f"gold: {error}") from None
-    if missing(raw) and not needed:
-        return None
-    if not isinstance(raw, Mapping) or not raw:
-        raise Problem("gold: expected the known answers, an object from field to value")
-    known = [one.name for one in study.asked]
-    for field_name in raw:
-        if field_name not in known:
-            raise Problem(f"gold: {UnknownName('field', str(field_name), known)}")
-    return dict(raw)

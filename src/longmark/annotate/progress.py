@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
-from statistics import median
+from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from longmark.annotate.assign import to_adjudicate
@@ -222,12 +222,13 @@ def methods(found: Collected) -> str:
         sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
     if any(one.answer is not None and one.answer.suggestions_shown for one in done):
         sentences.append("Raters saw suggested labels, which they could change.")
-    times = sorted(one.seconds for one in done if one.seconds > 0)
+    times = [one.seconds for one in done if one.seconds > 0]
     if times:
-        low, high = times[len(times) // 4], times[(3 * len(times)) // 4]
+        low, _, high = quantiles(times * 2 if len(times) == 1 else times, n=4, method="inclusive")
+        timed = f"of {len(times):,} of the {counted(len(done), 'label set')} " if len(times) < len(done) else ""
         sentences.append(
-            f"The median time per item was {duration(median(times))} (quartiles {duration(low)} and {duration(high)}; "
-            f"{duration(sum(times))} in total)."
+            f"The median time per item {timed}was {duration(median(times))} "
+            f"(quartiles {duration(low)} and {duration(high)}; {duration(sum(times))} in total)."
         )
     if rules.adjudication:
         sentences.append(

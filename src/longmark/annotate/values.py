@@ -129,6 +129,8 @@ def known_answers(item: Item, values: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _same(value: Any, answer: Any) -> bool:
+    if isinstance(value, Mapping) and not isinstance(answer, Mapping):  # an edit's verdict; a cloze's word
+        value = value.get("verdict") or value.get("quote") or next(iter(value), None)
     if isinstance(value, list) or isinstance(answer, list):
         both = [set(map(str, one)) if isinstance(one, list) else {str(one)} for one in (value, answer)]
         return both[0] == both[1]
