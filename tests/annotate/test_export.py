@@ -236,6 +236,14 @@ def test_methods_count_the_items_with_a_time_and_give_their_quartiles(tmp_path: 
     assert "The median time per item was 30.0 s (quartiles 30.0 s and 30.0 s;" in methods(one)
 
 
+def test_too_few_questions_for_an_interval_are_said_in_the_words_of_the_docs(tmp_path: Path):
+    study, items = set_up(tmp_path, "rating", 6, overlap=2)
+    same = [replace(item, question_id=f"q{place % 2}") for place, item in enumerate(items)]  # two questions
+    store = labelled(tmp_path / "s.sqlite", study, same, ["Ann", "Bo"], lambda *_: {"quality": 1, "confidence": 1})
+    reasons = {one.estimate.reason for one in agreements(collect(study, same, store)) if one.estimate.value is not None}
+    assert reasons == {"an interval needs 15 items or questions"}
+
+
 def test_methods_name_the_figures(tmp_path: Path):
     study, items = set_up(tmp_path, "rating", 4, overlap=2)
     # Ann rates 1 2 3 4 and Bo the same, but for the last item: 3 of 4 agree

@@ -184,7 +184,13 @@ def test_a_known_answer_that_no_rater_can_give_is_refused(tmp_path: Path):
     text += "  - {name: rate, type: scale, max: 5}\n  - {name: faults, type: errors, options: [long]}\n"
     text += "assignment: {qualification: {path: gold.jsonl}}\n"
     lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?"}])
-    wrong = ({"fine": "maybe"}, {"fine": True}, {"rate": 6}, {"faults": ["long", "short"]}, {"faults": []})
+    wrong: tuple[dict[str, object], ...] = (
+        {"fine": "maybe"},
+        {"fine": True},
+        {"rate": 6},
+        {"faults": ["long", "short"]},
+        {"faults": []},
+    )
     right = ({"fine": "YES", "rate": "5"}, {"faults": ["NONE"]}, {"faults": "long", "rate": 1})
     golds = [{"id": f"g{n}", "question": "Q?", "gold": gold} for n, gold in enumerate((*wrong, *right))]
     lines(tmp_path / "gold.jsonl", golds)

@@ -89,3 +89,12 @@ def test_foreign_text_is_text_on_every_page(screen: screens.Screen):
     assert re.findall(r"\son\w+=\"|\sstyle=", re.sub(r"&\w+;|&#\d+;", "", page)) == [], "the policy allows neither"
     asked_for = re.findall(r"<(?!a )[^>]*\s(?:src|href|action)=\"(\w+:)", page)
     assert set(asked_for) <= {"data:"}, "a link of the guidelines may lead elsewhere; nothing is loaded from there"
+
+
+def test_a_condition_is_stated_as_a_sentence():
+    """A label that is a question stands in quotes."""
+    asked = {"name": "fits", "label": "Does it fit?", "type": "choice", "options": ["yes", "no"]}
+    why = {"name": "why", "type": "text", "when": {"field": "fits", "is": "no"}}
+    study = Study.model_validate(STUDY.model_dump(by_alias=True) | {"fields": [asked, why]})
+    page = re.sub(r"<[^>]+>", "", render(Work(OWNER, study, ITEM, {})))
+    assert "Only if the answer to “Does it fit?” is “no”" in page

@@ -83,6 +83,7 @@ class Control:
     multiline: bool = True
     when: str = ""
     when_is: tuple[str, ...] = ()
+    when_label: str = ""
     when_words: str = ""
 
 
@@ -198,7 +199,7 @@ class _Maker:
         if before is not None and asked.when is not None:
             name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
             words = " or ".join(label_of(before, one) for one in asked.when.is_)
-            depends = {"when": name, "when_is": asked.when.is_, "when_words": f"{before.shown}: {words}"}
+            depends = {"when": name, "when_is": asked.when.is_, "when_label": before.shown, "when_words": words}
         specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
         return Control(
             kind=asked.type,

@@ -178,7 +178,7 @@ def _with_enough(one: Agreement) -> Agreement:
     """Without its interval if there are too few items (or questions) to resample: it would be too narrow."""
     from longmark.stats.bootstrap import FEWEST_BCA
 
-    if (one.clusters or one.n) >= FEWEST_BCA or one.low is None:
+    if (one.clusters or one.n) >= FEWEST_BCA or one.value is None:
         return one
     return replace(one, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
 
