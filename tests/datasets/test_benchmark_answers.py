@@ -173,7 +173,7 @@ def test_few_shot_shows_other_items_of_the_form_with_their_answers() -> None:
     assert own[2].content == "c"
     assert done.fewer == 4  # of 5 that were asked for
     alone = next(one for one in done.examples if one.question_id == "f")
-    assert (alone.answer, "no other freeform item" in alone.meta["no_answer"]) == (None, True)
+    assert (alone.answer, "every other freeform item shares text" in alone.meta["no_answer"]) == (None, True)
 
 
 # Books ---------------------------------------------------------------------------------------------------------------
@@ -196,17 +196,17 @@ def test_passages_come_from_the_books_of_the_setting(tmp_path: Path) -> None:
 def test_a_book_in_both_a_missing_one_and_a_held_out_one_are_errors(tmp_path: Path) -> None:
     source = shelf(tmp_path / "s", "--source s", tides_txt=TIDES)
     for texts, why in (
-        ({"tides_txt": ROCKS}, "both hold tides.txt"),
-        ({"copy_txt": TIDES.replace(" ", "\n")}, r"both hold tides.txt \(there copy.txt\)"),  # the same text
+        ({"tides_txt": ROCKS}, "both contain tides.txt"),
+        ({"copy_txt": TIDES.replace(" ", "\n")}, r"both contain tides.txt \(there copy.txt\)"),  # the same text
     ):
         held = shelf(tmp_path / "h", "--held-out h", **texts)
         with pytest.raises(UserError, match=f"--source s and --held-out h {why}"):
             check_books([], {"source": source, "held-out": held})
-    with pytest.raises(UserError, match=r"--source s lacks rocks\.txt"):
+    with pytest.raises(UserError, match=r"--source s does not contain rocks\.txt"):
         check_books([item("x", passage=ROCKS, passages=(Passage(text=ROCKS, book="rocks.txt"),))], {"source": source})
     renamed = item("x", passages=(Passage(text=TIDES[:90], book="another name"),))
     assert check_books([renamed], {"source": source}) == []  # known by its text
-    with pytest.raises(UserError, match=r"--source s holds tides\.txt, the book of the item x"):
+    with pytest.raises(UserError, match=r"--source s contains tides\.txt, the book of the item x"):
         check_books([renamed], {"held-out": source})
     assert "1 items name no passage" in check_books([item("x", passages=())], {"source": source})[0]
 
@@ -284,7 +284,7 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path: Path) -> None:
         (("--setting", "rag-source"), "--setting rag-source needs books: add --source"),
         (("--setting", "long-context"), "add --source or --held-out"),
         (("--setting", "few-shots"), "few-shot"),
-        (("--adapter", "DIR"), "an adapter is for an hf: model"),
+        (("--adapter", "DIR"), "an adapter needs an hf: model"),
         (("--generator", "m@http://127.0.0.1:9/v2"), "label"),
     ):
         found = run(*base, *options, home=tmp_path)

@@ -148,7 +148,7 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
     assert len(built.failed) == 2 * 24  # 24 seeds, an mcq and an open question each, and nothing is evolved
     assert {why.partition(": ")[0].partition(", ")[2] for why in built.failed} == {"mcq base", "freeform base"}
     assert sum("four different texts" in why for why in built.failed) == 24
-    assert "the seeds ran out" in built.notes[-1]
+    assert "no seeds are left" in built.notes[-1]
     manifest = orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())
     assert manifest["items"] == {"all": 24, "usable": {}, "dropped": {"mentions_context": 24}, "not_written": 48}
 

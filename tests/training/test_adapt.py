@@ -82,7 +82,7 @@ def test_the_loss_falls_and_the_adapter_makes_the_model_another(tiny: str, tmp_p
     before = fresh.model(input_ids=ids).logits.detach()
     with_adapter = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
     assert not torch.allclose(before, with_adapter(input_ids=ids).logits)
-    with pytest.raises(UserError, match="has an adapter already; name its base model alone"):
+    with pytest.raises(UserError, match="has an adapter already; name only its base model"):
         named(f"{tiny}+{tmp_path / 'out'}")
 
 

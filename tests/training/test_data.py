@@ -91,7 +91,7 @@ def test_items_that_stay_out_are_counted_with_the_reason(tmp_path: Path):
 
 def test_a_validation_set_is_not_trained_on_and_nothing_left_is_an_error(tmp_path: Path):
     write_items([mcq("1")], tmp_path / "held.jsonl")
-    with pytest.raises(UserError, match=r"no item is left to train on\n1 items left out: in keep_out or validation"):
+    with pytest.raises(UserError, match=r"no item is left to train on\n1 items omitted: in keep_out or validation"):
         prepared([mcq("1")], tmp_path, validation=tmp_path / "held.jsonl")
 
 
@@ -108,7 +108,7 @@ def test_of_a_conversation_the_last_message_is_learnt(tmp_path: Path):
     assert "".join(map(chr, (label for label in one["labels"] if label > 0))) == "VALID"
     for wrong in (chat(*asked), chat(("assistant", "VALID")), '{"messages": 3}\n', "{}\n", "[]\n"):
         (tmp_path / "chat.jsonl").write_text(chat(*asked, ("assistant", "VALID")) + wrong, encoding="utf-8")
-        with pytest.raises(BadInput, match=r"chat\.jsonl:2: no conversation"):
+        with pytest.raises(BadInput, match=r"chat\.jsonl:2: not a conversation"):
             of_questions(tmp_path / "chat.jsonl", settings(tmp_path), Characters(), "hf:x")
 
 

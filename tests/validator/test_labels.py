@@ -40,7 +40,7 @@ def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> 
         "x": (False, 3, ("wrong_answer", "other"), False, "Because."),
         "edit": (True, 1, (), True, "Because of rain."),
     }
-    assert [str(one) for one in labels.left_out] == ["tie: its 2 raters have no majority"]
+    assert [str(one) for one in labels.left_out] == ["tie: no majority among its 2 raters"]
     assert labels.unlabelled == 1
 
 

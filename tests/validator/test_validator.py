@@ -98,7 +98,7 @@ def test_the_folder_is_read_back_as_it_was_and_refused_with_another_encoder(
     one, other = (call(lambda m, v=v: train.confidences(v, items, m), embedder=FakeEmbedder())[0] for v in (made, read))  # type: ignore[misc]
     assert one == other
     assert (read.trained, read.share, there(read.cloze).numbers) == (made.trained, made.share, {"rarity": (1.0, 0.5)})
-    with pytest.raises(UserError, match=r"reads vectors of fake, not of other"):
+    with pytest.raises(UserError, match=r"was trained with fake, not other"):
         call(lambda m: train.confidences(read, items, m), embedder=FakeEmbedder(name="other"))
     (tmp_path / folder.FILE).write_text('{"format": 1, "models": 3}')
     with pytest.raises(UserError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""The verb `longmark benchmark`: benchmarks out of books. Each action has a module of its own."""
+"""The verb `longmark benchmark`: benchmarks made from books. Each action has its own module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ACTIONS: tuple[str, ...] = ("generate", "export", "run")  # after benchmark_
 
 
 def add_to(verbs: Any) -> None:
-    text = "Make benchmarks of questions out of books, check them, and put them to models."
+    text = "Make benchmarks of questions from books, audit and export them, and run models on them."
     benchmark = add_verb(verbs, "benchmark", None, text)
     actions = benchmark.add_subparsers(dest="action", required=True)
     for name in _ACTIONS:

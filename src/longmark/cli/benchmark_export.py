@@ -22,13 +22,13 @@ _BENCH = "a folder of `longmark benchmark generate`, or a file of items"
 
 
 def add_to(actions: Any) -> None:
-    text = "Print the figures of a benchmark: items, dropped ones with reasons, coverage, keys, readability."
+    text = "Print statistics of a benchmark: items, dropped items with reasons, coverage, keys, readability."
     one = add_verb(actions, "figures", figures, text)
     add(one, "benchmark", "BENCH", _BENCH)
-    text = "let this model answer the usable items without the passages, and mark those that it answers"
+    text = "answer the usable items with this model, without the passages, and mark those that it answers correctly"
     add(one, "--generator", "MODEL", text)
     add(one, "--judge", "MODEL", "the model that compares freeform answers (default: the generator)")
-    add(one, "--out", "FILE", "the JSON file of the figures (default: figures.json in the folder)")
+    add(one, "--out", "FILE", "the JSON file to write (default: figures.json in the folder)")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_calls(one)
@@ -43,8 +43,8 @@ def add_to(actions: Any) -> None:
     add(one, "--language", "CODE,…", "the languages of the items, such as en")
     add(one, "--format", "NAME,…", "jsonl, csv, parquet (default: jsonl); the card names the first")
     passages = one.add_mutually_exclusive_group()
-    add(passages, "--passages", "", "write the texts of the passages too; books are somebody's work")
-    add(passages, "--no-passages", "", "write where passages are from, without their texts (default)")
+    add(passages, "--passages", "", "write the texts of the passages too; only if you may publish the books")
+    add(passages, "--no-passages", "", "write book, page and chunk of the passages, without their texts (default)")
     add(one, "--climaqa", "", "also write the columns of ClimaQA's published files")
 
 
@@ -76,7 +76,8 @@ def figures(arguments: argparse.Namespace) -> int:
 
 
 def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -> tuple[list[Item], bool]:
-    """The items with marks of what the model answers without passages, written to their file; whether it stopped."""
+    """Marks the items that the model answers without passages, and writes all items to their file. Returns the items,
+    and whether the run stopped early."""
     from longmark.concurrency import concurrently
     from longmark.datasets.benchmark import MANIFEST
     from longmark.datasets.benchmark.audits import Audits

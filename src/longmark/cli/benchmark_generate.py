@@ -1,4 +1,4 @@
-"""`longmark benchmark generate`: items of a benchmark out of books."""
+"""`longmark benchmark generate`: items of a benchmark from books."""
 
 from __future__ import annotations
 
@@ -22,25 +22,32 @@ _SHOWN = 10  # items that could not be written
 
 
 def add_to(actions: Any) -> None:
-    text = "Write questions about what books say, in three forms and on three levels, and audit them. Resumes."
+    text = "Write questions about the content of books, in three forms and on three levels, and audit them. Resumable."
     one = add_verb(actions, "generate", generate, text)
     add(one, "books", "BOOKS", "PDF, EPUB, HTML, Markdown or text files, or folders of them", nargs="+", type=Path)
     add(one, "--domain", "FILE.yaml", "the benchmark's subject, readers, forms and levels", required=True)
     add(one, "--out", "DIR", "the benchmark's folder; repeat the same command to resume it", required=True)
     add(one, "--generator", "MODEL", "the model that writes the items and audits them", required=True)
-    nearest = "the model that finds a seed's neighbours and near duplicates, or none (default: embedded)"
+    nearest = "the embedding model that finds a seed's neighbours and near duplicates, or none (default: embedded)"
     add(one, "--embedder", "MODEL", nearest, default="embedded")
-    usable = "usable items of each form and level (default: 10); a resumed command may raise it"
+    usable = "usable items of each form and level (default: 10); you can increase it when you resume"
     add(one, "--n", "N", usable, default=10)
     chunks = one.add_argument_group("chunks")
-    add(chunks, "--chunk", "N", "the longest chunk in characters (default: 2000)", default=2000)
-    add(chunks, "--overlap", "N", "characters that two chunks share at most (default: 200)", type=whole, default=200)
-    add(chunks, "--k", "N", "neighbours of a seed at most (default: 3)", type=whole, default=3)
-    add(chunks, "--threshold", "X", "the least cosine of a neighbour (default: 0.6)", type=float, default=0.6)
+    add(chunks, "--chunk", "N", "maximum number of characters of a chunk (default: 2000)", default=2000)
+    add(chunks, "--overlap", "N", "maximum overlap of two chunks in characters (default: 200)", type=whole, default=200)
+    add(chunks, "--k", "N", "maximum number of neighbours of a seed (default: 3)", type=whole, default=3)
+    add(chunks, "--threshold", "X", "minimum cosine of a neighbour (default: 0.6)", type=float, default=0.6)
     add(chunks, "--skip-alone", "", "skip seeds without a neighbour instead of using them alone")
     add(chunks, "--skip-bad", "", "skip unreadable books instead of stopping")
-    add(one, "--temperature", "T", "temperature of what is written (default: 0.7)", default=0.7)
-    add(one, "--seed", "N", "seed of the order of seeds, of writing and of shuffles (default: 0)", type=int, default=0)
+    add(one, "--temperature", "T", "temperature of the generator when it writes (default: 0.7)", default=0.7)
+    add(
+        one,
+        "--seed",
+        "N",
+        "seed of the order of seed passages, of writing and of shuffles (default: 0)",
+        type=int,
+        default=0,
+    )
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "print books, chunks and the number of calls; send nothing")
     add_calls(one)
@@ -74,7 +81,7 @@ def generate(arguments: argparse.Namespace) -> int:
 
 
 def _dry_run(work: Work) -> int:
-    """Prints what there is to do, from chunks in a temporary folder."""
+    """Prints the numbers of books, chunks, seeds and calls, from chunks in a temporary folder."""
     import tempfile
 
     from longmark.datasets.benchmark import build, seeds

@@ -1,4 +1,4 @@
-"""`longmark benchmark run`: a benchmark before models under test, in the settings of ClimaQA."""
+"""`longmark benchmark run`: runs models under test on a benchmark, in the settings of ClimaQA."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _CHUNK, _OVERLAP = 2000, 200  # of books given as a folder; ClimaQA, section 4.1
 
 
 def add_to(actions: Any) -> None:
-    one = add_verb(actions, "run", run, "Put the items of a benchmark to models, and write their answers to score.")
+    one = add_verb(actions, "run", run, "Ask models the questions of a benchmark, and write their answers for scoring.")
     add(one, "benchmark", "BENCH", "a folder of `longmark benchmark generate`, or a file of items")
     add(one, "--generator", "[LABEL=]MODEL", "a model under test; repeatable", required=True)
     settings = "default, few-shot, rag-source, rag-held-out, long-context, long-context-source, long-context-held-out"
-    add(one, "--setting", "NAME,…", f"what the model is shown (default: default): {settings}")
+    add(one, "--setting", "NAME,…", f"what the prompt contains besides the item (default: default): {settings}")
     books = "an index of `longmark rag index`, or a folder of documents:"
-    add(one, "--source", "INDEX|FOLDER", f"{books} the books that the items are from")
-    add(one, "--held-out", "INDEX|FOLDER", f"{books} books that no item is from")
+    add(one, "--source", "INDEX|FOLDER", f"{books} the books of the items")
+    add(one, "--held-out", "INDEX|FOLDER", f"{books} other books")
     add(one, "--out", "FILE", "the examples to write: .jsonl, .csv, .tsv or .parquet", required=True)
     add(one, "--k", "N", "passages in rag-source and rag-held-out (default: 4)", default=4)
     add(one, "--shots", "N", "examples in few-shot (default: 5)", default=5)
     add(one, "--retriever", "bm25|dense|hybrid", "how passages are found (default: dense if the index has vectors)")
-    add(one, "--embedder", "MODEL", "the model that embeds the questions, and books given as a folder")
-    add(one, "--book", "N", "maximum number of characters of a book in long-context (default: what the model takes)")
-    text = "a LoRA adapter for an hf: model under test (default: for every one); repeatable"
+    add(one, "--embedder", "MODEL", "the embedding model of the questions, and of books given as a folder")
+    add(one, "--book", "N", "maximum number of characters of a book in long-context (default: the model's limit)")
+    text = "a LoRA adapter for the hf: model LABEL (default: for all hf: models); repeatable"
     add(one, "--adapter", "[LABEL=]FOLDER", text)
     add(one, "--temperature", "T", "temperature of the answers (default: 0)", default=0.0)
     add(one, "--max-answer", "N", "maximum number of tokens of a freeform answer (default: 256)", default=256)
@@ -52,11 +52,9 @@ def add_to(actions: Any) -> None:
         type=int,
         default=0,
     )
-    text = (
-        "also let each model complete the items' texts from their first halves, and write the completions to this file"
-    )
+    text = "also ask each model to complete the items' texts from the first halves; write the completions to this file"
     add(one, "--contamination", "FILE", text)
-    add(one, "--limit", "N", "put the first N items only")
+    add(one, "--limit", "N", "use only the first N items")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_calls(one)
@@ -81,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{counted(lost, 'cloze item')} omitted: no term is chosen", file=sys.stderr)
     if not items:
         raise UserError(
-            f"{arguments.benchmark} has no item that can be put to a model: {len(every):,} items, all unusable"
+            f"{arguments.benchmark} has no usable item: all {len(every):,} items are dropped, invalid or without a term"
         )
     if arguments.dry_run:
         each = len(items) * (len(settings) + (arguments.contamination is not None))
@@ -148,14 +146,14 @@ def _generators(arguments: argparse.Namespace) -> dict[str, str]:
         chosen = [label] if equals else [one for one, model in named.items() if model.startswith("hf:")]
         if not chosen or any(not named.get(one, "").startswith("hf:") for one in chosen):
             known = ", ".join(named)
-            raise UserError(f"--adapter {given}: an adapter is for an hf: model under test; the labels are {known}")
+            raise UserError(f"--adapter {given}: an adapter needs an hf: model under test; the labels are {known}")
         for one in chosen:
             named[one] += f"+{folder if equals else given}"
     return named
 
 
 def _settings(arguments: argparse.Namespace) -> list[str]:
-    """The settings in the order given. `long-context` is one for each kind of books that is given."""
+    """The settings in the given order. `long-context` becomes one setting for each given kind of books."""
     from longmark.datasets.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, side_of
     from longmark.errors import UnknownName, UserError
 
@@ -177,7 +175,7 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
 
 
 def _index(path: str, side: str, arguments: argparse.Namespace, stack: ExitStack) -> Index:
-    """The index of a folder; of documents one that is made for this command."""
+    """The index of a folder. A folder of documents is indexed for this command."""
     import tempfile
 
     from longmark.datasets.benchmark import INDEX
@@ -208,7 +206,7 @@ def _step(tell: Any, what: str, done: Iterator[int], total: int) -> None:
 
 
 def _report_completions(checked: dict[str, Checked], out: Path | None) -> None:
-    """Writes the completions, and prints which share of items each model knows."""
+    """Writes the completions, and prints the share of items that each model probably knows."""
     from dataclasses import asdict
 
     import orjson
@@ -234,7 +232,7 @@ def _report_completions(checked: dict[str, Checked], out: Path | None) -> None:
 
 
 def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
-    """Writes the examples and says what is missing; the exit code."""
+    """Writes the examples, reports what is missing, and returns the exit code."""
     from longmark.records.write import write_examples
 
     for name, one in answered.items():
@@ -242,7 +240,7 @@ def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
             (one.left, "omitted: the budget is exhausted; run the same command again to continue"),
             (one.failed, "without an answer; the reason is in meta.no_answer"),
             (one.cut, "with an answer that was cut off at the limit; use a larger --max-answer"),
-            (one.fewer, f"with fewer than {arguments.shots} examples: no more share no text with them"),
+            (one.fewer, f"with fewer than {arguments.shots} examples: all other items share text with them"),
         ):
             if count:
                 print(f"{name}: {counted(count, 'item')} {what}", file=sys.stderr)

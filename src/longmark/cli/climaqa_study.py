@@ -1,4 +1,4 @@
-"""The verb `longmark climaqa-study`: models under test on a benchmark out of books, with the ClimaQA paper's tables."""
+"""The verb `longmark climaqa-study`: compares models under test on a benchmark, with the ClimaQA paper's tables."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ _GIVEN = ("runs", "out", "benchmark", "labels", "validator", "window_labels", "e
 
 
 def add_to(verbs: Any) -> None:
-    text = "Compare models and settings on a benchmark out of books, with the ClimaQA paper's tables and figures."
+    text = "Compare models and settings on a benchmark made from books, with the ClimaQA paper's tables and figures."
     one = add_verb(verbs, "climaqa-study", climaqa_study, text)
     add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
     add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
     add(
-        one, "--benchmark", "FILE", "the benchmark's folder, or a file of its items: books, generators, gold and silver"
+        one, "--benchmark", "FILE", "the benchmark's folder, or a file of its items; it has books, generators and tiers"
     )
     add(one, "--labels", "FILE", "verdicts of experts: training.jsonl of `longmark annotate export`, or checked items")
-    add(one, "--validator", "DIR", "a folder of `longmark validator train`, for its precision")
-    labelled = "cloze answers that people called right or wrong: statement (or item), reference, answer, label"
+    add(one, "--validator", "DIR", "a folder of `longmark validator train`, for the table of its precision")
+    labelled = "cloze answers that people labelled right or wrong: statement (or item), reference, answer, label"
     add(one, "--window-labels", "FILE", labelled)
-    add(one, "--embedder", "MODEL", "the model that compares the phrases of --window-labels")
+    add(one, "--embedder", "MODEL", "the embedding model for the phrases of --window-labels")
     add(one, "--fever", "RUN", "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES")
     end = one.add_argument_group("analysis")
     add(
         end,
         "--author",
         "LABEL",
-        "the model under test that wrote the items (default: that with their generator's name)",
+        "the model under test that wrote the items (default: the one with the name of their generator)",
     )
     add(
         end,
         "--cluster",
         "item|family",
-        "what counts as independent: each item, or those of one seed passage",
+        "the unit that counts as independent: each item, or all items of one seed passage",
         default="item",
     )
     add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)

@@ -1,4 +1,4 @@
-"""The verb `longmark train`: adapters of the model under test, by continued pre-training or fine-tuning."""
+"""The verb `longmark train`: trains adapters of a model under test, by continued pre-training or fine-tuning."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from longmark.cli.arguments import add, add_verb
 
 
 def add_to(verbs: Any) -> None:
-    text = "Train an adapter (LoRA) of a transformers model on books, or on the items of a benchmark."
+    text = "Train a LoRA adapter of a transformers model on books, or on the items of a benchmark."
     actions = add_verb(verbs, "train", None, text).add_subparsers(
         dest="action", required=True, metavar="pretrain|finetune"
     )
     for name, run, text in (
-        ("pretrain", pretrain, "Continue the pre-training on books; validation loss on other books."),
-        ("finetune", finetune, "Fine-tune on questions with their right answers, in the prompts of benchmark run."),
+        ("pretrain", pretrain, "Continue pre-training on books. The validation loss is on other books."),
+        (
+            "finetune",
+            finetune,
+            "Fine-tune on questions with their correct answers, with the prompts of `benchmark run`.",
+        ),
     ):
         one = add_verb(actions, name, run, text)
-        add(one, "config", "FILE.yaml", "model, data, hyper-parameters and the folder of the adapter")
-        add(one, "--dry-run", "", "read model and data, and print what the training needs")
+        add(one, "config", "FILE.yaml", "model, data, hyper-parameters, and the folder for the adapter")
+        add(one, "--dry-run", "", "read the model and the data, and print steps, memory and disk space; do not train")
         add(one, "--quiet", "", "show no progress")
 
 

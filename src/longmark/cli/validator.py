@@ -1,4 +1,4 @@
-"""The verb `longmark validator`: a model of experts' verdicts on items, and what it is used for."""
+"""The verb `longmark validator`: learns from experts' verdicts on items, and applies what it learned."""
 
 from __future__ import annotations
 
@@ -34,38 +34,38 @@ def add_to(verbs: Any) -> None:
         one,
         "--benchmark",
         "BENCH",
-        "the items that were labelled: passages, parents and marks of the audits",
+        "the benchmark of the labelled items; it has their passages, parents and audit marks",
         type=Path,
     )
     add(one, "--form", "mcq|freeform", "train for this form only (default: both)", choices=["mcq", "freeform"])
     add(one, "--cloze", "", "learn from cloze labels which word to leave out")
-    add(one, "--embedder", "MODEL", "the model of the vectors (default: embedded)", default="embedded")
-    add(one, "--judge", "MODEL", "measure this model too, without training (zero-shot)")
+    add(one, "--embedder", "MODEL", "the embedding model (default: embedded)", default="embedded")
+    add(one, "--judge", "MODEL", "also measure this judge, without training (zero-shot)")
     add(one, "--scoring", "expected|text", _SCORING, choices=["expected", "text"], default="expected")
-    add(one, "--threshold", "P", "an item is valid from this probability on (default: 0.5)", type=share, default=0.5)
-    above = "leave confident items out of the training: those above this confidence (default: 0.85; 1: none)"
+    add(one, "--threshold", "P", "minimum probability of a valid item (default: 0.5)", type=share, default=0.5)
+    above = "omit items above this confidence from training, at random (default: 0.85; 1: none)"
     add(one, "--drop-above", "P", above, type=share, default=0.85)
-    add(one, "--drop", "P", "the probability that such an item is left out (default: 0.5)", type=share, default=0.5)
+    add(one, "--drop", "P", "the probability that such an item is omitted (default: 0.5)", type=share, default=0.5)
     add(one, "--splits", "N", "train-test splits for the precision (default: 5)", default=5)
     add(one, "--test", "SHARE", "share of the items on the test side (default: 0.2)", type=_test, default=0.2)
     add(one, "--curves", "N", "seeds of the learning curves (default: 5)", default=5)
-    add(one, "--hosted", "DIR", "write files for hosted fine-tuning there too (OpenAI's chat format)")
+    add(one, "--hosted", "DIR", "also write files for hosted fine-tuning to this folder (OpenAI's chat format)")
     add(one, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add_calls(one)
 
     one = _using(actions, "apply", apply, "Mark items as valid or invalid.")
-    add(one, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
-    add(one, "--threshold", "P", "valid from this probability on (default: the validator's)", type=share)
-    judge = "decide by this model in place of the linear one: zero-shot, or one that is fine-tuned on --hosted files"
+    add(one, "--out", "BENCH2", "the folder, or the file of items, to write", required=True, type=Path)
+    add(one, "--threshold", "P", "minimum probability of a valid item (default: the validator's)", type=share)
+    judge = "use this judge instead of the linear model: zero-shot, or fine-tuned on the --hosted files"
     add(one, "--judge", "MODEL", judge)
     add(one, "--scoring", "expected|text", _SCORING, choices=["expected", "text"], default="expected")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add_calls(one)
-    one = _using(actions, "next", next_, "Name the items whose labels would teach most.")
-    add(one, "--n", "N", "how many (default: 20)", default=20)
-    add(one, "--labels", "LABELS", "labels that you have already; their items are not named", type=Path)
-    out = "the file to write, .csv or .jsonl: `priorities` of a study of longmark annotate"
+    one = _using(actions, "next", next_, "List the items that experts should label next.")
+    add(one, "--n", "N", "number of items (default: 20)", default=20)
+    add(one, "--labels", "LABELS", "labels that you already have; their items are not listed", type=Path)
+    out = "the file to write, .csv or .jsonl, for `priorities` in a study of `longmark annotate`"
     add(one, "--out", "FILE", out, required=True)
     add_calls(one)
     text = "Estimate the share of valid items from few labels and the validator's probabilities."
@@ -78,12 +78,12 @@ def _using(actions: Any, name: str, verb: Any, text: str) -> argparse.ArgumentPa
     one = add_verb(actions, name, verb, text)
     add(one, "validator", "VALIDATOR", "a folder of `longmark validator train`", type=Path)
     add(one, "benchmark", "BENCH", _BENCH, type=Path)
-    add(one, "--embedder", "MODEL", "the model of the vectors (default: the validator's)")
+    add(one, "--embedder", "MODEL", "the embedding model (default: the validator's)")
     return one
 
 
 def _test(text: str) -> float:
-    """A share of 0.05 to 0.5."""
+    """A share from 0.05 to 0.5."""
     if not 0.05 <= (value := share(text)) <= 0.5:
         raise argparse.ArgumentTypeError(f"expected a share from 0.05 to 0.5, found {text}")
     return value
@@ -130,7 +130,7 @@ def train(arguments: argparse.Namespace) -> int:
             ends = f"{gain['low']:+.3f} to {gain['high']:+.3f}"
             print(f"  active order of labels: {gain['gain']:+.3f} AUC against random order ({ends})")
         if result.dropped:
-            print(f"  {counted(result.dropped, 'confident item')} left out of the training (--drop-above)")
+            print(f"  {counted(result.dropped, 'confident item')} omitted from training (--drop-above)")
         if result.skipped:
             print(f"  {counted(result.skipped, 'split')} skipped: too few items of a class on the training side")
         if result.auc.low is not None and result.auc.low <= 0.5:
@@ -235,5 +235,7 @@ def estimate(arguments: argparse.Namespace) -> int:
         if one.human is not None:
             print(f"  from the labels alone {_shown(one.human)}")
     if not shares:
-        print("longmark: no item has a form that the validator has a model of; nothing is estimated", file=sys.stderr)
+        print(
+            "longmark: the validator has no model for the forms of these items; nothing is estimated", file=sys.stderr
+        )
     return 0 if any(one.low is not None for one in shares.values()) else NO_VALUE

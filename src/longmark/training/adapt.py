@@ -1,9 +1,9 @@
-"""A LoRA adapter on a causal language model: loading, training with checkpoints, and the folder that results.
+"""A LoRA adapter of a causal language model: loading, training with checkpoints, and the output folder.
 
 OUT/adapter_config.json, adapter_model.safetensors    the adapter, as peft writes it
 OUT/longmark.json       base model, settings, data, losses, versions
 OUT/log.jsonl           loss, learning rate and validation loss by step
-OUT/checkpoints/        while it trains; the same command goes on from the last one
+OUT/checkpoints/        during training; the same command continues from the last one
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def named(model: str) -> TransformersLM:
         raise UserError(f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME")
     made = TransformersLM(str(model_path(rest)) if prefix == "embedded" else rest)
     if "+lora:" in made.identity:
-        raise UserError(f"model: {model} has an adapter already; name its base model alone")
+        raise UserError(f"model: {model} has an adapter already; name only its base model")
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     if made.identity != made.name:  # it is on this machine
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -72,15 +72,15 @@ def loaded(settings: Settings) -> Base:
     half = settings.precision == "bfloat16" or (settings.precision == "auto" and torch.cuda.is_available())
     model, tokenizer = source.pretrained(torch.bfloat16 if half else torch.float32)
     if not all(one.is_floating_point() for one in model.parameters()):
-        raise UserError(f"model: the weights of {source.name} stay packed here; train the model that it was made from")
+        raise UserError(f"model: the weights of {source.name} stay quantized; use the unquantized model")
     model.is_quantized = False  # transformers has unpacked a GGUF file, and still refuses to train it
     window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if window is not None and settings.length > window:
         raise UserError(
-            f"length: {settings.length:,} is above the {window:,} tokens that {source.name} reads; lower it"
+            f"length: {settings.length:,} is above the {window:,} tokens that {source.name} reads; reduce it"
         )
     if tokenizer.eos_token_id is None:
-        raise UserError(f"model: {source.name} has no end token, so it would never learn to stop; use another model")
+        raise UserError(f"model: {source.name} has no end token, so it cannot learn to stop; use another model")
     return Base(model, tokenizer, source.name, source.identity)
 
 
@@ -103,7 +103,7 @@ class Training:
         return min(whole, self.settings.steps or whole)
 
     def manifest(self) -> dict[str, Any]:
-        """What decides the result; two trainings that agree in it are one."""
+        """What determines the result; two trainings with equal manifests are the same."""
         data = {"train": self.train.facts, **({"validation": self.validation.facts} if self.validation else {})}
         return {
             "format": FORMAT,
@@ -114,12 +114,12 @@ class Training:
         }
 
     def size(self) -> str:
-        """What it trains and what it needs."""
+        """Steps, parameters, memory and disk space."""
         bytes_, trained, whole = self._weights()
         disk = _disk(trained)
         return (
             f"{counted(len(self.train.sequences), 'sequence')}, {counted(self.steps, 'step')}. Adapter: {trained:,} of "
-            f"{whole:,} parameters. Memory: {(bytes_ + 16 * trained) / 1e9:.1f} GB and what activations take "
+            f"{whole:,} parameters. Memory: {(bytes_ + 16 * trained) / 1e9:.1f} GB plus activations "
             f"(batch, length, save_memory). Disk: {disk / 1e9:.2f} GB in {self.settings.out}."
         )
 
@@ -135,8 +135,8 @@ class Training:
         return sum(one.numel() * one.element_size() for one in parameters), trained, whole
 
     def run(self, *, quiet: bool = False) -> dict[str, Any]:
-        """Trains, or goes on from the last checkpoint; returns the manifest with `result`. A finished folder with the
-        same settings and data is left as it is. SettingsChanged for a folder with others."""
+        """Trains, or continues from the last checkpoint; returns the manifest with `result`. A finished folder with the
+        same settings and data does not change. SettingsChanged for a folder with others."""
         out = self.settings.out
         if (found := _before(out, self.manifest())) is not None and "result" in found:
             return found

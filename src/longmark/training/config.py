@@ -1,4 +1,4 @@
-"""What is trained on what: one YAML file.
+"""The YAML file of a training: model, data, hyper-parameters.
 
     model: hf:meta-llama/Llama-3.1-8B-Instruct    # hf: a folder, a hub name or a GGUF file; or embedded:small
     paper: llama-3.1-8b                           # ClimaQA's hyper-parameters for this model (paper.yaml)
@@ -6,7 +6,8 @@
     validation: [books/source]
     out: adapters/pretrained                      # the folder of the adapter
 
-Every key below replaces the paper's value, or ours where the paper states none. Paths start at the working folder.
+Every key below replaces the paper's value, or ours where the paper states none. Paths are relative to the working
+folder.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Settings(BaseModel):
     paper       the model whose hyper-parameters are taken from the paper
     rank, alpha, dropout    of LoRA, on every linear layer but the last
     epochs, learning_rate   alpha, rank and these two are the paper's (Llama 3.1 8B, fine-tuning) by default
-    steps       optimizer steps at most (None: as the epochs say)
+    steps       maximum number of optimizer steps (None: those of the epochs)
     batch, accumulate       sequences in one pass, and passes in one optimizer step
-    length      tokens of a sequence at most
+    length      maximum number of tokens of a sequence
     warmup      share of the steps in which the learning rate rises; then it falls along a cosine to 0
     save_every  steps between two checkpoints
     precision   of the base model: auto is bfloat16 on a GPU and float32 elsewhere
@@ -75,7 +76,7 @@ class Settings(BaseModel):
 
 
 class Pretrain(Settings):
-    """train, validation: documents, as `longmark rag index` reads them. A book in both is refused."""
+    """train, validation: documents, as `longmark rag index` reads them. A book in both is an error."""
 
     train: Annotated[Paths, Field(min_length=1)]
     validation: Paths = ()

@@ -1,4 +1,4 @@
-"""What a model is trained on, as tokens: documents in blocks, and questions with their right answers."""
+"""Training data as tokens: documents in blocks, and questions with their correct answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Tokens = dict[str, list[int]]  # input_ids, and labels: the same ids, IGNORED wh
 
 @dataclass(slots=True)
 class Data:
-    """sequences: to train on, or to validate with; facts: for the manifest; notes: what was left out."""
+    """sequences: to train on, or to validate with; facts: for the manifest; notes: what was omitted."""
 
     sequences: list[Tokens] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
@@ -42,15 +42,15 @@ def encoded(tokenizer: Any, text: str) -> list[int]:
 
 
 def answered(tokenizer: Any, asked: Sequence[Message], answer: str, name: str) -> Tokens:
-    """Messages and the reply to them: only the reply and the end of the turn are learnt. name: of the model."""
+    """Messages and the reply to them: the loss is over the reply and the end of the turn only. name: of the model."""
     prompt = chat_ids(tokenizer, asked, name)
     reply = [*encoded(tokenizer, answer), tokenizer.eos_token_id]
     return {"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply}
 
 
 def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens]:
-    """Texts one after the other, an end token after each, in blocks of `length` tokens. The rest that fills no block is
-    left out, unless it is all there is."""
+    """Texts one after the other, an end token after each, in blocks of `length` tokens. A rest that does not fill a
+    block is omitted, unless there is no full block."""
     rest, any_block = list[int](), False
     for text in texts:
         rest += [*encoded(tokenizer, text), tokenizer.eos_token_id]
@@ -86,20 +86,18 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
 
 
 def check_apart(train: Data, validation: Data) -> None:
-    """UserError if a book is in both, whatever its name: its validation loss would mean nothing."""
+    """UserError if a book is in both, even under another name: its validation loss would be meaningless."""
     seen = {book["sha256"]: book["id"] for book in train.facts["books"]}
     for book in validation.facts["books"]:
         if (other := seen.get(book["sha256"])) is not None:
-            raise UserError(
-                f"validation has {book['id']}, which is {other} of train too; a book belongs to one of the two"
-            )
+            raise UserError(f"validation has {book['id']}, which is {other} of train too; remove it from one of them")
 
 
 def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
     """Questions with their answers: the usable items of a benchmark in the prompts of `longmark benchmark run`, setting
-    default; or the conversations of a chat file (`is_chat`), of which the last message is learnt.
+    default; or the conversations of a chat file (`is_chat`), with the loss over the last message.
 
-    Left out, and counted: what is longer than `length` tokens, and items of `keep_out` and of the validation set. name:
+    Omitted, and counted: what is longer than `length` tokens, and items of `keep_out` and of the validation set. name:
     of the model. UserError if nothing is left.
     """
     data, left, used = Data(), Counter[str](), Counter[str]()
@@ -110,7 +108,7 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
             continue
         data.sequences.append(made)
         used[kind] += 1
-    data.notes = [f"{count:,} items left out: {why}" for why, count in left.items()]
+    data.notes = [f"{count:,} items omitted: {why}" for why, count in left.items()]
     if not data.sequences:
         raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
     digest = hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()).hexdigest()
@@ -119,7 +117,7 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
 
 
 def _items(path: Path, settings: Finetune, left: Counter[str]) -> Iterator[tuple[str, Sequence[Message], str]]:
-    """Form and level, messages and answer of each item; what stays out is counted."""
+    """Form and level, messages and answer of each item; omitted items are counted."""
     others = [*settings.keep_out, *([settings.validation] if settings.validation and path == settings.train else [])]
     tested = [item for one in others for item in items_of(one)]
     names = {one for item in tested for one in (item.id, item.parent) if one}
@@ -148,7 +146,7 @@ def is_chat(path: Path) -> bool:
 
 
 def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
-    """ "chat", the messages before the last one and its text. BadInput with a line for each that is no conversation."""
+    """ "chat", the messages before the last one and its text. BadInput with each line that is not a conversation."""
     found, bad = list[tuple[str, Sequence[Message], str]](), BadLines()
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
@@ -157,6 +155,12 @@ def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
                 raise ValueError
             found.append(("chat", asked, last.content))
         except (TypeError, KeyError, ValueError):
-            bad.add(at(path, line, "no conversation: expected messages with role and content, the last an assistant's"))
+            bad.add(
+                at(
+                    path,
+                    line,
+                    "not a conversation: expected messages with role and content, the last one of the assistant",
+                )
+            )
     bad.check()
     yield from found

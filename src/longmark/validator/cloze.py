@@ -1,8 +1,8 @@
 """Which word of a statement to leave out, learned from the words that experts chose (ClimaQA, appendix A.5.3).
 
 Each word of a statement that could be left out is a candidate; a linear model of its vector and of `WORD_NUMBERS` gives
-it log-odds, and the likeliest one is picked. Judged by the share of statements whose term is picked exactly, beside a
-word at random and the word that is rarest in the passages (the longest of several).
+it log-odds, and the likeliest one is picked. The measure is the share of statements whose term is picked exactly,
+compared with a random word and with the word that is rarest in the passages (the longest of several).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def train(cases: Sequence[Case], words: Sequence[Words], seed: int) -> tuple[Lin
     if len(cases) < FEWEST or len(set(families)) < FOLDS:
         raise UserError(
             f"cloze: a model of terms needs at least {FEWEST} statements with a term from {FOLDS} different seed "
-            f"passages; found {len(cases)} from {len(set(families))}. Label more statements, or leave out --cloze"
+            f"passages; found {len(cases)} from {len(set(families))}. Label more statements, or omit --cloze"
         )
     fold = folds([True] * len(cases), families, FOLDS, seed)
     hits, rare, chances = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))

@@ -1,4 +1,4 @@
-"""What a validator is worth: precision on held-out items (ClimaQA, figure 8), and learning curves.
+"""The quality of a validator: precision on held-out items (ClimaQA, figure 8), and learning curves.
 
 Precision is the share of items that the experts call valid among those that a way keeps: `none` keeps all, `zero-shot`
 what a judge calls VALID, `validator` what the trained model does. Families are never on both sides of a split.

@@ -1,7 +1,7 @@
-"""What a validator sees of an item: vectors of an embedder, and numbers of the audits and the texts.
+"""Features of an item: vectors of an embedder, and numbers from the audits and the texts.
 
 Vectors: question with options and answer; the mean of the passages' pieces. Numbers, one for each name in `NUMBERS`,
-None where an item does not have it: then the mean of the labelled items stands in for it.
+None if an item does not have it: the mean of the labelled items is then used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A validator's folder: `validator.json`, without pickle, with what it was made of; and `curves.json`.
+"""A validator's folder: `validator.json`, without pickle, with coefficients, settings and encoder; and `curves.json`.
 
-It is refused with another encoder: coefficients say nothing about the vectors of another model.
+Another encoder is an error: the coefficients do not apply to the vectors of another model.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Validator:
         return {"probability": round(p, 6), "confidence": round(smoothed(p, self.smoothing), 6)}
 
     def check(self, models: Models) -> None:
-        """UserError where the embedder is another one."""
+        """UserError if the embedder is another one."""
         given = Encoder.of(models)
         if given != self.encoder:
             names = (self.encoder.name, given.name)
             if names[0] == names[1]:  # other weights under the same name
                 names = (f"{names[0]} ({self.encoder.identity})", f"{names[1]} ({given.identity})")
             raise UserError(
-                f"this validator reads vectors of {names[0]}, not of {names[1]}; give the same embedder, or train "
+                f"this validator was trained with {names[0]}, not {names[1]}; use the same embedder, or train "
                 f"again with --embedder {given.name}"
             )
 
@@ -132,8 +132,8 @@ def load(folder: Path) -> Validator:
 
 
 def applied(validator: Validator, items: Sequence[Item], confidences: dict[str, float], threshold: float) -> list[Item]:
-    """The items, those with a confidence as valid or invalid silver items. What people checked stays gold, and what is
-    dropped stays dropped: both have no confidence here."""
+    """The items; those with a confidence are valid or invalid silver items. Items that people checked stay gold, and
+    dropped items stay dropped: neither has a confidence here."""
     made = []
     for item in items:
         if (p := confidences.get(item.id)) is None:

@@ -78,7 +78,7 @@ def families(items: Sequence[Item]) -> list[str]:
 
 def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
     """The labels of a file, or of a benchmark's folder. benchmark: the items that were labelled, for what an export
-    does not have: passages, marks of the audits, parents. BadInput with the line of each record that is no label;
+    does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
     UserError if the file cannot be read."""
     path = Path(path)
     if path.is_dir() or not _is_export(path):
@@ -124,7 +124,7 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
             item, verdict, term = _label(record)
         except (Problem, ValueError) as error:
             message = in_one_line(error) if isinstance(error, ValidationError) else str(error)
-            bad.add(at(path, line, f"no label of an item: {message}"))
+            bad.add(at(path, line, f"not a label of an item: {message}"))
             continue
         items.setdefault(item.id, _completed(item, known))
         if verdict is None:
@@ -142,7 +142,7 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
         verdict = _majority(verdict for verdict, _ in given)
         term = _majority(term for verdict, term in given if verdict == VALID and term) if item.form == "cloze" else None
         if verdict is None or (item.form == "cloze" and verdict == VALID and term is None):
-            labels.left_out.append(LeftOut(item.id, f"its {len(given)} raters have no majority"))
+            labels.left_out.append(LeftOut(item.id, f"no majority among its {len(given)} raters"))
             continue
         new = edits.get(item.id, [""])[-1]
         edited = verdict == VALID and bool(new) and (item.form == "freeform" or new in (item.options or {}))

@@ -2,9 +2,9 @@
 
     log-odds of valid = intercept + w · vectors + v · (numbers - their means)
 
-Both classes weigh the same, so .5 is where the evidence is neutral, whatever share of the labels is valid. The strength
-of the regularisation is the one with the least log-loss out of folds, and the calibration is fitted to the same
-predictions: no item is predicted by a model that saw its family. Everything is folded into one list of coefficients.
+Both classes have the same weight, so .5 means neutral evidence at any share of valid labels. The strength of the
+regularisation is the one with the least out-of-fold log-loss. The calibration is fitted to the same predictions: no
+item is predicted by a model that saw its family. All of this is stored as one list of coefficients.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Linear:
             raise ValueError(f"unknown features {', '.join(sorted(unknown))}")
         made = cls(np.array(data["weights"], np.float64), numbers, float(data["intercept"]), float(data["strength"]))
         if made.weights.ndim != 1 or not all(map(math.isfinite, [*made.weights, made.intercept])):
-            raise ValueError("coefficients that are no list of finite numbers")
+            raise ValueError("the coefficients are not a list of finite numbers")
         return made
 
 
@@ -66,7 +66,7 @@ def check_labels(valid: Sequence[bool], families: Sequence[str], form: str) -> N
         if len(own) < FEWEST or len(set(own)) < FOLDS:
             raise UserError(
                 f"{form}: a validator needs at least {FEWEST} {name} items from {FOLDS} different seed passages; found "
-                f"{len(own)} from {len(set(own))}. Label more items, or train another form: --form"
+                f"{len(own)} from {len(set(own))}. Label more items, or train only the other form (--form)"
             )
 
 

@@ -1,5 +1,5 @@
-"""What a model is asked about an item: whether it is valid (zero-shot, and to fine-tune one), and which word to leave
-out. Files for hosted fine-tuning have the same messages, in OpenAI's chat format."""
+"""Prompts about an item: whether it is valid (zero-shot and for fine-tuning), and which word to leave out.
+Files for hosted fine-tuning have the same messages, in OpenAI's chat format."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which items to label next: those that the validator is least sure of, and that differ from each other.
+"""Which items to label next: those of which the validator is least certain, and which differ from each other.
 
-    value of an item = (1 - |2 p - 1|) (1 - its greatest cosine with an item that is named or labelled already)
+    value of an item = (1 - |2 p - 1|) (1 - its greatest cosine with an item that is listed or labelled already)
 
-One after the other is named, the most valuable first; each name lowers the value of what is like it, so that near
-duplicates are not named together (uncertainty sampling as in ClimaQA, section 4.4; the second factor is ours).
+Items are listed one after the other, the most valuable first. Each listed item lowers the value of similar ones, so
+near duplicates are not listed together (uncertainty sampling as in ClimaQA, section 4.4; the second factor is ours).
 """
 
 from __future__ import annotations

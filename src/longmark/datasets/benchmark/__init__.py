@@ -1,7 +1,7 @@
-"""Benchmarks out of books (ClimaQA, section 4): seeds, writing, audits, figures, export, answers of models under test.
+"""Benchmarks from books (ClimaQA, section 4): seeds, writing, audits, figures, export, answers of models under test.
 
-A benchmark is a folder: `items.jsonl` (every item, dropped ones too), `manifest.json`, `figures.json`, and `index/`, an
-index of the books' chunks.
+A benchmark is a folder: `items.jsonl` (every item, including dropped ones), `manifest.json`, `figures.json`, and
+`index/`, an index of the books' chunks.
 """
 
 from __future__ import annotations
@@ -51,6 +51,6 @@ def items_of(path: str | Path) -> list[Item]:
 
 
 def context_of(passages: Iterable[Passage]) -> str:
-    """Passages as every prompt shows them, under the input `context`, which stands first: calls on one seed begin with
+    """Passages as every prompt shows them, under the input `context`. They come first: calls on one seed begin with
     the same bytes, so that a prefix cache serves them."""
     return numbered(passage.text for passage in passages)

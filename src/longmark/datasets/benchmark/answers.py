@@ -129,12 +129,12 @@ def _asked(prompts: PromptBook, item: Item) -> tuple[str, str]:
 
 
 def calls(items: Sequence[Item], settings: Sequence[str], models: int) -> int:
-    """Calls of the models under test at most, without attempts with less of a book."""
+    """Maximum number of calls of the models under test, without attempts with less of a book."""
     return len(items) * len(settings) * models
 
 
 class Examination:
-    """The items before one model after the other. shelves: by side, for the settings that need books."""
+    """Asks one model after the other. shelves: by side, for the settings that need books."""
 
     def __init__(self, items: Sequence[Item], prompts: PromptBook, shelves: Mapping[str, Shelf], how: How) -> None:
         self._items = items
@@ -187,7 +187,7 @@ class Examination:
             shots = self._shots[item.id]
             if not shots:
                 raise NoAnswer(
-                    f"not asked: no other {item.form} item shares no text with this one, so there is no example"
+                    f"not asked: there is no example, since every other {item.form} item shares text with this one"
                 )
             return Shown(shots=shots, meta={"shots": [shot.id for shot in shots]})
         side = side_of(setting)

@@ -1,4 +1,4 @@
-"""Audits of generated items (ClimaQA, section 4.2): what can be known to be wrong before a person looks at an item.
+"""Audits of generated items (ClimaQA, section 4.2): they find errors before a person checks an item.
 
 By code: mentions_context (the question speaks of "the passage"), answer_in_question (of a cloze item: a form of the
 term is left), unreadable, too_long, same_options, names_options (options that name others by letter; a key such as "All
@@ -7,12 +7,12 @@ of the above"), duplicate. By the model that wrote the items, which reads the pa
     not_self_consistent   it does not choose the key, in several orders of the options with the key at another place in
                           each: a model that always replies one letter never passes
     several_right         asked about each option by itself, it finds another one right: with a probability above .5
-                          that is not below the key's, or above .8. A small model says yes to much; the key shows how
-                          much. not_checked: a reply to this cannot be read
+                          that is not below the key's, or above .8. A small model says yes too often, and the key
+                          shows how often. not_checked: a reply to this cannot be read
 
-A dropped item keeps its reasons, each beginning with its code. Marks drop nothing: longest_is_key, self_consistency
-(the probability of the key), key_right and other_right (of "yes" to the key, and the highest to another option),
-key_moved (the key's letter before the options were shuffled).
+A dropped item keeps its reasons, each beginning with its code. Marks do not drop an item: longest_is_key,
+self_consistency (the probability of the key), key_right and other_right (of "yes" to the key, and the highest to
+another option), key_moved (the key's letter before the options were shuffled).
 Deviations: the authors ask the model once, with the options as written, and drop any mention of the word "context".
 """
 
@@ -80,8 +80,8 @@ class Audits:
 
 
 async def audit(item: Item, models: Models, audits: Audits) -> Item:
-    """A draft as `audited` or `dropped`, with reasons and marks; an item of another status as it is. The model is the
-    generator of `models`; it is asked about an mcq that has no flaw. ModelError and OverBudget are raised."""
+    """A draft as `audited` or `dropped`, with reasons and marks; an item of another status does not change. The model
+    is the generator of `models`; it is asked about an mcq that has no flaw. ModelError and OverBudget are raised."""
     if item.status != "draft":
         return item
     reasons, marks = list(flaws(item, audits)), dict(item.marks)
@@ -98,8 +98,8 @@ def audit_set(
     """All items in their order: duplicates dropped, the options of each mcq shuffled once, length bias marked.
 
     The first of equal questions stays, or one that people or a validator accepted. vectors: of `question_vectors`, for
-    questions that are nearly equal. An mcq whose key was moved before keeps its options; another one gets the place for
-    its key that the fewest keys of the items before it have. So items that come later change no earlier one."""
+    questions that are nearly equal. An mcq whose key was moved before keeps its options; for another one the
+    key gets the place that the fewest earlier keys have. Later items therefore do not change earlier ones."""
     first = {item.id: 0 if item.status in ("valid", "edited") else 1 for item in items}
     duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), audits.near, vectors or {})
     used: Counter[tuple[int, str]] = Counter()

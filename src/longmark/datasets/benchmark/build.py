@@ -105,7 +105,7 @@ async def generate(work: Work) -> Built:
                 work.paths, work.folder, work.chunking, models=embeds, skip_bad=work.skip_bad, tell=work.tell
             )
             if built.cut:
-                notes.append(f"{built.cut:,} of {built.passages:,} chunks are longer than the embedder reads: their "
+                notes.append(f"{built.cut:,} of {built.passages:,} chunks exceed the embedder's limit: their "
                              "vectors cover only the beginning")  # fmt: skip
             manifest["notes"] = notes
         return await _Generation(work, manifest).run()
@@ -135,7 +135,7 @@ def _manifest(work: Work) -> dict[str, Any]:
     }
     found = read_object(path, f"delete {work.folder} and generate again") if path.exists() else fresh
     if changed := list(differences("", found.get("fixed"), fixed)):
-        first = f"{work.folder} contains a benchmark of other settings; name another --out, or use the same settings:"
+        first = f"{work.folder} contains a benchmark with other settings; name another --out, or use the same settings:"
         raise SettingsChanged("\n".join((first, *changed)))
     found["sessions"] = [*found.get("sessions", ()), {"began": now(), "n": work.plan.n}]
     _write(path, found)
@@ -288,7 +288,7 @@ class _Generation:
         notes = list(self.manifest.get("notes", ()))
         if self.seeds.unfit:
             of = f"{counted(self.seeds.unfit, 'chunk')} of {len(self.seeds.index.passages):,}"
-            notes.append(f"{of} are no seeds: too short, or not mostly letters")
+            notes.append(f"{of} are not used as seeds: too short, or not mostly letters")
         alone = sum(line.get("alone") or line.get("skipped", False) for line in done)
         if alone and self.plan.k:
             how = "were used alone" if self.plan.alone else "were skipped"
@@ -297,7 +297,7 @@ class _Generation:
         short = [cell for cell in self.plan.topic.cells if have[cell] < self.plan.n]
         if short and len(done) == len(self.seeds.order):
             cells = ", ".join(f"{' '.join(filter(None, cell))} {have[cell]:,}" for cell in short)
-            notes.append(f"the seeds ran out before every form and level had {self.plan.n:,}: {cells}")
+            notes.append(f"no seeds are left, and not every form and level has {self.plan.n:,} items: {cells}")
         return notes
 
     def _finish(self, built: Built, n_seeds: int) -> None:

@@ -1,4 +1,4 @@
-"""Does a model know a benchmark's items by heart? Each item's text is completed from its first half, without context.
+"""Has a model memorised a benchmark's items? It completes each item's text from the first half, without context.
 
 The text is the question, of a cloze item the statement. The completion, cut to the length of the second half, is
 compared with it by ROUGE-L (F1 of words). Beside it stands a control: the same completion against the second half of

@@ -6,9 +6,9 @@
     README.md                 the card, with the YAML header of the Hugging Face hub
     SHA256SUMS                as `sha256sum -c` reads it
 
-Ids are those of the benchmark. Passages are left out unless they are asked for: they are parts of books, which are
-somebody's work. What is left without them is where each is from: book, page and chunk. Addresses of endpoints in names
-of models are left out too.
+Ids are those of the benchmark. The texts of passages are omitted unless they are asked for: they are parts
+of books, and the licence of the items does not cover them. Book, page and chunk of each passage are written. Addresses
+of endpoints in names of models are omitted too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST = 50  # rows of a table on the card
 _ADDRESS = re.compile(r"@https?://[^\s'\"`,)\]}]+")  # of an endpoint, in the name of a model
 _SPLITS = {
     "gold": "people checked each item",
-    "silver": "a validator that learnt from people accepted each item",
+    "silver": "a validator, trained on people's verdicts, accepted each item",
     "audited": "the audits found no flaw; nobody checked the items",
 }
 _TASKS = {"mcq": "multiple-choice", "freeform": "question-answering", "cloze": "fill-mask"}
@@ -105,7 +105,7 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
         else:
             groups[item.form, item.tier or "audited"].append(item)
     if not groups:
-        raise UserError(f"no item of {len(items):,} is usable, so there is nothing to export")
+        raise UserError(f"no item of {len(items):,} is usable; nothing was exported")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -186,7 +186,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {_safe(how.title)}\n",
-        f"{total:,} questions with their answers, made from books by a language model and checked.\n",
+        f"{total:,} questions with their answers, made from books by a language model, and audited.\n",
         _table(("form", "split", "items"), [(*group, count) for group, count in exported.counts.items()]),
         "".join(
             f"- `{split}`: {what}.\n"
@@ -198,7 +198,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         "## How it was made\n",
         made,
         "## Figures\n",
-        "They count all items that were written, dropped ones too, unless they say usable.\n",
+        "The figures include dropped items, unless they are of usable items only.\n",
         *(f"### {title}\n\n{_rows(found[name])}" for name, title in TITLES.items() if found[name]),
         "## Limits\n",
         _limits(exported, how),
@@ -209,7 +209,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
 
 def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     generators = dict.fromkeys(item.generator or "unknown" for item in items)
-    how = "from passages of books; then audited by code and by the model"
+    how = "from passages of books, and audited by code and by the same model"
     lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
     for name, value in manifest.get("fixed", {}).items():
         shown = _ADDRESS.sub("", one_line(str(value))).replace("`", "")
@@ -221,8 +221,8 @@ def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
 
 def _limits(exported: Exported, how: Exporting) -> str:
     lines = [
-        "- The questions are as right as their books. Audits by the model that wrote an item miss what it does not "
-        "know.",
+        "- The items can repeat errors of the books. The audits use the model that wrote the items, so they miss "
+        "errors that it does not recognise.",
         "- Several items can have one seed passage, so they are not independent.",
         *(f"- Items not included, {reason}: {count:,}." for reason, count in sorted(exported.omitted.items())),
     ]

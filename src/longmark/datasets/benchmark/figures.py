@@ -1,4 +1,4 @@
-"""The figures of a benchmark: what was made, dropped and covered, what its wording gives away, what needs no book.
+"""Statistics of a benchmark: items, dropped items, coverage, keys, readability, items that need no book.
 
 `figures` counts; its object is figures.json. Its lists are tables, one object a row:
 
@@ -218,10 +218,10 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle, audits
     """The item with the marks `asked_without_book` and, if the model answered it without the passages,
     `answerable_without_book`; each is a list of names of models. An item that it was asked before stays as it is.
 
-    It is asked as `benchmark run` asks in the setting default. An mcq is answered if the key is chosen in every order
-    of the options; a cloze item by its term, in any case; a freeform item if the first judge (without one: the model
-    itself) finds the answer as right as the reference. A reply that cannot be read is no answer. ModelError and
-    OverBudget are raised."""
+    The prompts are those of `benchmark run` in the setting default. An mcq is answered if the key is chosen in every
+    order of the options; a cloze item by its term, in any case; a freeform item if the first judge (without one: the
+    model itself) calls the answer as correct as the reference. A reply that cannot be read is not an answer.
+    ModelError and OverBudget are raised."""
     asked, known = item.marks.get(ASKED, []), item.marks.get(KNOWN, [])
     if model.name in asked or item.answer is None:
         return item

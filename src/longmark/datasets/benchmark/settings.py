@@ -1,10 +1,10 @@
-"""What a model under test is shown beside an item (ClimaQA, section 5.1).
+"""What the prompt of a model under test contains besides the item (ClimaQA, section 5.1).
 
     default                  nothing
     few-shot                 other items of the form with their right answers, as earlier turns of the conversation
     rag-source               the best k passages of the books that the items are from
     rag-held-out             the best k passages of other books
-    long-context-source      the book of the best passage, cut around that passage where the model reads less
+    long-context-source      the book of the best passage, cut around that passage if it is too long for the model
     long-context-held-out    the same, of the other books
 
 The authors' code has five fixed examples and four passages; a multiple-choice question is looked up with its options.
@@ -153,7 +153,7 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
             home = next(iter(ids), None) or homes[HELD_OUT].get(seeds.get(item.id, ""))
             if home is not None:
                 raise UserError(
-                    f"{held.option} holds {home}, the book of the item {item.id}; held-out books are others"
+                    f"{held.option} contains {home}, the book of the item {item.id}; remove it from the held-out books"
                 )
     if (source := shelves.get(SOURCE)) is not None:
         known = {
@@ -166,8 +166,8 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
         }
         if lost:
             raise UserError(
-                f"{source.option} lacks {_listed(lost)}, which items are from; index the books that the benchmark was "
-                "made from"
+                f"{source.option} does not contain {_listed(lost)}, which items are from; index the books of the "
+                "benchmark"
             )
     bare = sum(item.id not in seeds for item in items)
     return [f"{bare:,} items name no passage: whether their books are in an index was not checked"] if bare else []
@@ -179,9 +179,7 @@ def _check_apart(shelves: Mapping[str, Shelf], hashes: Mapping[str, Mapping[str,
     same |= {book: hashes[HELD_OUT][key] for key, book in hashes[SOURCE].items() if key in hashes[HELD_OUT]}
     if same:
         names = {one if one == other else f"{one} (there {other})" for one, other in same.items()}
-        raise UserError(
-            f"{source.option} and {held.option} both hold {_listed(names)}; a book belongs to one of the two"
-        )
+        raise UserError(f"{source.option} and {held.option} both contain {_listed(names)}; remove it from one of them")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a benchmark is about: its domain file.
+"""The domain file: the subject of a benchmark.
 
 name: sysadmin                        # required, as are title, subject and readers
 title: System administration
@@ -63,7 +63,7 @@ class Topic(BaseModel):
 
     @property
     def cells(self) -> tuple[tuple[Form, Level | None], ...]:
-        """Every (form, level) that is generated, base before what is evolved from it."""
+        """Every (form, level) that is generated, base before the levels that are evolved from it."""
         levels: tuple[Level, ...] = ("base", *(level for level in self.levels if level != "base"))
         both = [(form, level) for form in self.forms if form != "cloze" for level in levels]
         return (*both, *([("cloze", None)] if "cloze" in self.forms else ()))

@@ -164,7 +164,7 @@ class Writer:
         return self._item(form, "base", seed, reply, meta)
 
     async def evolved(self, base: Item, level: Level, seed: Seed) -> Item:
-        """A question of a higher level, out of a base question on the same seed. Errors as of `base`."""
+        """A question of a higher level, from a base question on the same seed. Errors as of `base`."""
         reference = (base.options or {}).get(base.answer or "", base.answer or "")
         fields = {"question": base.question, "reference": reference, "level": self._plan.topic.levels[level]}
 

@@ -1,6 +1,6 @@
-"""BLEU as ClimaQA's tables have it (section 3.2.1): up to four characters in a row that answer and reference share.
+"""BLEU as in ClimaQA's tables (section 3.2.1): sequences of up to four characters that answer and reference share.
 
-`classic.bleu` with `form=climaqa`: characters as they stand, with white space; where an order shares nothing, its
+`classic.bleu` with `form=climaqa`: characters as they are, with white space. If an order has no shared n-gram, its
 numerator is 0.1. Range [0, 1], higher is better. No call. BLEU of words, which the paper's text describes, is
 `classic.bleu` with its own parameters; on the published examples it is about a third of this.
 The tables have corpus BLEU (counts summed over the answers of a level). The score of a row is that of one answer, as in

@@ -7,14 +7,14 @@ The judge sees the reference as evidence and the answer as a claim, and replies 
 
 Range [0, 1], higher is better; above .5 the judge prefers SUPPORTS. With `--scoring text` the label that the judge
 writes gives 1 or 0: for judges without log-probabilities. Do not pool the two. With several references the highest
-score counts. Cost: 1 call for each judge and reference. An empty answer scores 0: it supports nothing.
+score counts. Cost: 1 call for each judge and reference. An empty answer scores 0.
 
 A label's first token is any token that begins the label; the probabilities of several such tokens are added. Unscored
-(`unparsable`): neither label has a token among the most likely ones.
+(`unparsable`): no label has a token among the most likely ones.
 
 Parameters: t: the temperature T of the smoothing, above 0; 1: none.
-Deviations: the prompt is ours. A label without a token gets -100 in the authors' code; here only the other one of the
-two may be missing. Several judges are averaged (the paper has one, GPT-4o-mini; GPT-4 in the code).
+Deviations: the prompt is ours. A label without a token gets -100 in the authors' code; here at most one of the two
+labels may be missing. Several judges are averaged (the paper has one, GPT-4o-mini; GPT-4 in the code).
 """
 
 from __future__ import annotations

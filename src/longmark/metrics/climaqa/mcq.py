@@ -1,4 +1,4 @@
-"""Multiple choice (ClimaQA, section 5.1): does the answer of a model name the right option?
+"""Multiple choice (ClimaQA, section 5.1): does the answer name the right option?
 
 1 if the option that the answer names is the key, else 0. Range [0, 1], higher is better. No call.
 The key is the reference: the letter of an option or its text. The options are the example's `options`: letter -> text,
@@ -6,11 +6,11 @@ or a list, whose letters are a, b, c, …
 
 An answer names an option by its letter alone (`b`, `B)`, `(b).`), by a letter that begins it (`b) Water vapour`), by a
 last line such as `Answer: b`, or by the option's text; case, spaces and marks around it are ignored. An answer that
-names none, or two, counts as wrong, as in the paper, and the evidence says so. Unscored (`undefined`): options of which
-the reference is none; (`missing_input`): no options.
+names none, or two, counts as wrong, as in the paper, and the evidence says so. Unscored: the reference is not one
+of the options (`undefined`); there are no options (`missing_input`).
 
-Parameters: read: `option` as above; `first` reads the first character that is no space or mark, which is the paper's
-first token.
+Parameters: read: `option` as above; `first` reads the first character that is not a space or a mark, which is the
+paper's first token.
 Deviations: none with `read=first`; a first token of several characters (`bc`) is read there as its first letter.
 """
 

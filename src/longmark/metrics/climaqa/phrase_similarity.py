@@ -1,4 +1,4 @@
-"""Phrase similarity (ClimaQA, section 3.2.2, PS): does a term mean what the reference means where it stands?
+"""Phrase similarity (ClimaQA, section 3.2.2, PS): does a term mean the same as the reference in its phrase?
 
 The phrase is the word with the first blank, and `window` words on each side of it. e1 is its embedding with the
 reference in the blank, e2 with the answer.
@@ -14,7 +14,7 @@ Parameters: window: words on each side, 4 in the paper (figure 4). terms: `plain
 `as_published` first writes them in lower case and removes all but letters and digits of ASCII, `%` and spaces (of
 numbers: all but digits, `.`, `-` and `%`), as the authors' code does.
 Deviations: the paper's encoder is the Universal Sentence Encoder (version 4 in the code). Ours is the run's embedder,
-which the signature names; figures of two encoders cannot be compared.
+which the signature names. Scores of two encoders cannot be compared.
 """
 
 from __future__ import annotations

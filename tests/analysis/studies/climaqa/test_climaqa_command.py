@@ -90,7 +90,7 @@ def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
     [
         ((), "there is nothing to study"),
         (("--labels", "none.jsonl"), "none.jsonl"),
-        (("default", "--cluster", "book"), "--cluster book: it is one of item, family"),
+        (("default", "--cluster", "book"), "--cluster book: expected one of item, family"),
         (("default", "--window-labels", "x.jsonl"), "--window-labels and --embedder belong together"),
         (("default", "--validator", "default"), "curves.json"),
         (("default", "--alpha", "2"), "a confidence level"),

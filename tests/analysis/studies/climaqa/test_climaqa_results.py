@@ -141,7 +141,7 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     ("change", "says"),
     [
         (lambda f: (f / "rows.jsonl").write_text(""), "has no scores of ClimaQA's metrics"),
-        (lambda f: (f / "examples.jsonl").write_text('{"id": "i00/writer-default"}\n'), "is no answer to an item"),
+        (lambda f: (f / "examples.jsonl").write_text('{"id": "i00/writer-default"}\n'), "is not an answer to an item"),
     ],
 )
 def test_a_run_that_cannot_be_read_is_named(tmp_path: Path, change, says: str):
@@ -178,7 +178,7 @@ def test_wrong_lines_of_labelled_cloze_answers_are_named(tmp_path: Path):
     )
     with pytest.raises(BadInput) as error:
         beside.read_labelled(path, items())
-    for words in ("right or wrong, found", "i99 is not in the benchmark", "has no blank"):
+    for words in ("right or wrong, found", "i99 is not in the benchmark", "expected a blank"):
         assert words in str(error.value)
 
 

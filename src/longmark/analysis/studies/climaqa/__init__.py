@@ -1,1 +1,1 @@
-"""The study of the ClimaQA paper: models under test on a benchmark out of books, in several settings."""
+"""The study of the ClimaQA paper: models under test on a benchmark from books, in several settings."""

@@ -1,4 +1,4 @@
-"""What a ClimaQA study reads beside runs: people's labels of cloze answers (figure 4) and of Climate-FEVER's sentences
+"""What a ClimaQA study reads besides runs: people's labels of cloze answers (figure 4) and of Climate-FEVER's sentences
 (section 3.2.1), and the precision of a validator (figure 8)."""
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read_labelled(path: Path, items: Iterable[Item]) -> list[Labelled]:
             made.append(one)
     bad.check()
     if {one.right for one in made} != {True, False}:
-        raise UserError(f"{path}: expected answers that are not the reference, right ones and wrong ones")
+        raise UserError(f"{path}: expected right and wrong answers that differ from the reference")
     return made
 
 
@@ -110,7 +110,7 @@ def _labelled(record: Mapping[str, Any], known: Mapping[str, Item]) -> Labelled:
         raise Problem(f"label: expected right or wrong, found {found(given.get('label'))}")
     statement, reference, answer = (text(name, given.get(name)) for name in ("statement", "reference", "answer"))
     if phrase(statement, 0) is None:
-        raise Problem("statement: it has no blank such as <blank>")
+        raise Problem("statement: expected a blank such as <blank>")
     return Labelled(statement, reference, answer, _RIGHT[label])
 
 

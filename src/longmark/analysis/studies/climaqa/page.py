@@ -1,4 +1,4 @@
-"""The page of a ClimaQA study: the paper's tables and figures, the tests, and what was not made."""
+"""The page of a ClimaQA study: the paper's tables and figures, the tests, and a list of what was not made."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def document(found: Found, stages: Mapping[str, Any]) -> Document:
     absent = [words for part in parts if (words := part.absent(found))]
     return Document(
         kind="climaqa study",
-        title="Models on a benchmark out of books",
+        title="Models on a benchmark made from books",
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
         sections=sections(parts, found, stages),
         notices=[
@@ -73,7 +73,7 @@ def _parts() -> Iterator[Part[Found]]:
     )
     yield Part(
         "Freeform answers",
-        "How near answers in a model's own words are to the reference.",
+        "How similar the answers to freeform questions are to the reference.",
         lambda f: [tables.free(f.results, f.results.main, 5)],
         lambda f: _overall(f.results, _FREE),
         absent=lambda f: _none(f, f.results.main, _FREE, "table 5"),
@@ -87,7 +87,7 @@ def _parts() -> Iterator[Part[Found]]:
     )
     yield Part(
         "Gold and silver items",
-        "Whether models score alike on items that experts checked and on others.",
+        "Whether models have equal scores on items that experts checked and on others.",
         lambda f: [tables.tiers(f.results)],
         absent=lambda f: "" if f.results.tiers else "gold against silver (no system has scores of both)",
     )
@@ -108,34 +108,34 @@ def _parts() -> Iterator[Part[Found]]:
     )
     yield Part(
         "All means",
-        "Every mean with its interval, by level; figure 5 has those of the default setting.",
+        "Every mean with its interval, by level. Figure 5 has those of the default setting.",
         lambda f: [tables.every_mean(f.results)],
         lambda f: list(_levels(f.results)),
     )
     yield Part(
         "Books",
-        "The books, and how many items are from each.",
+        "The books, and the number of items from each.",
         lambda f: [tables.books(f.results)],
         lambda f: [_books(f.results)],
         absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (no item has a book; give --benchmark)",
     )
     yield Part(
         "Verdicts of experts",
-        "How many generated items experts accept, and why they reject others.",
+        "How many generated items experts accept, and why they reject the others.",
         lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
         lambda f: [_reasons(f.labels)] if f.labels else [],
         absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
     )
     yield Part(
         "Validator",
-        "What share of the items is valid after a validator dropped others.",
+        "The share of valid items among those that a validator keeps.",
         lambda f: [tables.precision(f.precisions, f.results)],
         lambda f: [_precision(f.precisions)],
         absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
     )
     yield Part(
         "Window of phrase similarity",
-        "Which window separates right answers from wrong ones.",
+        "Which window best separates right answers from wrong ones.",
         lambda f: [tables.windows(f.windows, f.results)],
         lambda f: [_windows(f.windows)],
         absent=lambda f: "" if f.windows else "figure 4 (give --window-labels and --embedder)",
@@ -225,7 +225,7 @@ def _reasons(labels: Labels) -> Figure:
         )
         for form in forms
     ]
-    return stacked(bars, "Reasons of rejection (the paper's figure 7)")
+    return stacked(bars, "Reasons for rejection (the paper's figure 7)")
 
 
 def _precision(given: Sequence[Precision]) -> Figure:

@@ -62,7 +62,7 @@ class Options:
     def __post_init__(self) -> None:
         check_level(1 - self.alpha)
         if self.cluster not in CLUSTERS:
-            raise UserError(f"--cluster {self.cluster}: it is one of {', '.join(CLUSTERS)}")
+            raise UserError(f"--cluster {self.cluster}: expected one of {', '.join(CLUSTERS)}")
 
 
 @dataclass(frozen=True, slots=True)

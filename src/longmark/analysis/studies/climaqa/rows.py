@@ -168,13 +168,13 @@ def _facts(items: Sequence[Item]) -> Iterator[Facts]:
 def _add_item(found: Read, example: Example, known: Mapping[str, Facts] | None, run: Path) -> None:
     if example.task not in FORMS or len(example.references) != 1:
         raise UserError(
-            f"{run}: the example {example.id} is no answer to an item: its task must be one of "
-            f"{', '.join(FORMS)}, with one reference; longmark benchmark run writes such answers"
+            f"{run}: the example {example.id} is not an answer to an item: its task must be one of "
+            f"{', '.join(FORMS)}, with one reference; `longmark benchmark run` writes such answers"
         )
     if known is not None:
         if example.question_id not in known:
             raise UserError(
-                f"{run}: the item {example.question_id} is not in the benchmark; give --benchmark of the run"
+                f"{run}: the item {example.question_id} is not in the benchmark; give its benchmark as --benchmark"
             )
         found.items[example.question_id] = known[example.question_id]
         return
@@ -184,7 +184,9 @@ def _add_item(found: Read, example: Example, known: Mapping[str, Facts] | None, 
     tier, name = str(meta.get("tier") or ""), example.question_id
     facts = Facts(name, example.task, level or "", tier, book, f"item {name}", "", len(example.options or ()))
     if found.items.setdefault(name, facts) != facts:
-        raise UserError(f"{run}: the item {name} differs from the one of this id in another run")
+        raise UserError(
+            f"{run}: the item {name} differs from the item with this id in another run; use runs of one benchmark"
+        )
 
 
 def _system(found: Read, example: Example, run: Path) -> System:

@@ -1,4 +1,4 @@
-"""The stages of a ClimaQA study: labelled cloze answers get their similarity in each window; all else is read."""
+"""The stages of a ClimaQA study: it computes similarities of labelled cloze answers by window, and reads the rest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.runs and not any((self.benchmark, self.labels, self.validator, self.window_labels, self.fever)):
-            raise UserError("there is nothing to study: give runs of longmark run ANSWERS --metrics climaqa")
+            raise UserError("there is nothing to study; give runs of `longmark run ANSWERS --metrics climaqa`")
         if (self.window_labels is None) != (self.embedder is None):
             raise UserError("--window-labels and --embedder belong together: give both, or neither")
 

@@ -1,4 +1,4 @@
-"""The tables of a ClimaQA study, by their numbers in the paper, and those that it has no number for."""
+"""The tables of a ClimaQA study: those of the paper, by number, and others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _CLOSED = [*((MCQ, level) for level in LETTERS), (EM, OVERALL), (PS, OVERALL)]
 _FREE = [(outcome, level) for outcome in (BLEU, BERT, FA) for level in LETTERS]
 _SHORT = {"mcq": "MCQ", "em": "EM", "ps": "PS", "fa": "FA"}
 _NOTE = (
-    "B: base, R: reasoning, H: hypothetical, O: all items, so that levels are weighted by their items. Bold: the "
-    "greatest of a column. The table of all means has every interval and the number of scored items."
+    "B: base, R: reasoning, H: hypothetical, O: all items, so levels are weighted by their number of items. Bold: "
+    "the greatest value of a column. The table of all means has every interval and the number of scored items."
 )
 
 
@@ -33,7 +33,7 @@ def closed(results: Results, items: Sequence[Facts], number: int) -> Table:
 
 def free(results: Results, items: Sequence[Facts], number: int) -> Table:
     """Tables 5 and 7."""
-    note = f"BLEU: of the corpus of a level, characters. FA: factual accuracy. {_NOTE}"
+    note = f"BLEU: corpus BLEU of characters for each level. FA: factual accuracy. {_NOTE}"
     return _means(results, items, (f"table{number}", "Freeform answers", note), _FREE)
 
 
@@ -75,7 +75,7 @@ def tests(results: Results, kind: Kind) -> Table:
         *(Column("p (Holm)", "adjusted", kind="p"), Column("items", "result.n"), Column("reason", "result.reason")),
     )
     note = (
-        "first - second, on the items that both have scores of; BLEU: of single answers. Paired permutation tests; "
+        "first - second, on the items that both have scores for; BLEU: of single answers. Paired permutation tests; "
         "Holm over the tests of a score in this table. A difference that is not significant does not show that two "
         f"{what}s are equal."
     )
@@ -98,8 +98,8 @@ def advantages(results: Results) -> Table:
     )
     note = (
         "difference: the generator's score minus the mean of the other models. above the others: the share of other "
-        "models that it scores above on an item, ties by half; it has no unit, so that scores on different scales can "
-        "be compared. A score that favours the generator's own answers puts it above others more often than factual "
+        "models that it scores above on an item; a tie counts half. It can be compared between scores on different "
+        "scales. A score that favours the generator's own answers puts it above others more often than factual "
         "accuracy does. Paired permutation tests; Holm over the settings and scores."
     )
     return Table("generator", "The generator's own answers", columns, results.advantages, note)
@@ -111,7 +111,7 @@ def tiers(results: Results) -> Table:
         *(*_ci(results)("silver", "silver"), Column("silver items", "silver.n")),
         *(*_ci(results)("gold - silver", "difference", "difference"), Column("reason", "difference.reason")),
     )
-    note = "Means over all levels. The items differ, so the difference has no paired test; BCa bootstrap over items."
+    note = "Means over all levels. The items differ, so there is no paired test. Intervals: BCa bootstrap over items."
     return Table("tiers", "Gold and silver items", columns, results.tiers, note)
 
 
@@ -121,7 +121,7 @@ def books(results: Results) -> Table:
         *(Column(form, lambda one, form=form: one.items.get(form, 0), key=form) for form in FORMS),  # type: ignore[misc]
         Column("items", lambda one: sum(one.items.values())),
     )
-    note = "Items count for the book of their seed passage. A dash: the benchmark does not have this figure."
+    note = "Items count for the book of their seed passage. A dash: the benchmark does not have this number."
     return Table("table4", "The books (the paper's table 4, figure 6)", columns, results.read.books, note)
 
 
@@ -140,8 +140,8 @@ def labels(given: Labels, results: Results) -> Table:
     )
     note = (
         f"Items, by the majority of raters; {len(given.left_out):,} without a majority and {given.unlabelled:,} "
-        "without a verdict are left out. edited: valid with an answer that an expert wrote. Intervals: Wilson's, "
-        "clusters are items from one seed passage."
+        "without a verdict are omitted. edited: valid, with an answer that an expert edited. Intervals: Wilson; "
+        "a cluster is the items of one seed passage."
     )
     return Table("table10", "Verdicts of experts (the paper's table 10)", columns, lines, note)
 
@@ -165,7 +165,7 @@ def reasons(given: Labels, results: Results) -> Table:
         *(Column("reason"), *map(Column, FORMS), Column("items"), *_ci(results)("share of invalid items", "share")),
     )
     note = "An item may have several reasons."
-    return Table("figure7", "Reasons of rejection (the paper's figure 7)", columns, lines, note)
+    return Table("figure7", "Reasons for rejection (the paper's figure 7)", columns, lines, note)
 
 
 def precision(given: Sequence[Precision], results: Results) -> Table:
@@ -174,7 +174,7 @@ def precision(given: Sequence[Precision], results: Results) -> Table:
         *_ci(results)("precision", "precision"),
         Column("items", "precision.n"),
     )
-    note = "precision: the share of valid items among those that are kept. none: all items are kept."
+    note = "precision: the share of valid items among kept items. none: all items are kept."
     return Table("figure8", "Precision of the validator (the paper's figure 8)", columns, given, note)
 
 
@@ -185,8 +185,8 @@ def windows(given: Sequence[Window], results: Results) -> Table:
         *(Column("wrong answers", "wrong.n"), Column("reason", "difference.reason")),
     )
     note = (
-        "Mean cosine of the phrase with the reference and that with the answer; window: words on each side of the "
-        "blank. The difference of the best window is too large on average, because that window is chosen on the same "
+        "Mean cosine between the phrase with the reference and the phrase with the answer. window: words on each side "
+        "of the blank. The difference of the best window is biased upwards, because the window is chosen on the same "
         "answers."
     )
     return Table("figure4", "Cosine by window (the paper's figure 4)", columns, given, note)
@@ -197,7 +197,7 @@ def fever(given: Fever, results: Results) -> Table:
         ("on the label's side of .5", given.right),
         *((f"of those, {label}", estimate) for label, estimate in given.by_label.items()),
         ("majority class", given.majority),
-        ("difference to the majority class", given.difference),
+        ("difference from the majority class", given.difference),
         ("AUC", given.auc),
     ]
     rows = [Line(figure=name, estimate=one, p=getattr(one, "p", None)) for name, one in lines]
@@ -226,5 +226,5 @@ def every_mean(results: Results) -> Table:
             Column("reason", "estimate.reason"),
         ),
     )
-    note = "Intervals: Wilson's of shares, BCa bootstrap of BLEU, Hall's t of other means."
+    note = "Intervals: Wilson for shares, BCa bootstrap for BLEU, Hall's t for other means."
     return Table("means", "All means", columns, results.cells, note)
