@@ -10,7 +10,9 @@ from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 from longmark.annotate.items import Item, read_items, warnings
 from longmark.annotate.site import read_priorities
 from longmark.annotate.study import TEMPLATES
+from longmark.datasets.benchmark.cloze import blank
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records import benchmark
 
 STUDY = """\
 title: T
@@ -239,3 +241,15 @@ def test_where_selects_records_by_their_columns(tmp_path: Path):
     assert ids("{level: 1, variant_of: null}") == ["1"]
     with pytest.raises(UserError, match="has no items for which `where` holds"):
         ids("{level: 9}")
+
+
+def test_of_a_benchmark_dropped_items_and_proposed_terms_are_not_shown(tmp_path: Path):
+    (tmp_path / "bench").mkdir()
+    cloze = benchmark.Item(id="c", form="cloze", statement="Warm air rises over land.", status="audited")
+    plain = benchmark.Item(id="f", form="freeform", level="base", question="Why?", answer="Rain.", status="audited")
+    dropped = plain.model_copy(update={"id": "d", "status": "dropped"})
+    benchmark.write_items([blank(cloze, "air"), plain, dropped], tmp_path / "bench" / "items.jsonl")
+    first, second = items_of(tmp_path, "benchmark", "bench", "question, answer, statement")
+    assert (first.id, first.shown) == ("c", {"statement": "Warm air rises over land."})
+    assert (second.id, second.shown) == ("f", {"question": "Why?", "answer": "Rain."})
+    assert "air" not in (first.columns.get("question"), first.columns.get("answer"))

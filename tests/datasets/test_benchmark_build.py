@@ -166,4 +166,4 @@ def test_seeds_without_a_neighbour_can_be_skipped(books: Path, tmp_path: Path) -
     plan = Plan(TOPIC, n=1, threshold=1.5, alone=False)  # no cosine reaches it
     built = made(books, tmp_path / "out", plan, FakeChat(()), embedder=FakeEmbedder())
     assert not built.items
-    assert "24 seeds of 24 have no neighbour above the threshold and were skipped" in built.notes
+    assert "24 seeds of 24 without a neighbour above the threshold were skipped" in built.notes

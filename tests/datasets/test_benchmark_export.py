@@ -23,8 +23,20 @@ MCQ = Item(
     form="mcq", level="base", question="Why?\nHow?", options={"a": "<b>x</b>", "b": "a) y, \"z\"", "c": "--- w"},
     answer="b", passages=PASSAGES, status="valid", tier="gold", generator="m|1", marks={"key_moved": "a"},
 )  # fmt: skip
-FREEFORM = Item(form="freeform", level="hypothetical", question="ما هو؟", answer="غاز.\nسطر", status="audited")
-CLOZE = blank(Item(form="cloze", statement="Ice melts; (ICE) is *cold*.", passages=PASSAGES, tier="silver"), "ice")
+FREEFORM = Item(
+    form="freeform", level="hypothetical", question="ما هو؟", answer="غاز.\nسطر", status="audited", tier="silver"
+)
+CLOZE = blank(
+    Item(
+        form="cloze",
+        statement="Ice melts; (ICE) is *cold*.",
+        passages=PASSAGES,
+        status="valid",
+        tier="silver",
+        meta={"validator": {}},
+    ),
+    "ice",
+)
 OPEN = Item(form="cloze", statement="No term.", status="audited")
 DROPPED = Item(form="freeform", question="Q?", answer="A", status="dropped", reasons=("duplicate: of x",))
 ITEMS = [MCQ, FREEFORM, CLOZE, OPEN, DROPPED]

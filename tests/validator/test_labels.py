@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from tests.annotate.test_export import at_work
-from tests.program import write_jsonl
+from tests.program import run, write_jsonl
 from tests.validator.made import item
 
 from longmark.annotate.export import export
+from longmark.datasets.benchmark.cloze import blank
 from longmark.errors import BadInput
-from longmark.records.benchmark import Passage, write_items
-from longmark.validator.labels import families, read_labels
+from longmark.records.benchmark import Item, Passage, write_items
+from longmark.validator.labels import checked, families, read_labels
 
 
 def line(item: str, verdict: str | None, rater: str = "A", **more: Any) -> dict[str, Any]:
@@ -97,3 +98,38 @@ def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None
     assert all(case.reasons for case in labels.cases if not case.valid and case.item.form != "cloze")
     assert {case.term is not None for case in labels.of("cloze") if case.valid} == {True}
     assert (labels.left_out, labels.unlabelled) == ([], 0)
+
+
+def test_verdicts_become_the_status_of_gold_items(tmp_path: Path) -> None:
+    items = [item(n, True).model_copy(update={"id": name, "tier": "silver", "status": "audited"})
+             for n, name in enumerate(("right", "wrong", "edit", "other"))]  # fmt: skip
+    dropped = items[0].model_copy(update={"id": "out", "status": "dropped", "reasons": ("duplicate: of x",)})
+    cloze = blank(Item(id="cloze", form="cloze", statement="Warm air rises over land.", status="audited"), "air")
+    path = write_jsonl(tmp_path / "training.jsonl", [
+        line("right", "valid"), line("wrong", "invalid", reasons=["wrong_answer"]), line("out", "valid"),
+        line("edit", "valid", edited_answer="Because of rain."),
+        {"item": "cloze", "form": "cloze", "statement": cloze.statement, "verdict": "valid", "term": "land"},
+    ])  # fmt: skip
+    bench = [*items, dropped, cloze]
+    found = {one.id: one for one in checked(bench, read_labels(path, bench))}
+    assert [(one.status, one.tier, one.reasons) for one in found.values()] == [
+        ("valid", "gold", ()), ("invalid", "gold", ("wrong_answer",)), ("edited", "gold", ()),
+        ("audited", "silver", items[3].reasons), ("dropped", "silver", ("duplicate: of x",)), ("valid", "gold", ()),
+    ]  # fmt: skip
+    assert found["edit"].answer == "Because of rain."
+    assert (found["cloze"].question, found["cloze"].answer) == ("Warm air rises over <blank>.", "land")
+
+
+def test_the_command_sets_verdicts_on_a_benchmark(tmp_path: Path) -> None:
+    (bench := tmp_path / "bench").mkdir()
+    write_items([item(n, True).model_copy(update={"id": f"i{n}", "status": "audited"}) for n in range(3)],
+                bench / "items.jsonl")  # fmt: skip
+    (bench / "manifest.json").write_text('{"fixed": {"seed": 7}}')
+    write_jsonl(tmp_path / "l.jsonl", [line("i0", "valid"), line("i1", "invalid"), line("far", "valid")])
+    done = run("validator", "label", "bench", "l.jsonl", "--out", "checked", home=tmp_path / "home")
+    assert (done.code, done.out.splitlines()[0]) == (0, "1 invalid, 1 valid")
+    assert "1 label of an item that the benchmark lacks: omitted" in done.err
+    assert (tmp_path / "checked" / "manifest.json").is_file()
+    write_jsonl(tmp_path / "far.jsonl", [line("far", "valid")])
+    done = run("validator", "label", "bench", "far.jsonl", "--out", "x", home=tmp_path / "home")
+    assert (done.code, "has no label of an item in bench" in done.err) == (2, True)

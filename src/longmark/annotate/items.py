@@ -14,6 +14,7 @@ import orjson
 
 from longmark.annotate.checks import columns_named, gold_of
 from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
+from longmark.datasets.benchmark import items_of
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Pair, sources
 from longmark.records.example import question_hash
@@ -145,6 +146,8 @@ class _Reader:
                 raise UserError(f"items: {path} does not exist; `path` is relative to the study's file")
             if self.source.from_ == "run" or (self.source.from_ == "pairs" and path.is_dir()):
                 items += self._of_run(path)
+            elif self.source.from_ == "benchmark":
+                items += self._of_benchmark(path)
             else:
                 items += self._of_file(path, "normal")
         if not items and not self.wrong.total:
@@ -177,9 +180,18 @@ class _Reader:
         if not number:
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
+    def _of_benchmark(self, path: Path) -> Iterator[Item]:
+        """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
+        for number, one in enumerate(items_of(path), 1):
+            columns = self._renamed(one.model_dump(mode="json", exclude_defaults=True))
+            if one.form == "cloze":
+                columns = {name: value for name, value in columns.items() if name not in ("question", "answer")}
+            if one.status != "dropped" and self._wanted(columns):
+                yield from self._checked(f"{path}:{number}", columns)
+
     def _of_file(self, path: Path, kind: Kind) -> Iterator[Item]:
         records: Iterable[tuple[int, Any]]
-        if self.source.from_ == "jsonl":
+        if self.source.from_ in ("jsonl", "benchmark"):
             records = sources.records(path, sources.kind_of(path))
         else:
             records = Reading(path, mapping=_known(self.source.map)).records()

@@ -198,14 +198,15 @@ _TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "err
 
 
 class Source(_Part):
-    """from    file: examples; run: run folders; pairs: a file or runs of pairs; jsonl: any records, one an item
+    """from    file: examples; run: run folders; pairs: a file or runs of pairs; benchmark: a benchmark,
+            without dropped items; jsonl: any records, one an item
     path    the file, or run folders; relative to the study's file
     sample  that many items, drawn with the seed
     map     our name -> column
     where   column -> the values that a record must have; null: no value
     """
 
-    from_: Annotated[Literal["file", "run", "pairs", "jsonl"], Field(alias="from")]
+    from_: Annotated[Literal["file", "run", "pairs", "benchmark", "jsonl"], Field(alias="from")]
     path: Annotated[tuple[Text, ...], Filled, BeforeValidator(_as_list)]
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ _BENCH = "a folder of `longmark benchmark generate`, or a file of items"
 def add_to(verbs: Any) -> None:
     text = "Learn from experts which items of a benchmark are valid."
     verb = add_verb(verbs, "validator", None, text)
-    actions = verb.add_subparsers(dest="action", required=True, metavar="train|apply|next|estimate")
+    actions = verb.add_subparsers(dest="action", required=True, metavar="train|label|apply|next|estimate")
     one = add_verb(actions, "train", train, "Train a validator on experts' labels, and measure it on held-out items.")
     add(one, "labels", "LABELS", _LABELS, type=Path)
     add(one, "--out", "VALIDATOR", "the folder to write", required=True, type=Path)
@@ -53,6 +54,11 @@ def add_to(verbs: Any) -> None:
     add(one, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add_calls(one)
+
+    one = add_verb(actions, "label", label, "Set experts' verdicts on the items of a benchmark; needs no validator.")
+    add(one, "benchmark", "BENCH", _BENCH, type=Path)
+    add(one, "labels", "LABELS", _LABELS, type=Path)
+    add(one, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
 
     one = _using(actions, "apply", apply, "Mark items as valid or invalid.")
     add(one, "--out", "BENCH2", "the folder, or the file of items, to write", required=True, type=Path)
@@ -133,7 +139,7 @@ def train(arguments: argparse.Namespace) -> int:
             print(f"  {counted(result.dropped, 'confident item')} omitted from training (--drop-above)")
         if result.skipped:
             print(f"  {counted(result.skipped, 'split')} skipped: too few items of a class on the training side")
-        if result.auc.low is not None and result.auc.low <= 0.5:
+        if result.auc.value is not None and (result.auc.low is None or result.auc.low <= 0.5):
             print(f"Warning: {form}: not shown to be better than chance; label more items", file=sys.stderr)
     if (picked := found.picked) is not None:
         print(f"cloze: {picked.model.n:,} statements")
@@ -159,6 +165,31 @@ def _loaded(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Model
     library("numpy", "longmark validator", "train")
     validator = folder.load(arguments.validator)
     return validator, items_of(arguments.benchmark), ModelNames(embedder=arguments.embedder or validator.encoder.name)
+
+
+def label(arguments: argparse.Namespace) -> int:
+    from longmark.datasets.benchmark import items_of
+    from longmark.errors import UserError
+    from longmark.validator import folder
+    from longmark.validator.labels import checked, read_labels
+
+    items = items_of(arguments.benchmark)
+    labels = read_labels(arguments.labels, items)
+    made = checked(items, labels)
+    known = {item.id: item.status for item in made}
+    found = Counter(known.get(case.item.id, "absent") for case in labels.cases)
+    absent, dropped = found.pop("absent", 0), found.pop("dropped", 0)
+    if not found:
+        raise UserError(f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark")
+    folder.write_applied(made, arguments.benchmark, arguments.out)
+    for left_out in labels.left_out:
+        print(f"omitted: {left_out}", file=sys.stderr)
+    for count, why in ((absent, "of an item that the benchmark lacks"), (dropped, "of an item that an audit dropped")):
+        if count:
+            print(f"{counted(count, 'label')} {why}: omitted", file=sys.stderr)
+    print(", ".join(f"{count:,} {status}" for status, count in sorted(found.items())))
+    print(f"items: {arguments.out}")
+    return 0
 
 
 def apply(arguments: argparse.Namespace) -> int:

@@ -147,8 +147,9 @@ def applied(validator: Validator, items: Sequence[Item], confidences: dict[str, 
     return made
 
 
-def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: Validator) -> None:
-    """A file of items where `out` has a suffix; else a folder with `items.jsonl` and the benchmark's manifest."""
+def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: Validator | None = None) -> None:
+    """A file of items where `out` has a suffix; else a folder with `items.jsonl` and the benchmark's manifest, which
+    says what the validator was."""
     if out.suffix:
         write_items(items, out)
         return
@@ -156,8 +157,11 @@ def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: 
     write_items(items, out / ITEMS)
     manifest = benchmark / MANIFEST
     before = read_object(manifest, "name a file of items") if benchmark.is_dir() and manifest.is_file() else {}
-    made = {"threshold": validator.threshold, "encoder": validator.encoder.name, "labels": len(validator.trained)}
-    write_json(out / MANIFEST, {**before, "validator": made})
+    if validator is not None:
+        made = {"threshold": validator.threshold, "encoder": validator.encoder.name, "labels": len(validator.trained)}
+        before = {**before, "validator": made}
+    if before:
+        write_json(out / MANIFEST, before)
 
 
 def open_to(item: Item) -> bool:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from longmark.datasets import LeftOut
 from longmark.datasets.benchmark import items_of
+from longmark.datasets.benchmark.cloze import blank
 from longmark.records import sources
 from longmark.records.benchmark import Form, Item, Passage
 from longmark.records.files import BadLines, at
@@ -51,6 +52,28 @@ class Labels:
 
     def of(self, form: Form) -> list[Case]:
         return [case for case in self.cases if case.item.form == form]
+
+
+def checked(items: Sequence[Item], labels: Labels) -> list[Item]:
+    """The items with the experts' verdicts as their status, of the tier gold; with an edited answer or a chosen term.
+    What an audit dropped stays dropped, and what has no label stays as it is."""
+    cases = {case.item.id: case for case in labels.cases}
+    made = []
+    for item in items:
+        case = cases.get(item.id)
+        if case is None or item.status == "dropped":
+            made.append(item)
+            continue
+        if case.term is not None and case.term != item.answer:
+            item = blank(item, case.term)
+            if not item.usable:  # the word is more than half of the statement
+                made.append(item)
+                continue
+        status = "edited" if case.edited else VALID if case.valid else INVALID
+        answer = case.item.answer if case.edited else item.answer
+        changed = {"status": status, "tier": "gold", "reasons": case.reasons, "answer": answer}
+        made.append(item.model_copy(update=changed))
+    return made
 
 
 def by_validator(item: Item) -> bool:

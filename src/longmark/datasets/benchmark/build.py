@@ -292,7 +292,7 @@ class _Generation:
         alone = sum(line.get("alone") or line.get("skipped", False) for line in done)
         if alone and self.plan.k:
             how = "were used alone" if self.plan.alone else "were skipped"
-            notes.append(f"{counted(alone, 'seed')} of {len(done):,} have no neighbour above the threshold and {how}")
+            notes.append(f"{counted(alone, 'seed')} of {len(done):,} without a neighbour above the threshold {how}")
         have = Built(self.items).usable()
         short = [cell for cell in self.plan.topic.cells if have[cell] < self.plan.n]
         if short and len(done) == len(self.seeds.order):

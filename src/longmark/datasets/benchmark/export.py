@@ -103,7 +103,7 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
         elif item.answer is None:
             omitted["cloze without a term"] += 1
         else:
-            groups[item.form, item.tier or "audited"].append(item)
+            groups[item.form, _split(item)].append(item)
     if not groups:
         raise UserError(f"no item of {len(items):,} is usable; nothing was exported")
     try:
@@ -124,6 +124,13 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     _write(folder / SUMS, "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files))
     return exported
+
+
+def _split(item: Item) -> str:
+    """Who accepted a usable item. `tier` does not say it: generated items are silver before anybody checks them."""
+    if item.status in ("valid", "edited") and item.tier != "gold" and "validator" in item.meta:
+        return "silver"
+    return "gold" if item.tier == "gold" or item.status in ("valid", "edited") else "audited"
 
 
 def _public(item: Item, passages: bool) -> Item:
