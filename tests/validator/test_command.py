@@ -72,3 +72,17 @@ def _flow(server: ServerProcess, home: Path, labels: Path, bench: Path, tmp_path
     write_items(few, tmp_path / "few.jsonl")
     done = run("validator", "estimate", learned, bench, "--labels", tmp_path / "few.jsonl", home=home)
     assert "mcq: 12 labelled, 18 more items\n  share valid 0." in done.out, done.err
+
+
+def test_a_validator_that_learned_nothing_is_warned_about(tmp_path: Path) -> None:
+    """The same text in every item: no vector and no feature differs, and the area is .5 without an interval."""
+    same = item(0, True)
+    made = [same.model_copy(update={"id": f"s{n}", "status": "valid" if n % 2 else "invalid", "meta": {"seed": n}})
+            for n in range(40)]  # fmt: skip
+    write_items(made, tmp_path / "labels.jsonl")
+    with server_process() as server:
+        given = ["--embedder", f"e@{server.base_url}", "--splits", "2", "--curves", "1", "--out", tmp_path / "v"]
+        done = run("validator", "train", tmp_path / "labels.jsonl", *given, home=tmp_path / "home")
+    assert done.code == 0, done.err
+    assert "AUC on held-out items 0.500 (the scores do not vary enough" in done.out
+    assert "Warning: mcq: not shown to be better than chance" in done.err

@@ -139,7 +139,8 @@ def train(arguments: argparse.Namespace) -> int:
             print(f"  {counted(result.dropped, 'confident item')} omitted from training (--drop-above)")
         if result.skipped:
             print(f"  {counted(result.skipped, 'split')} skipped: too few items of a class on the training side")
-        if result.auc.value is not None and (result.auc.low is None or result.auc.low <= 0.5):
+        low = result.auc.value if result.auc.low is None else result.auc.low
+        if low is not None and low <= 0.5:
             print(f"Warning: {form}: not shown to be better than chance; label more items", file=sys.stderr)
     if (picked := found.picked) is not None:
         print(f"cloze: {picked.model.n:,} statements")

@@ -78,8 +78,10 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
     if reason := _too_few(y, numbers, count, "an interval"):
         return made(value, reason)
     variance = _variance(first, second, y, numbers)
-    if not 0 < value < 1 or variance <= 0:
-        return made(value, "the metric ranks all answers alike, so the variance is not known")
+    if not 0 < value < 1:
+        return made(value, "the scores separate the labels completely, so the variance is not known")
+    if variance <= 0:
+        return made(value, "the scores do not vary enough for an estimate of the variance")
     centre = math.log(value / (1 - value))
     half = _quantile(level, count) * math.sqrt(variance) / (value * (1 - value))
     return made(value, None, float(expit(centre - half)), float(expit(centre + half)))
