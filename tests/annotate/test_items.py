@@ -201,6 +201,21 @@ def test_a_known_answer_that_no_rater_can_give_is_refused(tmp_path: Path):
     assert caught.value.total == len(wrong)
 
 
+def test_qualification_has_items_for_every_attempt(tmp_path: Path):
+    """A second attempt without items would end like a failed one."""
+    text = STUDY.format(source="jsonl", path="x.jsonl", show="question", more="")
+    text += "assignment: {qualification: {path: gold.jsonl, items: 2, attempts: N}}\n"
+    lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?"}])
+    golds = [{"id": f"g{n}", "question": "Q?", "gold": {"fine": "yes"}} for n in range(4)]
+    lines(tmp_path / "gold.jsonl", golds)
+    assert len(read_items(study_of(tmp_path, text.replace("N}", "2}")), tmp_path)) == 5
+    with pytest.raises(UserError, match=r"gold.jsonl has 4 of the 6 items; lower `items` or `attempts`"):
+        read_items(study_of(tmp_path, text.replace("N}", "3}")), tmp_path)
+    lines(tmp_path / "gold.jsonl", [*golds, golds[0]])
+    with pytest.raises(UserError, match='"g0" appears twice'):
+        read_items(study_of(tmp_path, text.replace("N}", "1}")), tmp_path)
+
+
 @pytest.mark.parametrize("source", ["file", "pairs", "jsonl"])
 def test_passages_keep_their_pages(tmp_path: Path, source: str):
     passages = [{"id": "h", "text": "t", "page": 3}, "", {"text": "u", "page": "iv"}, "v"]

@@ -90,11 +90,15 @@ def read_items(study: Study, base: Path) -> list[Item]:
     rules = study.assignment
     if rules.qualification:
         drawn += _Reader(study, base).gold(rules.qualification.path, "qualification")
+        n = sum(item.kind == "qualification" for item in drawn)
+        if n < (needed := (rules.qualification.items or 0) * rules.qualification.attempts):
+            what = "lower `items` or `attempts`, or add items, because each attempt has new items"
+            raise UserError(f"qualification: {rules.qualification.path} has {n:,} of the {needed:,} items; {what}")
     if rules.attention:
         drawn += _Reader(study, base).gold(rules.attention.path, "attention")
     twice = next((one for one, count in Counter(item.id for item in drawn).items() if count > 1), None)
     if twice is not None:
-        raise UserError(f'the id "{twice}" is used in two of the study\'s files; give each item an id of its own')
+        raise UserError(f'the id "{twice}" appears twice in the study\'s files; give each item an id of its own')
     known = dict.fromkeys(column for item in drawn for column in item.columns)
     for where, column in columns_named(study):
         if not known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)):
