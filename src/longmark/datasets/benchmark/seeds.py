@@ -1,9 +1,9 @@
 """Chunks of books, the order in which they are seeds, and the passages that go with a seed (ClimaQA, section 4.1).
 
 Chunks are the passages of an index (`longmark rag index`): 2,000 characters, at most 200 of them shared by two. A
-chunk is a seed where it is prose: long enough, and mostly letters. Seeds come in an order drawn by chance, such that
-every beginning of it has of each book about the share that the book has of all seeds. Beside a seed stand the k chunks
-nearest to it by cosine, above a threshold; itself, what overlaps it, and copies of it are not among them.
+chunk can be a seed if it is prose: long enough, and mostly letters. The order of seeds is random, and such that each
+book has in every prefix of the order about its share of all seeds. A seed goes with the k chunks nearest to it by
+cosine, above a threshold; chunks that overlap it and copies of it are excluded.
 
 Deviations: the paper draws seeds independently of books; its threshold, .85, belongs to its embedder.
 """
@@ -78,7 +78,7 @@ def fingerprint(paths: Sequence[Path]) -> str:
 
 @dataclass
 class Library:
-    """The documents of several paths, each of which is read as `Documents` reads it. With several paths, ids begin with
+    """The documents of several paths; each path is read as `Documents` reads it. With several paths, ids begin with
     the last part of the path. books: what was read so far."""
 
     paths: Sequence[Path]

@@ -1,4 +1,4 @@
-"""What the wording of an item gives away: that it speaks of its passages, that options speak of other options.
+"""Finds wording that mentions the passages of an item, and options that refer to other options.
 
 Read in English, German, French, Spanish, Italian, Portuguese, Russian, Arabic, Chinese and Japanese, in every item: an
 item can be in another language than its book. A phrase such as "in the context of" or "in the table of" is no mention.

@@ -1,7 +1,8 @@
-"""What a generator writes about a seed: base questions, their evolutions, statements (ClimaQA, appendix A.4).
+"""The generator writes base questions, their evolutions, and statements from a seed (ClimaQA, appendix A.4).
 
-Every prompt shows the passages first, so that all calls on one seed begin alike. A reply is a JSON object; the model is
-asked once more where it is none, leaves a text empty, or repeats an option or the question that it evolves.
+Every prompt starts with the passages, so all calls on one seed have the same prefix. A reply is a JSON object.
+The model is asked once more if it is not, if a text is empty, or if it repeats an option or the question that it
+evolves.
 
 Deviations: the prompts are ours. The model gives the right answer and three wrong ones, without letters, and the place
 of the key is drawn; the paper's model writes the letters too. With a statement it names terms that could be left out.

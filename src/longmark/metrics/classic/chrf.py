@@ -8,7 +8,7 @@ lengths.
 Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty.
 Parameters, all sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
 whitespace: whether white space counts.
-Deviations: none from sacrebleu, but a score of an empty reference, which is unscored.
+Deviations: none from sacrebleu, except that an empty reference is unscored.
 """
 
 from __future__ import annotations
