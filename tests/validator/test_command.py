@@ -81,8 +81,10 @@ def test_a_validator_that_learned_nothing_is_warned_about(tmp_path: Path) -> Non
             for n in range(40)]  # fmt: skip
     write_items(made, tmp_path / "labels.jsonl")
     with server_process() as server:
-        given = ["--embedder", f"e@{server.base_url}", "--splits", "2", "--curves", "1", "--out", tmp_path / "v"]
-        done = run("validator", "train", tmp_path / "labels.jsonl", *given, home=tmp_path / "home")
+        given: list[str | Path] = ["--embedder", f"e@{server.base_url}", "--splits", "2", "--curves", "1"]
+        done = run(
+            "validator", "train", tmp_path / "labels.jsonl", "--out", tmp_path / "v", *given, home=tmp_path / "home"
+        )
     assert done.code == 0, done.err
     assert "AUC on held-out items 0.500 (the scores do not vary enough" in done.out
     assert "Warning: mcq: not shown to be better than chance" in done.err
