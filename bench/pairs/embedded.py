@@ -160,12 +160,12 @@ def table(rows: Sequence[Row], data: str, split: str) -> list[str]:
         cells = [
             form,
             f"{sum(hits):.0f} of {len(scored)}",
-            f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})" if share.ends else f"{share.value:.2f}",
+            f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})" if share.ends else "",
             f"{hit / len(decided):.2f}" if decided else "",
             str(sum(row["choice"] == "tie" for row in scored)),
             f"{flips.count('1')} of {len(flips)}" if flips else "",
             str(len(of) - len(scored)) if len(of) > len(scored) else "",
-            _against(right[form], right[best]) if best else "",
+            _against(right[form], right[best]) if best and scored else "",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
