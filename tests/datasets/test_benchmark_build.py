@@ -13,7 +13,7 @@ import pytest
 
 from longmark.datasets.benchmark import Plan, build, items_of
 from longmark.datasets.benchmark.topic import Topic
-from longmark.errors import ServerFault, SettingsChanged
+from longmark.errors import RequestRefused, SettingsChanged
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatRequest
 from longmark.rag.chunk import Chunking
@@ -92,7 +92,7 @@ def test_every_form_and_level_gets_its_items_with_where_they_are_from(books: Pat
 
 def _gone_after(n: int) -> Callable[[ChatRequest], str | Exception]:
     left = iter(range(n))
-    return lambda request: reply(request) if next(left, None) is not None else ServerFault("the endpoint is gone")
+    return lambda request: reply(request) if next(left, None) is not None else RequestRefused("the endpoint is gone")
 
 
 def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def audit_set(
 
 
 async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, Sequence[float]]:
-    """id -> the vector of what the item asks, by the embedder; dropped items have none."""
+    """id -> the vector of what the item asks, by the embedder; dropped items are left out."""
     asked = [item for item in items if item.usable]
     return dict(zip((item.id for item in asked), await models.embed([_asks(item) for item in asked]), strict=True))
 
