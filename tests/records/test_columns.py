@@ -186,3 +186,12 @@ def test_lists_in_cells(cell: str, texts: list[str]) -> None:
 @pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['a', b]", "[{'text': 'a'} {'text': 'b'}]"])
 def test_lists_without_commas_are_refused(cell: str) -> None:
     assert "looks like a list but is not valid" in problem({"question": "q", "contexts": cell}, cells=True)
+
+
+def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
+    plain, paged = (
+        read({"question": "q", "answer": "a", "contexts": [{"text": "c", **more}]}) for more in ({}, {"page": 7})
+    )
+    assert paged.contexts == (Context(text="c", page="7"),)
+    assert Example.from_json(paged.to_json()).contexts == paged.contexts
+    assert plain.id == paged.id

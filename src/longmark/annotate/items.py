@@ -199,7 +199,6 @@ class _Reader:
             records = sources.records(path, sources.kind_of(path))
         else:
             records = Reading(path, mapping=_known(self.source.map)).records()
-        pages = _pages(path) if self.source.from_ != "jsonl" and "passages" in map(_shown_as, self.study.show) else {}
         for line, record in records:
             where = f"{path}:{line}"
             if isinstance(record, sources.Unreadable | str):
@@ -207,8 +206,6 @@ class _Reader:
                 continue
             try:
                 columns = self._renamed(_of_example(record, None) if isinstance(record, Example) else record)
-                for passage in columns.get("contexts", ()) if pages else ():
-                    passage |= pages.get((line, passage["text"]), {})
                 gold = gold_of(columns.pop("gold", None), self.study, needed=kind != "normal")
             except Problem as problem:
                 self.wrong.add(f"{where}: {problem}")
@@ -276,18 +273,6 @@ class _Reader:
                 raise UserError(f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own')
             named[item.id] = item
         return list(named.values())
-
-
-def _pages(path: Path) -> dict[tuple[int, str], Any]:
-    """(line, text) -> {page} of the passages that have one, which examples do not keep."""
-    listed = (
-        (line, passage)
-        for line, record in sources.records(path, sources.kind_of(path))
-        for column in (record.values() if isinstance(record, Mapping) else ())
-        for passage in (column if isinstance(column, list) else ())
-        if isinstance(passage, Mapping) and not missing(passage.get("page"))
-    )
-    return {(line, str(one.get("text"))): {"page": one["page"]} for line, one in listed}
 
 
 def _known(mapping: Mapping[str, str]) -> dict[str, str]:

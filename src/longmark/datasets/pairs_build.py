@@ -31,7 +31,7 @@ from longmark.judge import Reader, Sampling, ask, choice, structure, text
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
-from longmark.records import Context, Example, Pair
+from longmark.records import Example, Pair
 from longmark.records.pair import CATEGORIES, HUMAN, Mode
 
 TRANSLATE = Prompt(
@@ -268,7 +268,7 @@ class _Work:
         new = dict(zip(each, made, strict=True))
         shared = {
             "question": new[first.question or ""],
-            "contexts": tuple(Context(text=new[context.text], id=context.id) for context in first.contexts),
+            "contexts": tuple(one.model_copy(update={"text": new[one.text]}) for one in first.contexts),
             "references": tuple(new[reference] for reference in first.references),
         }
         return [

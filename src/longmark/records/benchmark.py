@@ -132,7 +132,11 @@ class Item(BaseModel):
             question_id=self.id,
             question=self.question,
             answer=answer,
-            contexts=tuple(Context(text=one.text, id=one.chunk) for one in self.passages if one.text.strip()),
+            contexts=tuple(
+                Context(text=one.text, id=one.chunk, page=None if one.page is None else str(one.page))
+                for one in self.passages
+                if one.text.strip()
+            ),
             references=(self.answer,),
             options=dict(self.options) if self.options else None,
             system=system,

@@ -191,7 +191,8 @@ def _context(where: str, raw: Any) -> Context:
     if body is None:
         raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
     own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
-    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id))
+    page = None if missing(raw.get("page")) else name(f"{where}.page", raw["page"])
+    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id), page=page)
 
 
 def _references(raw: Any) -> tuple[str, ...]:

@@ -31,12 +31,14 @@ _CLAIMS_OF = {
 
 
 class Context(BaseModel):
-    """A passage that the answering system was given. id: the document's own id, if it has one."""
+    """A passage that the answering system was given. id: the document's own id; page: where it stands there. A page is
+    shown to people and not to metrics, so `content_hash` leaves it out."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     text: str
     id: str | None = None
+    page: str | None = None
 
 
 class Example(BaseModel):
@@ -116,8 +118,9 @@ class Example(BaseModel):
             object.__setattr__(self, "question_id", question_hash(self.question) if self.question else self.id)
 
     def content_hash(self) -> str:
-        """SHA-256 (hex) of all that a metric can see: every field but id and question_id."""
-        content = self.model_dump(exclude={"id", "question_id"}, exclude_defaults=True)
+        """SHA-256 (hex) of all that a metric can see: every field but id, question_id and pages."""
+        hidden = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
+        content = self.model_dump(exclude=hidden, exclude_defaults=True)
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 
     def to_json(self) -> bytes:
