@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from longmark.datasets.benchmark.audits import Audits, audit, audit_set, flaws, question_vectors
+from longmark.datasets.benchmark.audits import audit, audit_set, flaws, question_vectors
 from longmark.datasets.benchmark.wording import is_about_all, mention, names_letters
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs, Tokens
@@ -48,9 +48,9 @@ def _writer(chooses: Callable[[dict[str, str]], str], also_right: str = "") -> F
     return FakeChat(reply)
 
 
-def _audited(item: Item, writer: FakeChat, audits: Audits | None = None) -> Item:
+def _audited(item: Item, writer: FakeChat) -> Item:
     async def step(models: Models) -> Item:
-        return await audit(item, models, audits or Audits())
+        return await audit(item, models)
 
     return call(step, generator=writer)
 
@@ -165,8 +165,8 @@ def test_what_is_no_flaw_passes(item: Item) -> None:
 
 
 def test_options_differ_by_case_and_by_signs_before_them() -> None:
-    assert list(flaws(_mcq("Which option copies all files?", "a", "--all", "-r", "-R", "r"), Audits())) == []
-    assert list(flaws(_mcq("Which sign joins two commands?", "a", "|", ">", ">>", "<"), Audits())) == []
+    assert list(flaws(_mcq("Which option copies all files?", "a", "--all", "-r", "-R", "r"))) == []
+    assert list(flaws(_mcq("Which sign joins two commands?", "a", "|", ">", ">>", "<"))) == []
 
 
 def test_alternatives_in_the_question_are_no_answer_in_it() -> None:
@@ -195,7 +195,7 @@ def _many(n: int, key: Callable[[int], str], *texts: str) -> list[Item]:
 
 @pytest.mark.parametrize("n", [20, 57, 300])
 def test_a_generator_whose_key_is_always_a_ends_with_balanced_keys(n: int) -> None:
-    items = audit_set(_many(n, lambda _i: "a"), Audits())
+    items = audit_set(_many(n, lambda _i: "a"))
     shares = {letter: count / n for letter, count in Counter(item.answer for item in items).items()}
     assert set(shares) == set("abcd")
     assert all(0.15 <= share <= 0.35 for share in shares.values()), shares
@@ -207,32 +207,32 @@ def test_a_generator_whose_key_is_always_a_ends_with_balanced_keys(n: int) -> No
 def test_shuffles_never_change_a_perfect_models_score(seed: int) -> None:
     draw = random.Random(seed)
     before = _many(40, lambda _i: draw.choice("abcd"))
-    after = audit_set(before, Audits(seed=seed))
+    after = audit_set(before, seed)
     for old, new in zip(before, after, strict=True):
         right = (old.options or {})[str(old.answer)]
         assert _perfect(new, right) == 1
         assert sorted((new.options or {}).values()) == sorted((old.options or {}).values())
         assert new.marks["key_moved"] == old.answer
         assert new.id == old.id
-    assert audit_set(before, Audits(seed=seed)) == after
-    assert audit_set(after, Audits(seed=seed + 1)) == after  # each item is shuffled once
+    assert audit_set(before, seed) == after
+    assert audit_set(after, seed + 1) == after  # each item is shuffled once
 
 
 def test_items_that_come_later_fill_up_the_rarest_keys() -> None:
-    first = audit_set(_many(4, lambda _i: "a"), Audits())
-    both = audit_set([*first, *(_mcq(f"Later {i}?") for i in range(4))], Audits())
+    first = audit_set(_many(4, lambda _i: "a"))
+    both = audit_set([*first, *(_mcq(f"Later {i}?") for i in range(4))])
     assert both[:4] == first
     assert Counter(item.answer for item in both) == dict.fromkeys("abcd", 2)
 
 
 def test_all_of_the_above_stays_last() -> None:
-    items = audit_set(_many(12, lambda _i: "a", "Dust", "None of the above.", "Salt"), Audits())
+    items = audit_set(_many(12, lambda _i: "a", "Dust", "None of the above.", "Salt"))
     assert {(item.options or {})["c"] for item in items} == {"None of the above."}
     assert Counter(item.answer for item in items) == {"a": 6, "b": 6}
 
 
 def test_the_length_of_the_key_is_marked() -> None:
-    long, short = audit_set([_mcq("One?", "a", "A long option", "b"), _mcq("Two?", "a", "b", "A long one")], Audits())
+    long, short = audit_set([_mcq("One?", "a", "A long option", "b"), _mcq("Two?", "a", "b", "A long one")])
     assert (long.marks["longest_is_key"], short.marks["longest_is_key"]) == (True, False)
 
 
@@ -244,32 +244,32 @@ def test_duplicates_across_forms_and_evolutions() -> None:
     mcq = _mcq("why does it rain?", id="mcq")
     wrong = _freeform("What else?", "x", id="dropped", status="dropped", reasons=("too_long: 9",))
     again = _freeform("What else?", "y", id="again")
-    items = audit_set([base, same, mcq, wrong, again], Audits())
+    items = audit_set([base, same, mcq, wrong, again])
     assert [item.reasons for item in items] == [
         (), ("duplicate: of base",), ("duplicate: of base",), ("too_long: 9",), (),
     ]  # fmt: skip
     accepted = mcq.model_copy(update={"status": "valid"})  # what people accepted stays, wherever it stands
-    items = audit_set([base, accepted], Audits())
+    items = audit_set([base, accepted])
     assert [item.reasons for item in items] == [("duplicate: of mcq",), ()]
 
 
 def test_an_evolution_with_the_answer_of_its_base_is_a_duplicate() -> None:
     answers = ("Warm air holds more water.", "warm air holds more water", "Warm air.", "Warm air.")
-    items = audit_set([_freeform(f"Question {i}?", answer, id=str(i)) for i, answer in enumerate(answers)], Audits())
+    items = audit_set([_freeform(f"Question {i}?", answer, id=str(i)) for i, answer in enumerate(answers)])
     assert [item.reasons for item in items] == [(), ("duplicate: of 0",), (), ()]  # a short answer can recur
 
 
 def test_questions_that_are_nearly_equal_by_their_vectors() -> None:
-    # vectors of words: {a, b, c, d, e} against {a, b, c, d}: cosine sqrt(4 / 5) = .894
-    items = [_freeform("wind water land ice heat", "x"), _freeform("wind water land ice?", "y"), _freeform("sun", "z")]
+    questions = ("wind water land ice heat", "wind water land ice?", "sun")
+    items = [_freeform(question, "x", id=question) for question in questions]
 
-    async def step(models: Models) -> list[list[Item]]:
-        vectors = await question_vectors(items, models)
-        return [audit_set(items, Audits(near=near), vectors) for near in (0.85, 0.95)]
+    async def step(models: Models) -> list[Item]:
+        return audit_set(items, vectors=await question_vectors(items, models))
 
-    near, far = call(step, embedder=FakeEmbedder(4096))
-    assert [len(item.reasons) for item in near] == [0, 1, 0]
-    assert [len(item.reasons) for item in far] == [0, 0, 0]
+    # vectors of words: {a, b, c, d, e} against {a, b, c, d}: cosine sqrt(4 / 5) = .894, below .97
+    assert [len(item.reasons) for item in call(step, embedder=FakeEmbedder(4096))] == [0, 0, 0]
+    near = dict(zip(questions, ((1.0, 0.0), (0.98, 0.199), (0.0, 1.0)), strict=True))  # cosines .98 and 0 to the first
+    assert [item.reasons for item in audit_set(items, vectors=near)] == [(), (f"duplicate: of {questions[0]}",), ()]
 
 
 MENTIONS = (

@@ -70,7 +70,7 @@ def made(
 def test_every_form_and_level_gets_its_items_with_where_they_are_from(books: Path, tmp_path: Path) -> None:
     chat = FakeChat(reply)
     built = made(books, tmp_path / "out", Plan(TOPIC, n=2, threshold=0.2), chat, embedder=FakeEmbedder())
-    assert built.usable() == dict.fromkeys(TOPIC.cells, 2)
+    assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 2)
     items = {item.id: item for item in items_of(tmp_path / "out")}
     assert list(items.values()) == built.items
     for item in items.values():
@@ -105,8 +105,6 @@ def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, t
         stopped = made(books, out, plan, FakeChat(_gone_after(stop)), cache)
         assert stopped.stopped is not None
         assert (items_of(out) if stop > 1 else []) == stopped.items
-        with (out / build.LOG).open("ab") as log:
-            log.write(b'{"seed": 3, "ite')  # killed while it wrote
         second = FakeChat(reply)
         assert made(books, out, plan, second, cache).items == expected.items
         assert stop + len(second.requests) == total  # nothing was paid for twice
@@ -122,7 +120,7 @@ def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path,
     lines = (out / "items.jsonl").read_bytes().splitlines()
     (out / "items.jsonl").write_bytes(b"\n".join((accepted.to_json(), *lines[1:])) + b"\n")
     more = made(books, out, replace(plan, n=2), FakeChat(reply))
-    assert more.usable() == dict.fromkeys(TOPIC.cells, 2)
+    assert build.usable(more.items) == dict.fromkeys(TOPIC.cells, 2)
     assert next(item for item in more.items if item.id == accepted.id).status == "valid"  # judged by people: it stays
     other = replace(plan, temperature=0.0, topic=Topic(**{**TOPIC.model_dump(), "readers": "all"}))
     with pytest.raises(SettingsChanged, match=r"(?s)other settings.*topic: was tides.*temperature: was 0\.7, now 0\.0"):
@@ -142,7 +140,7 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
         return "I would rather not."
 
     built = made(books, tmp_path / "out", Plan(TOPIC, n=1), FakeChat(bad))
-    assert not built.usable()
+    assert not build.usable(built.items)
     assert {item.form for item in built.items} == {"cloze"}
     assert all(item.reasons[0].startswith("mentions_context") for item in built.items)
     assert len(built.failed) == 2 * 24  # 24 seeds, an mcq and an open question each, and nothing is evolved
@@ -150,14 +148,15 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
     assert sum("four different texts" in why for why in built.failed) == 24
     assert "no seeds are left" in built.notes[-1]
     manifest = orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())
-    assert manifest["items"] == {"all": 24, "usable": {}, "dropped": {"mentions_context": 24}, "not_written": 48}
+    assert manifest["not_written"] == built.failed
+    assert manifest["seeds"] == {"fit": 24, "used": 24}
 
 
 def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path: Path) -> None:
     topic = Topic(**{**TOPIC.model_dump(), "forms": ("freeform",), "levels": {"reasoning": "it takes two steps"}})
     same = FakeChat('{"question": "What moves the sea?", "answer": "The moon does."}')
     built = made(books, tmp_path / "out", Plan(topic, n=1), same)
-    assert built.usable() == {("freeform", "base"): 1}
+    assert build.usable(built.items) == {("freeform", "base"): 1}
     assert "freeform reasoning: " in built.failed[0]
     assert "the question is the one that was given" in built.failed[0]
 

@@ -80,7 +80,6 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
     and whether the run stopped early."""
     from longmark.concurrency import concurrently
     from longmark.datasets.benchmark import MANIFEST
-    from longmark.datasets.benchmark.audits import Audits
     from longmark.datasets.benchmark.figures import answered_unaided
     from longmark.engine.folder import locked
     from longmark.errors import ModelError, OverBudget
@@ -99,7 +98,7 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
                 if not item.usable or item.id in failed:
                     return item
                 try:
-                    return await answered_unaided(item, models, models.generator, Audits())
+                    return await answered_unaided(item, models, models.generator)
                 except (ModelError, OverBudget) as error:
                     failed[item.id] = str(error)
                     return item

@@ -107,19 +107,21 @@ def _dry_run(work: Work) -> int:
 
 
 def _tell(built: Built, plan: Plan, out: Path) -> int:
+    from longmark.datasets.benchmark import build
+
     for note in built.notes:
         print(note, file=sys.stderr)
     for why in built.failed[:_SHOWN]:
         print(f"not written: {why}", file=sys.stderr)
     if len(built.failed) > _SHOWN:
-        print(f"not written: {len(built.failed) - _SHOWN:,} more; log.jsonl has them", file=sys.stderr)
-    usable = built.usable()
-    dropped = Counter(reason.partition(":")[0] for item in built.items for reason in item.reasons if not item.usable)
+        print(f"not written: {len(built.failed) - _SHOWN:,} more; manifest.json has them", file=sys.stderr)
+    usable = build.usable(built.items)
     for cell in plan.topic.cells:
         print(f"{' '.join(filter(None, cell)):<24}{usable[cell]:>6,} of {plan.n:,}")
-    count = sum(not item.usable for item in built.items)
-    if count:
-        print(f"{counted(count, 'item')} dropped: {', '.join(f'{why} {n:,}' for why, n in dropped.most_common())}")
+    dropped = Counter(item.reasons[0].partition(":")[0] for item in built.items if item.status == "dropped")
+    if dropped:
+        whys = ", ".join(f"{why} {n:,}" for why, n in dropped.most_common())
+        print(f"{counted(dropped.total(), 'item')} dropped: {whys}")
     print(counted(sum(usable.values()), "usable item") + (f": {out / 'items.jsonl'}" if built.items else ""))
     if built.stopped:
         print(f"longmark: stopped: {built.stopped}. Repeat the command to continue.", file=sys.stderr)

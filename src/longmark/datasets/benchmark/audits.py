@@ -25,7 +25,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from longmark.concurrency import concurrently
@@ -62,46 +61,34 @@ _BROKEN = re.compile("[\ufffd\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _REPEATED = re.compile(r"(\b\w+\b)(?:\W+\1\b){4}", re.IGNORECASE)
 _COPIED = 0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
 _FEW = 5  # words; fewer must stand in the question together
+_LONGEST_QUESTION, _LONGEST_ANSWER = 1200, 1500  # characters; an option is an answer
+_NEAR = 0.97  # the cosine from which two questions are duplicates
+_RIGHT, _SURE = 0.5, 0.8  # probabilities of yes from which another option is right: not below the key's, or always
+ORDERS = 2  # in so many orders of the options the key must be chosen
 
 
-@dataclass(frozen=True)
-class Audits:
-    """seed: of shuffles. orders: in how many orders of the options the key must be chosen; right, sure: another option
-    counts as right with a probability above `right` that is not below the key's, or above `sure`; near: the cosine from
-    which two questions are duplicates; longest_question, longest_answer (options too): in characters."""
-
-    seed: int = 0
-    orders: int = 2
-    right: float = 0.5
-    sure: float = 0.8
-    near: float = 0.97
-    longest_question: int = 1200
-    longest_answer: int = 1500
-
-
-async def audit(item: Item, models: Models, audits: Audits) -> Item:
+async def audit(item: Item, models: Models, seed: int = 0) -> Item:
     """A draft as `audited` or `dropped`, with reasons and marks; an item of another status does not change. The model
-    is the generator of `models`; it is asked about an mcq that has no flaw. ModelError and OverBudget are raised."""
+    is the generator of `models`; it is asked about an mcq that has no flaw. seed: of the orders of the options.
+    ModelError and OverBudget are raised."""
     if item.status != "draft":
         return item
-    reasons, marks = list(flaws(item, audits)), dict(item.marks)
+    reasons, marks = list(flaws(item)), dict(item.marks)
     if item.form == "mcq" and not reasons:
-        reason, found = await _asked(item, models, audits)
+        reason, found = await _asked(item, models, seed)
         reasons, marks = [reason] * bool(reason), marks | found
     status = "dropped" if reasons else "audited"
     return item.model_copy(update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks})
 
 
-def audit_set(
-    items: Sequence[Item], audits: Audits, vectors: Mapping[str, Sequence[float]] | None = None
-) -> list[Item]:
+def audit_set(items: Sequence[Item], seed: int = 0, vectors: Mapping[str, Sequence[float]] | None = None) -> list[Item]:
     """All items in their order: duplicates dropped, the options of each mcq shuffled once, length bias marked.
 
     The first of equal questions stays, or one that people or a validator accepted. vectors: of `question_vectors`, for
     questions that are nearly equal. An mcq whose key was moved before keeps its options; for another one the
     key gets the place that the fewest earlier keys have. Later items therefore do not change earlier ones."""
     first = {item.id: 0 if item.status in ("valid", "edited") else 1 for item in items}
-    duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), audits.near, vectors or {})
+    duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), vectors or {})
     used: Counter[tuple[int, str]] = Counter()
     made = []
     for item in items:
@@ -109,7 +96,7 @@ def audit_set(
             reasons = (*item.reasons, f"duplicate: of {of}")
             item = item.model_copy(update={"status": "dropped", "reasons": reasons})
         elif item.options and "key_moved" not in item.marks and item.status in ("draft", "audited"):
-            item = _placed(item, used, audits.seed)
+            item = _placed(item, used, seed)
         if item.options and "key_moved" in item.marks:
             used[len(item.options), str(item.answer)] += 1
         made.append(item)
@@ -125,7 +112,7 @@ async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, S
 # By code -------------------------------------------------------------------------------------------------------------
 
 
-def flaws(item: Item, audits: Audits) -> Iterator[str]:
+def flaws(item: Item) -> Iterator[str]:
     """The reasons to drop an item that code finds in it alone."""
     options = list((item.options or {}).values())
     key = (item.options or {}).get(item.answer or "", "")
@@ -138,7 +125,7 @@ def flaws(item: Item, audits: Audits) -> Iterator[str]:
         yield "unreadable: the question has no letters or digits"
     elif why := next(filter(None, map(_broken, (asked, *answers))), None):
         yield f"unreadable: {why}"
-    if len(asked) > audits.longest_question or max(map(len, answers)) > audits.longest_answer:
+    if len(asked) > _LONGEST_QUESTION or max(map(len, answers)) > _LONGEST_ANSWER:
         yield f"too_long: {len(asked):,} characters in the question, {max(map(len, answers)):,} in an answer"
     if len(set(map(_plain, options))) < len(options):
         yield "same_options: two options have the same text"
@@ -191,7 +178,7 @@ def _asks(item: Item) -> str:
     return item.statement or item.question if item.form == "cloze" else item.question
 
 
-def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequence[float]]) -> dict[str, str]:
+def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -> dict[str, str]:
     """id of a draft or audited item -> id of an earlier one that asks the same, or that has the same long answer."""
     items = [item for item in items if item.usable]
     embedded = [item.id for item in items if item.id in vectors]
@@ -208,7 +195,7 @@ def _duplicates(items: Sequence[Item], near: float, vectors: Mapping[str, Sequen
         if of is None and row is not None and kept_rows:
             cosines = rows[kept_rows] @ rows[row]
             nearest = int(cosines.argmax())
-            of = embedded[kept_rows[nearest]] if cosines[nearest] >= near else None
+            of = embedded[kept_rows[nearest]] if cosines[nearest] >= _NEAR else None
         if of is not None and item.status in ("draft", "audited"):
             found[item.id] = of
             continue
@@ -280,14 +267,14 @@ def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
 YES_NO = label_of({"yes": "yes", "no": "no"})
 
 
-async def chosen(item: Item, model: ChatHandle, audits: Audits, asks: Asks) -> tuple[bool, float]:
+async def chosen(item: Item, model: ChatHandle, seed: int, asks: Asks) -> tuple[bool, float]:
     """Whether a model chooses the key of an mcq in every order of the options, and the mean probability of the key.
     asks: makes the prompt's id and the messages of an item. NoScore where a reply cannot be read."""
     options, key = item.options or {}, str(item.answer)
-    draw = random.Random(f"{audits.seed}/{item.id}/audit")
+    draw = random.Random(f"{seed}/{item.id}/audit")
     letters = list(options)[: len(_movable(options))]
     right, shares = True, []
-    for place in draw.sample(letters, min(audits.orders, len(letters))):
+    for place in draw.sample(letters, min(ORDERS, len(letters))):
         order = shuffled(options, key, place, draw)
         prompt, messages = asks(item.model_copy(update={"options": order, "answer": place}))
         letter, found = (await ask_as_written(model, prompt, messages, label_of(order))).value
@@ -298,7 +285,7 @@ async def chosen(item: Item, model: ChatHandle, audits: Audits, asks: Asks) -> t
     return right, math.fsum(shares) / len(shares)
 
 
-async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[str, Any]]:
+async def _asked(item: Item, models: Models, seed: int) -> tuple[str, dict[str, Any]]:
     """Why the model that wrote an mcq drops it ("" if it does not), and marks."""
 
     def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
@@ -307,7 +294,7 @@ async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[
         return CHOOSE.id, models.prompts.fill(CHOOSE, texts)
 
     try:
-        right, share = await chosen(item, models.generator, audits, asks)
+        right, share = await chosen(item, models.generator, seed, asks)
     except NoScore as error:
         return f"not_self_consistent: {error}", {}
     marks = {"self_consistency": round(share, 4)}
@@ -326,6 +313,6 @@ async def _asked(item: Item, models: Models, audits: Audits) -> tuple[str, dict[
         return f"not_checked: {error}", marks
     most = max(found, default=0.0)
     marks |= {"key_right": round(of_key, 4), "other_right": round(most, 4)}
-    if most > audits.sure or (most > audits.right and most >= of_key):
+    if most > _SURE or (most > _RIGHT and most >= of_key):
         return f'several_right: "{texts[1 + found.index(most)]}" is right too', marks
     return "", marks

@@ -6,25 +6,21 @@
     dropped      items by the code of their first reason, and form
     books        usable items, seed chunks, pages and chapters of all books, then of each that has items; share: of its
                  characters that the seeds have
-    keys         how often each letter is the key, by the number of options; expected: if keys were drawn
-    tests        key balance (Pearson's chi-squared), and the keys that are the longest option, against chance
+    keys         how often each letter is the key, by the number of options, and how often the longest option is (of the
+                 items that have one); expected: if keys were drawn
     readability  Flesch reading ease and grade level of questions and statements, means by form; for English
     unaided      the items that a model answered without the passages (`answered_unaided`)
-
-Tests are approximate below five expected items a letter. They count items as independent, although several may have one
-seed.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from longmark.datasets.benchmark.answers import messages
-from longmark.datasets.benchmark.audits import YES_NO, Audits, chosen
+from longmark.datasets.benchmark.audits import YES_NO, chosen
 from longmark.errors import NoScore
 from longmark.judge import ask, ask_as_written, text
 from longmark.metrics.climaqa.exact_match import folded
@@ -34,13 +30,14 @@ from longmark.models.protocols import Message
 from longmark.prompts import Prompt
 from longmark.records.benchmark import Item
 
+Key = TypeVar("Key")
+
 FORMAT = 1
 TITLES = {
     "cells": "Items",
     "dropped": "Dropped items",
     "books": "Coverage of the books",
     "keys": "Keys of multiple-choice items",
-    "tests": "Tests of the keys",
     "readability": "Readability of questions and statements",
     "unaided": "Items answered without the book",
 }
@@ -61,45 +58,38 @@ PROMPTS = (SAME,)
 def figures(items: Sequence[Item], manifest: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The object of figures.json. manifest: of the benchmark's folder; without it no share of a book is known."""
     usable = [item for item in items if item.usable]
+    dropped = Counter(map(_why, (item for item in items if item.status == "dropped")))
     return {
         "format": FORMAT,
         "items": len(items),
         "usable": len(usable),
-        "cells": [_cell(form, level, group) for (form, level), group in _groups(items).items()],
-        "dropped": [
-            {"reason": reason, "form": form, "items": count}
-            for (reason, form), count in sorted(Counter(map(_why, _dropped(items))).items())
-        ],
+        "cells": [_cell(*cell, group) for cell, group in _grouped(items, lambda item: (item.form, item.level)).items()],
+        "dropped": [{"reason": why, "form": form, "items": count} for (why, form), count in sorted(dropped.items())],
         "books": _books(usable, manifest or {}),
-        "keys": (keys := _keys(usable)),
-        "tests": [_balance(keys), _length(usable)] if keys else [],
-        "readability": _readability(usable),
+        "keys": _keys(usable),
+        "readability": [_readability(*group) for group in _grouped(usable, lambda item: item.form).items()],
         "unaided": _unaided(usable),
     }
 
 
-def _groups(items: Iterable[Item]) -> dict[tuple[str, str], list[Item]]:
-    groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    groups: dict[Key, list[Item]] = defaultdict(list)
     for item in items:
-        groups[item.form, item.level or ""].append(item)
+        groups[key(item)].append(item)
     return groups
 
 
-def _cell(form: str, level: str, group: Sequence[Item]) -> dict[str, Any]:
+def _cell(form: str, level: str | None, group: Sequence[Item]) -> dict[str, Any]:
     status = Counter(item.status for item in group)
     return {
         "form": form,
-        "level": level or None,
+        "level": level,
         "items": len(group),
         "usable": sum(item.usable for item in group),
         "dropped": status["dropped"],
         "accepted": status["valid"] + status["edited"],
         "rejected": status["invalid"],
     }
-
-
-def _dropped(items: Iterable[Item]) -> Iterable[Item]:
-    return (item for item in items if item.status == "dropped")
 
 
 def _why(item: Item) -> tuple[str, str]:
@@ -109,9 +99,7 @@ def _why(item: Item) -> tuple[str, str]:
 def _books(items: Iterable[Item], manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     characters = {book["id"]: book["characters"] for book in manifest.get("books", ())}
     made = [item for item in items if item.passages]
-    by_book: dict[str, list[Item]] = defaultdict(list)
-    for item in made:
-        by_book[item.passages[0].book or ""].append(item)
+    by_book = _grouped(made, lambda item: item.passages[0].book or "")
     rows = [_covered(book, its, characters.get(book)) for book, its in by_book.items()]
     if max(len(rows), len(characters)) > 1:
         every = f"{len(rows):,} with items" + (f" of {len(characters):,}" if characters else "")
@@ -133,71 +121,36 @@ def _covered(book: str, items: Iterable[Item], characters: int | None) -> dict[s
 
 
 def _keys(items: Iterable[Item]) -> list[dict[str, Any]]:
-    groups: dict[int, list[Item]] = defaultdict(list)
-    for item in items:
-        if item.options:
-            groups[len(item.options)].append(item)
-    return [
-        {
-            "options": size,
-            "letter": letter,
-            "items": sum(item.answer == letter for item in group),
-            "expected": len(group) / size,
-        }
-        for size, group in sorted(groups.items())
-        for letter in sorted({letter for item in group for letter in item.options or {}})
-    ]
+    rows = []
+    for size, group in sorted(
+        _grouped((item for item in items if item.options), lambda item: len(item.options or {})).items()
+    ):
+        keys = Counter(item.answer for item in group)
+        letters = sorted({letter for item in group for letter in item.options or {}})
+        rows += [(size, letter, keys[letter], len(group) / size) for letter in letters]
+        if longest := [one == item.answer for item in group if (one := _longest(item))]:
+            rows.append((size, "the longest option", sum(longest), len(longest) / size))
+    return [dict(zip(("options", "key", "items", "expected"), row, strict=True)) for row in rows]
 
 
-def _balance(keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    chi2 = sum((row["items"] - row["expected"]) ** 2 / row["expected"] for row in keys)
-    free = len(keys) - len({row["options"] for row in keys})
-    most, n = max(keys, key=lambda row: row["items"]), sum(row["items"] for row in keys)
-    p = chi2_above(chi2, free)
-    return {"test": "most frequent key", "n": n, "items": most["items"], "expected": most["expected"], "p": p}
+def _longest(item: Item) -> str | None:
+    """The letter of the option that is longer than every other; None if there is none."""
+    options = item.options or {}
+    most = max(map(len, options.values()), default=0)
+    longest = [letter for letter, option in options.items() if len(option) == most]
+    return longest[0] if len(longest) == 1 else None
 
 
-def _length(items: Iterable[Item]) -> dict[str, Any]:
-    """Among items of which one option is longer than every other: how often that is the key."""
-    n, longest, expected, variance = 0, 0, 0.0, 0.0
-    for item in items:
-        lengths = {letter: len(option) for letter, option in (item.options or {}).items()}
-        most = [letter for letter, length in lengths.items() if length == max(lengths.values())]
-        if len(most) == 1:
-            n, longest, p = n + 1, longest + (most[0] == item.answer), 1 / len(lengths)
-            expected, variance = expected + p, variance + p * (1 - p)
-    p_value = chi2_above((longest - expected) ** 2 / variance, 1) if variance else None
-    return {"test": "key is the longest option", "n": n, "items": longest, "expected": expected, "p": p_value}
-
-
-def chi2_above(x: float, free: int) -> float:
-    """The probability that a chi-squared variable with `free` (1 or more) degrees of freedom is at least x: the sum
-    for whole degrees, Abramowitz & Stegun 26.4.4 and 26.4.5."""
-    half = x / 2
-    if free % 2:
-        terms = (half ** (k - 0.5) / math.gamma(k + 0.5) for k in range(1, (free + 1) // 2))
-        return math.erfc(math.sqrt(half)) + math.exp(-half) * math.fsum(terms)
-    return math.exp(-half) * math.fsum(half**k / math.factorial(k) for k in range(free // 2))
-
-
-def _readability(items: Iterable[Item]) -> list[dict[str, Any]]:
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[item.form].append(item)
-    found = []
-    for form, group in groups.items():
-        scores = []
-        for item in group:
-            try:
-                scores.append(readability.measured(item.statement or item.question, readability.Params()))
-            except NoScore:  # another script
-                continue
-        means = {
-            name: fmean(score[name].value for score in scores) if scores else None
-            for name in ("reading_ease", "grade_level")
-        }
-        found.append({"form": form, "n": len(scores), **means, "other_scripts": len(group) - len(scores)})
-    return found
+def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
+    scores = []
+    for item in group:
+        try:
+            scores.append(readability.measured(item.statement or item.question, readability.Params()))
+        except NoScore:  # another script
+            continue
+    names = ("reading_ease", "grade_level")
+    means = {name: fmean(score[name].value for score in scores) if scores else None for name in names}
+    return {"form": form, "n": len(scores), **means, "other_scripts": len(group) - len(scores)}
 
 
 def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
@@ -214,7 +167,7 @@ def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
 # Without the book ----------------------------------------------------------------------------------------------------
 
 
-async def answered_unaided(item: Item, models: Models, model: ChatHandle, audits: Audits) -> Item:
+async def answered_unaided(item: Item, models: Models, model: ChatHandle) -> Item:
     """The item with the marks `asked_without_book` and, if the model answered it without the passages,
     `answerable_without_book`; each is a list of names of models. An item that it was asked before stays as it is.
 
@@ -226,19 +179,19 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle, audits
     if model.name in asked or item.answer is None:
         return item
     try:
-        right = await _answers(item, models, model, audits)
+        right = await _answers(item, models, model)
     except NoScore:
         right = False
     marks = {**item.marks, ASKED: [*asked, model.name]} | ({KNOWN: [*known, model.name]} if right else {})
     return item.model_copy(update={"marks": marks})
 
 
-async def _answers(item: Item, models: Models, model: ChatHandle, audits: Audits) -> bool:
+async def _answers(item: Item, models: Models, model: ChatHandle) -> bool:
     def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
         return f"benchmark.answer.{one.form}", messages(models.prompts, one)
 
     if item.form == "mcq":
-        return (await chosen(item, model, audits, asks))[0]
+        return (await chosen(item, model, 0, asks))[0]
     answer = (await ask_as_written(model, *asks(item), text(_ANSWER))).value
     if item.form == "cloze":
         return folded(answer) == folded(item.answer or "")
