@@ -16,7 +16,7 @@ from tests.program import run, write_jsonl
 from tests.wire import serve
 
 from longmark.datasets.benchmark.answers import Answered, Examination, How, messages
-from longmark.datasets.benchmark.contamination import Checked, check, halves, overlap
+from longmark.datasets.benchmark.contamination import COMPLETION
 from longmark.datasets.benchmark.settings import Shelf, check_books, rejoined, shots_of
 from longmark.errors import RequestRefused, TooLong, UserError
 from longmark.models.handles import Models
@@ -115,8 +115,8 @@ def test_a_model_that_fails_leaves_an_example_without_an_answer_and_with_the_rea
     assert "no such model" in str(scored.reason)
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=12))
+@settings(max_examples=5, deadline=None)
+@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=8))
 def test_a_model_that_answers_a_has_the_share_of_a_keys(keys: list[str]) -> None:
     items = [item(f"n{i}", answer=key) for i, key in enumerate(keys)]
     scores = [score_sync("climaqa.mcq", one)["climaqa.mcq"].value for one in answered(items, FakeChat("A)")).examples]
@@ -238,32 +238,24 @@ def test_a_book_is_cut_around_its_best_passage_where_the_model_reads_less(tmp_pa
 # Contamination -------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_knows_the_items_completes_them_and_the_control_shows_the_wording() -> None:
-    known = [
-        f"Which of the rivers {name} flows north through {name}land into the sea of {name}dor?" for name in "abcdefg"
-    ]
-    items = [item(f"n{i}", "freeform", question=text) for i, text in enumerate(known)]
-
-    async def step(models: Models) -> Checked:
-        return await check([*items, item("short", "freeform")], models.generator, models.prompts)
+def test_a_model_that_knows_the_items_completes_them() -> None:
+    half = "Which of the rivers of the Arctic", "flows north and into the sea of Labrador, too?"  # seven and nine words
+    items = [item("known", "freeform", question=" ".join(half)), item("short", "freeform")]
+    items.append(item("zh", "cloze", statement="潮汐每天涨落两次,因为月亮吸引着海水。"))
 
     def remembers(request: ChatRequest) -> str:
         text = request.messages[-1].content
-        return next(halves(one)[1] for one in known if halves(one)[0] in text)  # type: ignore[index]
+        return f"north {half[1]} And so on." if "Which of" in text else "因为月亮吸引着海水。以及太阳"
 
-    done = call(step, generator=says(remembers))
-    assert done.short == 1
-    assert {one.overlap for one in done.completions} == {1.0}
-    assert max(one.control or 0 for one in done.completions) < 1
-    done = call(step, generator=FakeChat("I do not know this text."))
-    assert max(one.overlap for one in done.completions) < 0.5
-
-
-def test_overlap_by_hand() -> None:
-    # of the completion's first 4 words (as many as the rest has) "the sea of" is in the rest: P = R = 3/4
-    assert overlap("the sea of ice and more", "into the sea of") == pytest.approx(0.75)
-    assert halves("潮汐每天涨落两次,因为月亮吸引着海水。") == ("潮汐每天涨落两次,", "因为月亮吸引着海水。")
-    assert halves("Too short a text.") is None
+    done = answered(items, says(remembers), COMPLETION)
+    known, short, chinese = done.examples
+    # eight of the sixteen words are shown, and as many as are left are kept of the completion
+    assert (known.question, known.references) == (f"{half[0]} flows", (half[1].removeprefix("flows "),))
+    assert known.answer == "north flows north and into the sea of"
+    assert (known.task, known.system, known.meta["model"]) == (COMPLETION, "m", "m")
+    assert (chinese.references, chinese.answer) == (("因为月亮吸引着海水。",), "因为月亮吸引着海水。")
+    assert (short.answer, "fewer than 12 words" in short.meta["no_answer"], done.failed) == (None, True, 1)
+    assert score_sync("classic.rouge_l", chinese, {"tokenizer": "unicode"})["classic.rouge_l"].value == 1.0
 
 
 # The command ---------------------------------------------------------------------------------------------------------
@@ -271,6 +263,7 @@ def test_overlap_by_hand() -> None:
 
 def test_the_command_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     bench = write_jsonl(tmp_path / "items.jsonl", [orjson.loads(item("x").to_json())])
+    shelf(tmp_path / "index", rocks_txt=ROCKS)
     base = (
         "benchmark",
         "run",
@@ -283,14 +276,17 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     for options, why in (
         (("--setting", "rag-source"), "--setting rag-source needs books: add --source"),
         (("--setting", "long-context"), "add --source or --held-out"),
-        (("--setting", "few-shots"), "few-shot"),
+        (("--setting", "few-shots"), "rag-held-out, long-context-source, long-context-held-out, long-context."),
+        (("--setting", "rag-source", "--source", str(tmp_path / "absent"), "--dry-run"), "absent"),
+        (("--setting", "rag-source", "--source", str(tmp_path / "index"), "--dry-run"), "does not contain tides.txt"),
+        (("--contamination", "c"), "--contamination c: the suffix must be one of"),
         (("--adapter", "DIR"), "an adapter needs an hf: model"),
         (("--generator", "m@http://127.0.0.1:9/v2"), "label"),
     ):
         found = run(*base, *options, home=tmp_path)
         assert (found.code, why in found.err) == (2, True), found.err
     found = run(
-        *base, "--setting", "default,few-shot", "--contamination", str(tmp_path / "c"), "--dry-run", home=tmp_path
+        *base, "--setting", "default,few-shot", "--contamination", str(tmp_path / "c.csv"), "--dry-run", home=tmp_path
     )
     assert (found.code, "3 calls at most" in found.out) == (0, True), found.out + found.err
 

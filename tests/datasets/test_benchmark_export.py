@@ -12,10 +12,11 @@ import yaml
 from tests.program import run, write_jsonl
 from tests.wire import serve
 
+from longmark.datasets.benchmark import items_of
 from longmark.datasets.benchmark.cloze import blank
 from longmark.datasets.benchmark.export import Exporting, export
 from longmark.errors import UnknownName, UserError
-from longmark.records.benchmark import Item, Passage, as_published, read_items, write_items
+from longmark.records.benchmark import Item, Passage, read_items, write_items
 
 SECRET = "A sentence of the book."
 PASSAGES = (Passage(text=SECRET, book="b|ook.pdf", page=3, chunk="book.pdf#1"),)
@@ -50,28 +51,24 @@ def _header(folder: Path) -> dict[str, object]:
     return found
 
 
-def test_a_folder_to_publish(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_a_folder_to_publish(tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("pyarrow")
     out = tmp_path / "hub"
-    how = Exporting("cc-by-4.0", "Ice: # and 雪", ("en", "ar"), ("jsonl", "csv", "parquet"))
-    exported = export(ITEMS, MANIFEST, out, how)
+    exported = export(ITEMS, MANIFEST, out, Exporting("cc-by-4.0", "Ice: # and 雪", ("en", "ar"), suffix))
     assert exported.counts == {("cloze", "silver"): 1, ("freeform", "audited"): 1, ("mcq", "gold"): 1}
     assert exported.omitted == {"cloze without a term": 1, "dropped": 1}
     header = _header(out)
-    assert (header["license"], header["pretty_name"], header["size_categories"]) == (
-        "cc-by-4.0", "Ice: # and 雪", ["n<1K"],
-    )  # fmt: skip
+    assert (header["license"], header["pretty_name"]) == ("cc-by-4.0", "Ice: # and 雪")
     configs = header["configs"]
     assert isinstance(configs, list)
     for config in configs:
         for file in config["data_files"]:
             assert (out / file["path"]).is_file()
-    for item, form, split in ((MCQ, "mcq", "gold"), (FREEFORM, "freeform", "audited"), (CLOZE, "cloze", "silver")):
-        for suffix in ("jsonl", "csv", "parquet"):
-            (read,) = read_items(out / "data" / form / f"{split}.{suffix}")
-            assert read.id == item.id
-            texts = [passage.model_copy(update={"text": ""}) for passage in item.passages]
-            assert read == item.model_copy(update={"passages": tuple(texts)})
+    read = {item.form: item for item in items_of(out)}  # as every command reads the folder
+    for item in (MCQ, FREEFORM, CLOZE):
+        texts = [passage.model_copy(update={"text": ""}) for passage in item.passages]
+        assert read[item.form] == item.model_copy(update={"passages": tuple(texts)})
     card = (out / "README.md").read_text("utf-8")
     assert "b\\|ook.pdf" in card
     assert "duplicate" in card
@@ -107,31 +104,11 @@ def test_no_address_of_an_endpoint_is_published(tmp_path: Path) -> None:
     assert "… and 10 more." in (tmp_path / "hub" / "README.md").read_text("utf-8")
 
 
-def test_climaqas_columns_come_back_as_the_same_items(tmp_path: Path) -> None:
-    hostile = Item(form="freeform", question="What is <mask>?", answer="A tag.", status="audited")
-    exported = export([*ITEMS, hostile], {}, tmp_path / "hub", Exporting("other", climaqa=True))
-    assert exported.unpublished == [hostile.id]  # it would be read as a cloze item
-    for item in (MCQ, FREEFORM, CLOZE):
-        (read,) = read_items(tmp_path / "hub" / "climaqa" / f"{item.form}.csv")
-        assert (read.form, read.level, read.question, read.answer) == (
-            item.form,
-            item.level,
-            item.question,
-            item.answer,
-        )
-        assert read.options == item.options
-    # an option's line feeds could be read as the border of two options
-    split = MCQ.model_copy(update={"options": {"a": "x\n-----\nb) y", "b": "z"}})
-    published = as_published(split)
-    assert published is not None
-    assert published["Options"] == f"a) x ----- b) y\n{'-' * 20}\nb) z"
-
-
 def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--licence CC BY: expected an identifier"):
         Exporting("CC BY")
     with pytest.raises(UnknownName, match="unknown format in --format: xml"):
-        Exporting("other", formats=("xml",))
+        Exporting("other", format="xml")
     with pytest.raises(UserError, match="no item of 1 is usable"):
         export([DROPPED], {}, tmp_path / "hub", Exporting("other"))
     (tmp_path / "hub").mkdir()
@@ -151,10 +128,16 @@ def _folder(tmp_path: Path) -> Path:
 def test_the_verb_export(tmp_path: Path) -> None:
     _folder(tmp_path)
     words = ("benchmark", "export", "bench", "--out", "hub", "--licence", "other")
-    done = run(*words, "--format", "jsonl,csv", "--climaqa", home=tmp_path / "home", cwd=tmp_path)
+    done = run(*words, "--format", "csv", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.out) == (0, "3 items, without the texts of passages: hub\n")
     assert "1 item omitted: dropped" in done.err
     assert _header(tmp_path / "hub")["pretty_name"] == "bench"
+    model = ("--generator", "m@http://localhost:1/v1")
+    asked = ("benchmark", "run", "hub", *model, "--out", "a.jsonl", "--dry-run")
+    done = run(*asked, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.out.startswith("3 items, 1 setting, 1 model: 3 calls")) == (0, True), done.err
+    done = run("benchmark", "figures", "hub", *model, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, "name the benchmark that it was made of" in done.err) == (2, True)
     done = run(*words, "--passages", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, "is not empty" in done.err) == (2, True)
 

@@ -18,13 +18,13 @@ from longmark.progress import counted
 if TYPE_CHECKING:
     from longmark.records.benchmark import Item
 
-_BENCH = "a folder of `longmark benchmark generate`, or a file of items"
+BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"
 
 
 def add_to(actions: Any) -> None:
     text = "Print statistics of a benchmark: items, dropped items with reasons, coverage, keys, readability."
     one = add_verb(actions, "figures", figures, text)
-    add(one, "benchmark", "BENCH", _BENCH)
+    add(one, "benchmark", "BENCH", BENCH)
     text = "answer the usable items with this model, without the passages, and mark those that it answers correctly"
     add(one, "--generator", "MODEL", text)
     add(one, "--judge", "MODEL", "the model that compares freeform answers (default: the generator)")
@@ -35,30 +35,29 @@ def add_to(actions: Any) -> None:
 
     text = "Write a benchmark as a folder to publish: data files, a dataset card, checksums."
     one = add_verb(actions, "export", export, text)
-    add(one, "benchmark", "BENCH", _BENCH)
+    add(one, "benchmark", "BENCH", BENCH)
     add(one, "--out", "FOLDER", "the folder to write", required=True)
     licence = "the licence of the items, as the Hugging Face hub names it, such as cc-by-4.0"
     add(one, "--licence", "ID", licence, required=True)
     add(one, "--title", "TEXT", "the title of the card (default: the name of the benchmark)")
     add(one, "--language", "CODE,…", "the languages of the items, such as en")
-    add(one, "--format", "NAME,…", "jsonl, csv, parquet (default: jsonl); the card names the first")
-    passages = one.add_mutually_exclusive_group()
-    add(passages, "--passages", "", "write the texts of the passages too; only if you may publish the books")
-    add(passages, "--no-passages", "", "write book, page and chunk of the passages, without their texts (default)")
-    add(one, "--climaqa", "", "also write the columns of ClimaQA's published files")
+    add(one, "--format", "jsonl|csv|parquet", "the format of the data files (default: jsonl)", default="jsonl")
+    add(one, "--passages", "", "write the texts of the passages too; only if you may publish the books")
 
 
 def figures(arguments: argparse.Namespace) -> int:
-    import orjson
-
     from longmark.datasets.benchmark import FIGURES, ITEMS, items_of
     from longmark.datasets.benchmark import figures as of
-    from longmark.records.write import replacing
+    from longmark.errors import UserError
+    from longmark.records.write import write_object
 
     path = Path(arguments.benchmark)
     items = items_of(path)
     stopped = False
     if arguments.generator:
+        if path.is_dir() and not (path / ITEMS).is_file():
+            raise UserError(f"{path}: --generator marks items in {ITEMS}, which an exported folder does not have; name "
+                            "the benchmark that it was made of")  # fmt: skip
         asked = [item for item in items if item.usable and item.answer is not None]
         if arguments.dry_run:
             print(f"{counted(len(asked), 'item')}: {2 * len(asked):,} calls at most. Replies in the call cache, and ")
@@ -69,8 +68,7 @@ def figures(arguments: argparse.Namespace) -> int:
     _print(found, of.TITLES)
     out = arguments.out or (path / FIGURES if path.is_dir() else None)
     if out is not None:
-        with replacing(out) as file:
-            file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n")
+        write_object(out, found)
         print(f"Figures: {out}")
     return NO_VALUE if stopped else 0
 
@@ -128,10 +126,9 @@ def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) 
         if not (rows := found[name]):
             continue
         columns = tuple(
-            Column(key.replace("_", " "), kind="p" if key == "p" else "",
-                   places=3 if any(isinstance(row[key], float) for row in rows) else None)
+            Column(key.replace("_", " "), places=3 if any(isinstance(row[key], float) for row in rows) else None)
             for key in rows[0]
-        )  # fmt: skip
+        )
         print(f"\n{title}")
         print(as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:most]])), end="")
         if len(rows) > most:
@@ -148,16 +145,12 @@ def export(arguments: argparse.Namespace) -> int:
         licence=arguments.licence,
         title=arguments.title or path.resolve().stem,
         language=tuple(split(arguments.language)),
-        formats=tuple(dict.fromkeys(split(arguments.format))) or ("jsonl",),
+        format=arguments.format,
         passages=arguments.passages,
-        climaqa=arguments.climaqa,
     )
     exported = write(items_of(path), _manifest(path), Path(arguments.out), how)
     for reason, count in exported.omitted.items():
         print(f"{counted(count, 'item')} omitted: {reason}", file=sys.stderr)
-    if exported.unpublished:
-        ids = ", ".join(exported.unpublished[:5])
-        print(f"not in climaqa/: {counted(len(exported.unpublished), 'item')} ({ids})", file=sys.stderr)
     without = "" if how.passages else ", without the texts of passages"
     print(f"{counted(sum(exported.counts.values()), 'item')}{without}: {arguments.out}")
     return 0

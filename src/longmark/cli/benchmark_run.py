@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -13,32 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, split
+from longmark.cli.benchmark_export import BENCH
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.terminal import stage_lines
 from longmark.progress import counted
 
 if TYPE_CHECKING:
     from longmark.datasets.benchmark.answers import Answered
-    from longmark.datasets.benchmark.contamination import Checked
     from longmark.rag.index import Index
-
-_CHUNK, _OVERLAP = 2000, 200  # of books given as a folder; ClimaQA, section 4.1
 
 
 def add_to(actions: Any) -> None:
     one = add_verb(actions, "run", run, "Ask models the questions of a benchmark, and write their answers for scoring.")
-    add(one, "benchmark", "BENCH", "a folder of `longmark benchmark generate`, or a file of items")
+    add(one, "benchmark", "BENCH", BENCH)
     add(one, "--generator", "[LABEL=]MODEL", "a model under test; repeatable", required=True)
     settings = "default, few-shot, rag-source, rag-held-out, long-context, long-context-source, long-context-held-out"
     add(one, "--setting", "NAME,…", f"what the prompt contains besides the item (default: default): {settings}")
-    books = "an index of `longmark rag index`, or a folder of documents:"
-    add(one, "--source", "INDEX|FOLDER", f"{books} the books of the items")
-    add(one, "--held-out", "INDEX|FOLDER", f"{books} other books")
+    index = "an index of `longmark rag index`, or the folder of a benchmark:"
+    add(one, "--source", "INDEX", f"{index} the books of the items")
+    add(one, "--held-out", "INDEX", f"{index} other books")
     add(one, "--out", "FILE", "the examples to write: .jsonl, .csv, .tsv or .parquet", required=True)
     add(one, "--k", "N", "passages in rag-source and rag-held-out (default: 4)", default=4)
     add(one, "--shots", "N", "examples in few-shot (default: 5)", default=5)
     add(one, "--retriever", "bm25|dense|hybrid", "how passages are found (default: dense if the index has vectors)")
-    add(one, "--embedder", "MODEL", "the embedding model of the questions, and of books given as a folder")
+    add(one, "--embedder", "MODEL", "the embedding model of the questions (default: the index's own)")
     add(one, "--book", "N", "maximum number of characters of a book in long-context (default: the model's limit)")
     text = "a LoRA adapter for the hf: model LABEL (default: for all hf: models); repeatable"
     add(one, "--adapter", "[LABEL=]FOLDER", text)
@@ -52,24 +49,27 @@ def add_to(actions: Any) -> None:
         type=int,
         default=0,
     )
-    text = "also ask each model to complete the items' texts from the first halves; write the completions to this file"
+    text = "also ask each model to complete the items' texts from the first halves; write these examples to this file"
     add(one, "--contamination", "FILE", text)
     add(one, "--limit", "N", "use only the first N items")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
+    add(one, "--dry-run", "", "check items, books and models, and print the maximum number of calls; send nothing")
     add_calls(one)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import contamination, items_of
+    from longmark.datasets.benchmark import items_of
     from longmark.datasets.benchmark.answers import Examination, How
+    from longmark.datasets.benchmark.contamination import COMPLETION
     from longmark.datasets.benchmark.settings import Shelf, check_books, side_of
     from longmark.errors import UserError
     from longmark.models.registry import ModelNames
     from longmark.rag.retrieve import Retriever
     from longmark.records.write import format_of
 
-    format_of(arguments.out, "--out ")
+    for option, path in (("--out", arguments.out), ("--contamination", arguments.contamination)):
+        if path is not None:
+            format_of(path, f"{option} ")
     named = _generators(arguments)
     settings = _settings(arguments)
     every = items_of(arguments.benchmark)
@@ -81,19 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(
             f"{arguments.benchmark} has no usable item: all {len(every):,} items are dropped, invalid or without a term"
         )
-    if arguments.dry_run:
-        each = len(items) * (len(settings) + (arguments.contamination is not None))
-        print(
-            f"{counted(len(items), 'item')}, {counted(len(settings), 'setting')}, {counted(len(named), 'model')}: "
-            f"{each * len(named):,} calls at most.\nCalls of an embedder, and attempts with less of a book that is too "
-            "long, are not counted. Replies in the call cache are not requested again."
-        )
-        return 0
     with ExitStack() as stack:
-        tell = stage_lines(arguments.quiet)
         sides = dict.fromkeys(side for setting in settings if (side := side_of(setting)))
         paths = {side: getattr(arguments, side.replace("-", "_")) for side in sides}
-        indexes = {side: _index(path, side, arguments, stack) for side, path in paths.items()}
+        indexes = {side: _index(path, stack) for side, path in paths.items()}
         of_index = next((index.embedder["name"] for index in indexes.values() if index.embedder), None)
         embedder = arguments.embedder or (of_index if arguments.retriever != "bm25" else None)
         models, registry = stack.enter_context(open_models(arguments, ModelNames(embedder=embedder)))
@@ -107,28 +98,33 @@ def run(arguments: argparse.Namespace) -> int:
         for label, name in named.items():
             generator = registry.open("generator", name)
             opened[label] = replace(models, backends=replace(models.backends, generator=generator)).generator
+        systems = [(label, setting) for label in opened for setting in settings]
+        if arguments.contamination is not None:
+            systems += [(label, COMPLETION) for label in opened]
+        if arguments.dry_run:
+            print(
+                f"{counted(len(items), 'item')}, {counted(len(settings), 'setting')}, {counted(len(named), 'model')}: "
+                f"{len(items) * len(systems):,} calls at most.\nCalls of an embedder, and attempts with less of a book "
+                "that is too long, are not counted. Replies in the call cache are not requested again."
+            )
+            return 0
         how = How(
             arguments.k, arguments.shots, arguments.temperature, arguments.max_answer, arguments.book, arguments.seed
         )
-        examination = Examination(items, models.prompts, shelves, how)
+        examination, tell = Examination(items, models.prompts, shelves, how), stage_lines(arguments.quiet)
 
-        async def work() -> tuple[dict[str, Answered], dict[str, Checked]]:
-            answered, checked, at_once = dict[str, Any](), dict[str, Any](), 2 * arguments.concurrency
-            for label, model in opened.items():
-                for setting in settings:
-                    name = f"{label}-{setting}"
-                    step = partial(_step, tell, name, itertools.count(1), len(items))
-                    answered[name] = await examination.answers(label, model, setting, at_once, step)
-                if arguments.contamination is not None:
-                    step = partial(_step, tell, f"{label} completions", itertools.count(1), len(items))
-                    how_so = {"seed": arguments.seed, "at_once": at_once, "on_item": step}
-                    checked[label] = await contamination.check(items, model, models.prompts, **how_so)
-            return answered, checked
+        async def work() -> dict[str, Answered]:
+            answered = {}
+            for label, setting in systems:
+                name, done = f"{label}-{setting}", itertools.count(1)
+                step = partial(lambda name, done: tell(name, next(done), len(items)), name, done)
+                model, at_once = opened[label], 2 * arguments.concurrency
+                answered[name] = await examination.answers(label, model, setting, at_once, step)
+            return answered
 
         every_model = (*models.backends.judges, *(one.model for one in opened.values()))
         closed = replace(models, backends=replace(models.backends, judges=every_model))  # all are closed at the end
-        answered, checked = finish_with(closed, work)
-    _report_completions(checked, arguments.contamination)
+        answered = finish_with(closed, work)
     return _write(answered, arguments)
 
 
@@ -157,6 +153,7 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
     from longmark.datasets.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, side_of
     from longmark.errors import UnknownName, UserError
 
+    known = (*SETTINGS, LONG_CONTEXT)
     given = {side: getattr(arguments, side.replace("-", "_")) is not None for side in SIDES}
     found: dict[str, None] = {}
     for name in split(arguments.setting) or [DEFAULT]:
@@ -165,74 +162,29 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
         elif name == LONG_CONTEXT:
             raise UserError("--setting long-context needs books: add --source or --held-out")
         elif name not in SETTINGS:
-            raise UnknownName("setting", name, (*SETTINGS, LONG_CONTEXT), f"The settings are {', '.join(SETTINGS)}.")
+            raise UnknownName("setting", name, known, f"The settings are {', '.join(known)}.")
         else:
             found[name] = None
     for name in found:
         if (side := side_of(name)) is not None and not given[side]:
-            raise UserError(f"--setting {name} needs books: add --{side} INDEX or --{side} FOLDER")
+            raise UserError(f"--setting {name} needs books: add --{side} INDEX")
     return list(found)
 
 
-def _index(path: str, side: str, arguments: argparse.Namespace, stack: ExitStack) -> Index:
-    """The index of a folder. A folder of documents is indexed for this command."""
-    import tempfile
-
+def _index(path: str, stack: ExitStack) -> Index:
+    """The index of a folder, or that of a benchmark's folder."""
     from longmark.datasets.benchmark import INDEX
-    from longmark.models.registry import ModelNames
-    from longmark.rag import index as rag_index
-    from longmark.rag.chunk import Chunking
+    from longmark.rag import index
 
-    made = next((one for one in (Path(path), Path(path) / INDEX) if (one / rag_index.MANIFEST).is_file()), None)
-    if made is None:
-        made = folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="longmark-"))) / INDEX
-        with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
-            built = finish_with(
-                models,
-                lambda: rag_index.build(
-                    path, folder, models=models, chunking=Chunking(_CHUNK, _OVERLAP), skip_bad=True,
-                    tell=stage_lines(arguments.quiet),
-                ),
-            )  # fmt: skip
-        for line in built.unread:
-            print(f"--{side}: {line}", file=sys.stderr)
-    found = rag_index.load(made)
+    inner = Path(path) / INDEX
+    found = index.load(inner if (inner / index.MANIFEST).is_file() else Path(path))
     stack.enter_context(closing(found.passages))
     return found
 
 
-def _step(tell: Any, what: str, done: Iterator[int], total: int) -> None:
-    tell(what, next(done), total)
-
-
-def _report_completions(checked: dict[str, Checked], out: Path | None) -> None:
-    """Writes the completions, and prints the share of items that each model probably knows."""
-    from dataclasses import asdict
-
-    import orjson
-
-    from longmark.datasets.benchmark.contamination import LIMIT
-    from longmark.records.write import replacing
-    from longmark.report.tables import Column, Table, as_text
-
-    if out is None:
-        return
-    rows = []
-    with replacing(out) as file:
-        for label, one in checked.items():
-            file.writelines(orjson.dumps(asdict(made)) + b"\n" for made in one.completions)
-            shares = list[str | None]()
-            for values in ([made.overlap for made in one.completions], [made.control for made in one.completions]):
-                known = [value for value in values if value is not None]
-                above = sum(value >= LIMIT for value in known)
-                shares += [f"{sum(known) / len(known):.3f}", f"{above:,} of {len(known):,}"] if known else [None, None]
-            rows.append((label, *shares, one.short, one.failed))
-    heads = ("model", "overlap", f"from {LIMIT:g}", "control", f"from {LIMIT:g} ", "too short", "no completion")
-    print(as_text(Table("contamination", "Completions", tuple(map(Column, heads)), tuple(rows))), end="")
-
-
 def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
     """Writes the examples, reports what is missing, and returns the exit code."""
+    from longmark.datasets.benchmark.contamination import COMPLETION
     from longmark.records.write import write_examples
 
     for name, one in answered.items():
@@ -244,9 +196,15 @@ def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
         ):
             if count:
                 print(f"{name}: {counted(count, 'item')} {what}", file=sys.stderr)
-    made = [example for one in answered.values() for example in one.examples]
+    every = [example for one in answered.values() for example in one.examples]
+    made = [example for example in every if example.task != COMPLETION]
     if not any(example.answer is not None for example in made):
         print("longmark: no item was answered", file=sys.stderr)
         return NO_VALUE
     print(f"{counted(write_examples(made, arguments.out), 'answer')}: {arguments.out}")
+    if arguments.contamination is not None:
+        completions = [example for example in every if example.task == COMPLETION]
+        print(
+            f"{counted(write_examples(completions, arguments.contamination), 'completion')}: {arguments.contamination}"
+        )
     return NO_VALUE if any(one.left for one in answered.values()) else 0

@@ -210,30 +210,6 @@ def _published(record: Mapping[str, Any]) -> Item:
     return Item(**{**fields, "form": "freeform"})
 
 
-PUBLISHED = ("Question", "Options", "Answer", "Complexity", "Context")
-
-
-def as_published(item: Item) -> dict[str, str] | None:
-    """The item in the columns of ClimaQA's CSV files, without the line feeds within an option; None if it would be read
-    as something else (a question that contains `<MASK>`, an option with a letter beyond z, a cloze item without a
-    term)."""
-    options = {letter.lower(): " ".join(text.split()) for letter, text in (item.options or {}).items()}
-    answer = (item.answer or "").lower() if options else item.answer or ""
-    record = {
-        "Question": item.question.replace(BLANK, "<MASK>") if item.form == "cloze" else item.question,
-        "Options": f"\n{'-' * 20}\n".join(f"{letter}) {text}" for letter, text in options.items()),
-        "Answer": answer,
-        "Complexity": (item.level or "").upper(),
-        "Context": "\n\n".join(passage.text for passage in item.passages),
-    }
-    try:
-        read = _published(record)
-    except (Problem, ValueError):
-        return None
-    expected = (item.form, item.level, item.question, answer, options or None)
-    return record if (read.form, read.level, read.question, read.answer, read.options) == expected else None
-
-
 def _flat(item: Item) -> dict[str, Any]:
     record = item.model_dump()
     return record | {name: orjson.dumps(record[name]).decode() if record[name] else None for name in _JSON}

@@ -17,6 +17,7 @@ from longmark.records.benchmark import Item, Passage, read_items
 
 FORMAT = 1
 ITEMS, MANIFEST, FIGURES, INDEX = "items.jsonl", "manifest.json", "figures.json", "index"
+DATA = "data"  # in a folder of `benchmark export`
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,16 @@ class Plan:
 
 
 def items_of(path: str | Path) -> list[Item]:
-    """The items of a benchmark's folder, or of a file. UserError and BadInput as `read_items`."""
+    """The items of a benchmark's folder, of a folder that was exported, or of a file. UserError and BadInput as
+    `read_items`."""
     path = Path(path)
-    if path.is_dir():
-        if not (path / ITEMS).is_file():
-            raise UserError(
-                f"{path} has no {ITEMS}; name a folder of `longmark benchmark generate`, or a file of items"
-            )
-        path /= ITEMS
-    return read_items(path)
+    if not path.is_dir():
+        return read_items(path)
+    files = [path / ITEMS] if (path / ITEMS).is_file() else sorted((path / DATA).glob("*/*.*"))
+    if not files:
+        made = "`longmark benchmark generate` or `export`"
+        raise UserError(f"{path} has no {ITEMS}; name a folder of {made}, or a file of items")
+    return [item for file in files for item in read_items(file)]
 
 
 def context_of(passages: Iterable[Passage]) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longmark.concurrency import concurrently
+from longmark.datasets.benchmark.contamination import COMPLETION, completed
 from longmark.datasets.benchmark.settings import (
     FEW_SHOT,
     LONG_CONTEXT,
@@ -128,11 +129,6 @@ def _asked(prompts: PromptBook, item: Item) -> tuple[str, str]:
     return fence(prompt.inputs[0], "\n".join((item.question, *options))), prompt.text.strip()
 
 
-def calls(items: Sequence[Item], settings: Sequence[str], models: int) -> int:
-    """Maximum number of calls of the models under test, without attempts with less of a book."""
-    return len(items) * len(settings) * models
-
-
 class Examination:
     """Asks one model after the other. shelves: by side, for the settings that need books."""
 
@@ -146,13 +142,17 @@ class Examination:
     async def answers(
         self, label: str, model: ChatHandle, setting: str, at_once: int, on_answer: Callable[[], None] = lambda: None
     ) -> Answered:
-        """The answers of a model in a setting. Items of a form are asked together, since their prompts begin alike."""
+        """The answers of a model in a setting, or its completions of the items' texts (`contamination`). Items of a
+        form are asked together, since their prompts begin alike."""
         done = Answered()
         found: dict[str, Example] = {}
 
         async def one(item: Item) -> None:
             try:
-                found[item.id] = await self._one(label, model, setting, item)
+                if setting == COMPLETION:
+                    found[item.id] = await completed(item, label, model, self._prompts)
+                else:
+                    found[item.id] = await self._one(label, model, setting, item)
             except OverBudget:
                 done.left += 1
             on_answer()

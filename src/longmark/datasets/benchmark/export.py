@@ -2,19 +2,16 @@
 
     data/FORM/SPLIT.jsonl     (or .csv, .parquet) usable items; SPLIT is gold (checked by people), silver (by a
                               validator) or audited (by the audits alone)
-    climaqa/FORM.csv          with `climaqa`: ClimaQA's published columns, all splits
     README.md                 the card, with the YAML header of the Hugging Face hub
     SHA256SUMS                as `sha256sum -c` reads it
 
-Ids are those of the benchmark. The texts of passages are omitted unless they are asked for: they are parts
-of books, and the licence of the items does not cover them. Book, page and chunk of each passage are written. Addresses
-of endpoints in names of models are omitted too.
+Commands that read a benchmark's folder read this one too (`items_of`). Ids are those of the benchmark. The texts of
+passages are omitted unless they are asked for: they are parts of books, and the licence of the items does not cover
+them. Book, page and chunk of each passage are written. Addresses of endpoints in names of models are omitted too.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,17 +23,17 @@ import orjson
 import yaml
 from tabulate import tabulate
 
+from longmark.datasets.benchmark import DATA
 from longmark.datasets.benchmark.figures import TITLES, figures
 from longmark.errors import UnknownName, UserError
 from longmark.home import sha256
-from longmark.records.benchmark import PUBLISHED, Item, as_published, write_items
+from longmark.records.benchmark import Item, write_items
 from longmark.records.files import one_line
 from longmark.records.write import replacing
 
 FORMATS = ("jsonl", "csv", "parquet")
 CARD, SUMS = "README.md", "SHA256SUMS"
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_SIZES = ((1000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _MOST = 50  # rows of a table on the card
 _ADDRESS = re.compile(r"@https?://[^\s'\"`,)\]}]+")  # of an endpoint, in the name of a model
 _SPLITS = {
@@ -61,40 +58,35 @@ _COLUMNS = """\
 
 @dataclass(frozen=True)
 class Exporting:
-    """licence: an identifier of the hub, such as cc-by-4.0; language: codes such as en; passages: their texts too."""
+    """licence: an identifier of the hub, such as cc-by-4.0; language: codes such as en; format: of the data files, by
+    their suffix; passages: their texts too."""
 
     licence: str
     title: str = "Benchmark"
     language: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ("jsonl",)
+    format: str = "jsonl"
     passages: bool = False
-    climaqa: bool = False
 
     def __post_init__(self) -> None:
         if not _LICENCE.fullmatch(self.licence):
             raise UserError(
                 f"--licence {self.licence}: expected an identifier of the Hugging Face hub, such as cc-by-4.0 or other"
             )
-        for name in self.formats:
-            if name not in FORMATS:
-                raise UnknownName("format in --format", name, FORMATS, f"The formats are {', '.join(FORMATS)}.")
+        if self.format not in FORMATS:
+            raise UnknownName("format in --format", self.format, FORMATS, f"The formats are {', '.join(FORMATS)}.")
 
 
 @dataclass(frozen=True)
 class Exported:
-    """counts: items by (form, split); omitted: reason -> usable items that no file has; unpublished: ids of items that
-    ClimaQA's layout cannot hold."""
+    """counts: items by (form, split); omitted: reason -> items that no file has."""
 
     counts: Mapping[tuple[str, str], int]
     omitted: Mapping[str, int]
-    unpublished: Sequence[str]
 
 
 def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting) -> Exported:
     """Writes the folder. manifest: of the benchmark's folder, {} if there is none. UserError if the folder is not
     empty, cannot be written, or no item is usable."""
-    found = figures([_public(item, True) for item in items], manifest)  # with texts: shares of the books
-    items = [_public(item, how.passages) for item in items]
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
     omitted = Counter[str]()
     for item in items:
@@ -103,7 +95,7 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
         elif item.answer is None:
             omitted["cloze without a term"] += 1
         else:
-            groups[item.form, _split(item)].append(item)
+            groups[item.form, _split(item)].append(_public(item, how.passages))
     if not groups:
         raise UserError(f"no item of {len(items):,} is usable; nothing was exported")
     try:
@@ -111,16 +103,14 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
         if any(folder.iterdir()):
             raise UserError(f"--out {folder} is not empty; name a new folder")
         for form, _ in groups:
-            (folder / "data" / form).mkdir(parents=True, exist_ok=True)
+            (folder / DATA / form).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"--out {folder} cannot be written: {error.strerror or error}") from error
     for (form, split), group in groups.items():
-        for suffix in how.formats:
-            write_items(group, folder / "data" / form / f"{split}.{suffix}")
-    unpublished = _write_published(groups, folder / "climaqa") if how.climaqa else []
-    counts = {group: len(its) for group, its in sorted(groups.items())}
-    exported = Exported(counts, omitted, unpublished)
-    _write(folder / CARD, _card(found, _made(items, manifest), how, exported))
+        write_items(group, folder / DATA / form / f"{split}.{how.format}")
+    exported = Exported({group: len(its) for group, its in sorted(groups.items())}, omitted)
+    card = _card(figures(items, manifest), _made(items, manifest), how, exported)
+    _write(folder / CARD, _ADDRESS.sub("", card))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     _write(folder / SUMS, "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files))
     return exported
@@ -148,23 +138,6 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def _write_published(groups: Mapping[tuple[str, str], Sequence[Item]], folder: Path) -> list[str]:
-    """Writes ClimaQA's columns, a file for each form; the ids of items that they cannot hold."""
-    folder.mkdir()
-    left: list[str] = []
-    for form in dict.fromkeys(form for form, _ in groups):
-        with replacing(folder / f"{form}.csv") as file:
-            writer = csv.DictWriter(codecs.getwriter("utf-8")(file), PUBLISHED)
-            writer.writeheader()
-            for (of, _), group in groups.items():
-                for item in group if of == form else ():
-                    if record := as_published(item):
-                        writer.writerow(record)
-                    else:
-                        left.append(item.id)
-    return left
-
-
 # The card ------------------------------------------------------------------------------------------------------------
 
 
@@ -176,12 +149,11 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         "license": how.licence,
         **({"language": list(how.language)} if how.language else {}),
         "task_categories": [_TASKS[form] for form in forms],
-        "size_categories": [next((name for most, name in _SIZES if total < most), "n>1M")],
         "configs": [
             {
                 "config_name": form,
                 "data_files": [
-                    {"split": split, "path": f"data/{form}/{split}.{how.formats[0]}"}
+                    {"split": split, "path": f"{DATA}/{form}/{split}.{how.format}"}
                     for of, split in exported.counts
                     if of == form
                 ],
@@ -208,7 +180,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         "The figures include dropped items, unless they are of usable items only.\n",
         *(f"### {title}\n\n{_rows(found[name])}" for name, title in TITLES.items() if found[name]),
         "## Limits\n",
-        _limits(exported, how),
+        _limits(exported),
         f"`sha256sum -c {SUMS}` checks the files.\n",
     ]
     return "\n".join(parts)
@@ -219,23 +191,19 @@ def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     how = "from passages of books, and audited by code and by the same model"
     lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
     for name, value in manifest.get("fixed", {}).items():
-        shown = _ADDRESS.sub("", one_line(str(value))).replace("`", "")
-        lines.append(f"- {_safe(name)}: `{shown}`")
+        lines.append(f"- {_safe(name)}: `{one_line(str(value)).replace('`', '')}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
     table = "\n" + _table(("book", "characters", "SHA-256 of its text"), books) if books else ""
     return "\n".join(lines) + "\n" + table
 
 
-def _limits(exported: Exported, how: Exporting) -> str:
+def _limits(exported: Exported) -> str:
     lines = [
         "- The items can repeat errors of the books. The audits use the model that wrote the items, so they miss "
         "errors that it does not recognise.",
         "- Several items can have one seed passage, so they are not independent.",
         *(f"- Items not included, {reason}: {count:,}." for reason, count in sorted(exported.omitted.items())),
     ]
-    if how.climaqa:
-        left = len(exported.unpublished)
-        lines.append(f"- `climaqa/` has the columns {', '.join(PUBLISHED)}; items that do not fit them: {left:,}.")
     return "\n".join(lines) + "\n"
 
 

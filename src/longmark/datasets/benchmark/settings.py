@@ -18,12 +18,11 @@ item whose book is missing in the source or is in the held-out books, are errors
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from longmark.errors import UserError
 from longmark.rag.passages import Stored
@@ -117,10 +116,6 @@ class Shelf:
         """A book's text, but for the white space between passages."""
         return rejoined(self.retriever.index.passages[number] for number in self._places[book])
 
-    def squeezed(self) -> Iterator[tuple[str, str]]:
-        """Each book's id, and its text without white space, which no way of cutting changes."""
-        return ((book, _squeezed(self.text(book))) for book in self._places)
-
 
 def rejoined(passages: Iterable[Stored]) -> str:
     """The text that overlapping passages, in their order, were cut from; a blank line for space between them."""
@@ -137,49 +132,40 @@ def rejoined(passages: Iterable[Stored]) -> str:
 
 def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str]:
     """What could not be checked. UserError where the settings of source and held-out books would not differ."""
-    seeds = {item.id: _squeezed(item.passages[0].text) for item in items if item.passages}
-    hashes: dict[str, dict[str, str]] = {side: {} for side in SIDES}
-    homes: dict[str, dict[str, str]] = {side: {} for side in SIDES}  # the text of a seed -> the book that has it
-    for side, shelf in shelves.items():
-        texts = {text for text in seeds.values() if text}
-        for book, text in shelf.squeezed():
-            hashes[side].setdefault(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(), book)
-            homes[side].update((one, book) for one in texts if one in text)
-    if len(shelves) == len(SIDES):
-        _check_apart(shelves, hashes)
-    if (held := shelves.get(HELD_OUT)) is not None:
-        for item in items:
-            ids = {one.book for one in item.passages} & set(held.books)
-            home = next(iter(ids), None) or homes[HELD_OUT].get(seeds.get(item.id, ""))
-            if home is not None:
-                raise UserError(
-                    f"{held.option} contains {home}, the book of the item {item.id}; remove it from the held-out books"
-                )
-    if (source := shelves.get(SOURCE)) is not None:
-        known = {
-            item.id
-            for item in items
-            if {one.book for one in item.passages[:1]} & set(source.books) or seeds.get(item.id, "") in homes[SOURCE]
-        }
-        lost = {
-            item.passages[0].book or "a book without a name" for item in items if item.passages and item.id not in known
-        }
-        if lost:
-            raise UserError(
-                f"{source.option} does not contain {_listed(lost)}, which items are from; index the books of the "
-                "benchmark"
-            )
-    bare = sum(item.id not in seeds for item in items)
+    texts = {side: {book: _squeezed(one.text(book)) for book in one.books} for side, one in shelves.items()}
+    source, held = shelves.get(SOURCE), shelves.get(HELD_OUT)
+    if source is not None and held is not None:
+        there = {text: book for book, text in texts[HELD_OUT].items()} | {book: book for book in held.books}
+        both = {book: there.get(book) or there.get(text) for book, text in texts[SOURCE].items()}
+        names = [one if one == other else f"{one} (there {other})" for one, other in both.items() if other]
+        if names:
+            remedy = "remove it from one of them"
+            raise UserError(f"{source.option} and {held.option} both contain {_listed(names)}; {remedy}")
+    seeds = {item.id: item.passages[0] for item in items if item.passages}
+    if held is not None and (homes := _homes(items, texts[HELD_OUT])):
+        item, home = next(iter(homes.items()))
+        raise UserError(
+            f"{held.option} contains {home}, the book of the item {item}; remove it from the held-out books"
+        )
+    if source is not None:
+        homes = _homes(items, texts[SOURCE])
+        if lost := {seed.book or "a book without a name" for item, seed in seeds.items() if item not in homes}:
+            remedy = "index the books of the benchmark"
+            raise UserError(f"{source.option} does not contain {_listed(lost)}, which items are from; {remedy}")
+    bare = len(items) - len(seeds)
     return [f"{bare:,} items name no passage: whether their books are in an index was not checked"] if bare else []
 
 
-def _check_apart(shelves: Mapping[str, Shelf], hashes: Mapping[str, Mapping[str, str]]) -> None:
-    source, held = (shelves[side] for side in SIDES)
-    same = {book: book for book in source.books if book in held.books}
-    same |= {book: hashes[HELD_OUT][key] for key, book in hashes[SOURCE].items() if key in hashes[HELD_OUT]}
-    if same:
-        names = {one if one == other else f"{one} (there {other})" for one, other in same.items()}
-        raise UserError(f"{source.option} and {held.option} both contain {_listed(names)}; remove it from one of them")
+def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:
+    """Item id -> a book of one of its passages, by its id, or one that has the text of its first passage. texts: of
+    books, without white space, which no way of cutting changes."""
+    find = cache(lambda text: next((book for book, whole in texts.items() if text and text in whole), None))
+    found = {}
+    for item in items:
+        named = (one.book for one in item.passages if one.book in texts)
+        if home := next(named, None) or (item.passages and find(_squeezed(item.passages[0].text))):
+            found[item.id] = home
+    return found
 
 
 def _listed(names: Iterable[str]) -> str:
