@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from longmark.records.benchmark import Form, Item, Passage
-from longmark.validator.labels import Case, families
+from longmark.validator.labels import Labels, families
 
 SUBJECTS = [
     "rain",
@@ -37,12 +37,14 @@ def item(n: int, valid: bool, form: Form = "mcq", seed: int | None = None) -> It
                 options=options, passages=(passage,), status="audited")  # fmt: skip
 
 
-def cases(count: int, is_valid: Callable[[int], bool], form: Form = "mcq", planted: bool = True) -> list[Case]:
+def labels(count: int, is_valid: Callable[[int], bool], form: Form = "mcq", planted: bool = True) -> Labels:
     """planted: invalid items are to be told by a word; else labels say nothing about the items."""
-    items = [item(n, is_valid(n) or not planted, form) for n in range(count)]
-    return [Case(one, is_valid(n), family) for n, (one, family) in enumerate(zip(items, families(items), strict=True))]
+    items = [
+        item(n, is_valid(n) or not planted, form).model_copy(update={"status": "valid" if is_valid(n) else "invalid"})
+        for n in range(count)
+    ]
+    return of_items(items)
 
 
-def labelled(some: Sequence[Case]) -> list[Item]:
-    """The items of a file of labels."""
-    return [case.item.model_copy(update={"status": "valid" if case.valid else "invalid"}) for case in some]
+def of_items(items: Sequence[Item]) -> Labels:
+    return Labels(list(items), {one.id: family for one, family in zip(items, families(items), strict=True)})

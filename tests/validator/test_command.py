@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.program import ServerProcess, run, server_process
-from tests.validator.made import cases, item, labelled
+from tests.validator.made import item, labels
 
 from longmark.annotate.site import read_priorities
 from longmark.datasets.benchmark import items_of
@@ -19,8 +19,10 @@ pytest.importorskip("sklearn")
 
 def test_train_apply_next_and_estimate(tmp_path: Path) -> None:
     """The server's vectors say little about an item, so only the flow is tested, not what is learned."""
-    home, labels, bench = tmp_path / "home", tmp_path / "labels.jsonl", tmp_path / "bench"
-    write_items(labelled(cases(60, lambda n: n % 3 > 0)), labels)
+    home, known, bench = tmp_path / "home", tmp_path / "labels.jsonl", tmp_path / "bench"
+    few = labels(9, lambda n: n % 3 > 0, "freeform").items
+    few = [one.model_copy(update={"id": f"f{one.id}"}) for one in few]
+    write_items([*labels(60, lambda n: n % 3 > 0).items, *few], known)
     bench.mkdir()
     fresh = [item(n, n % 2 > 0) for n in range(100, 130)]
     other = item(130, True, "freeform")
@@ -28,16 +30,17 @@ def test_train_apply_next_and_estimate(tmp_path: Path) -> None:
     write_items([*fresh, other, dropped], bench / "items.jsonl")
     (bench / "manifest.json").write_text('{"format": 1, "books": []}')
     with server_process() as server:
-        _flow(server, home, labels, bench, tmp_path)
+        _flow(server, home, known, bench, tmp_path)
     assert run("validator", "apply", tmp_path / "none", bench, "--out", tmp_path / "x", home=home).code == 2
 
 
-def _flow(server: ServerProcess, home: Path, labels: Path, bench: Path, tmp_path: Path) -> None:
+def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path: Path) -> None:
     learned, embedder = tmp_path / "v", ["--embedder", f"e@{server.base_url}"]
     small: list[str | Path] = ["--splits", "2", "--curves", "1", "--hosted", tmp_path / "hosted"]
-    done = run("validator", "train", labels, "--out", learned, *small, *embedder, home=home)
+    done = run("validator", "train", known, "--out", learned, *small, *embedder, home=home)
     assert done.code == 0, done.err
     assert "mcq: 40 valid, 20 invalid\n  AUC on held-out items " in done.out
+    assert "freeform: no model: a validator needs at least 10 valid items" in done.err
     curves = json.loads((learned / "curves.json").read_text())
     assert {row["way"] for row in curves["precision"]} == {"none", "validator"}
     assert {row["order"] for row in curves["curves"]} == {"active", "random"}
@@ -68,10 +71,12 @@ def _flow(server: ServerProcess, home: Path, labels: Path, bench: Path, tmp_path
     done = run("validator", "next", learned, bench, "--out", tmp_path / "p.jsonl", "--n", "2", home=home)
     assert [json.loads(line)["item"] for line in (tmp_path / "p.jsonl").read_bytes().splitlines()] == named[:2]
 
-    few = labelled(cases(130, lambda n: n % 2 > 0))[100:112]
-    write_items(few, tmp_path / "few.jsonl")
+    write_items(labels(130, lambda n: n % 2 > 0).items[100:112], tmp_path / "few.jsonl")
     done = run("validator", "estimate", learned, bench, "--labels", tmp_path / "few.jsonl", home=home)
     assert "mcq: 12 labelled, 18 more items\n  share valid 0." in done.out, done.err
+    words = ("validator", "apply", learned, bench, "--out", tmp_path / "b4.jsonl", "--labels", tmp_path / "few.jsonl")
+    done = run(*words, home=home)
+    assert "kept items with a label; all 12: 0.500" in done.out, done.err
 
 
 def test_a_validator_that_learned_nothing_is_warned_about(tmp_path: Path) -> None:

@@ -34,12 +34,9 @@ def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> 
         line("edit", "valid", edited_answer="Because of rain."),
     ])  # fmt: skip
     labels = read_labels(path)
-    found = {
-        case.item.id: (case.valid, case.raters, case.reasons, case.edited, case.item.answer) for case in labels.cases
-    }
-    assert found == {
-        "x": (False, 3, ("wrong_answer", "other"), False, "Because."),
-        "edit": (True, 1, (), True, "Because of rain."),
+    assert {one.id: (one.status, one.reasons, one.answer) for one in labels.items} == {
+        "x": ("invalid", ("wrong_answer", "other"), "Because."),
+        "edit": ("edited", (), "Because of rain."),
     }
     assert [str(one) for one in labels.left_out] == ["tie: no majority among its 2 raters"]
     assert labels.unlabelled == 1
@@ -52,10 +49,12 @@ def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> Non
         return {**about, "verdict": verdict, "term": term, "rater": rater}
 
     path = write_jsonl(tmp_path / "t.jsonl", [chosen("A", "air"), chosen("B", "air"), chosen("C", "rises")])
-    (case,) = read_labels(path).cases
-    assert (case.term, case.valid, case.item.statement) == ("air", True, "Warm air rises.")
+    (one,) = read_labels(path).items
+    assert (one.answer, one.status, one.question) == ("air", "valid", "Warm <blank> rises.")
     path = write_jsonl(tmp_path / "u.jsonl", [chosen("A", "air"), chosen("B", "rises")])
     assert len(read_labels(path).left_out) == 1
+    path = write_jsonl(tmp_path / "v.jsonl", [chosen("A", "water")])
+    assert str(read_labels(path).left_out[0]) == 'c: term_missing: the statement does not contain the word "water"'
 
 
 def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_benchmark(tmp_path: Path) -> None:
@@ -67,9 +66,8 @@ def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_ben
     ]
     write_items(bare, tmp_path / "items.jsonl")
     labels = read_labels(tmp_path / "items.jsonl", whole)
-    assert [(case.valid, case.family, len(case.item.passages)) for case in labels.cases] == [
-        (True, "seed c0", 1), (False, "seed c0", 1),
-    ]  # fmt: skip
+    assert [(one.status, len(one.passages)) for one in labels.items] == [("valid", 1), ("invalid", 1)]
+    assert labels.family(labels.items) == ["seed c0", "seed c0"]
     assert labels.unlabelled == 2
 
 
@@ -87,16 +85,16 @@ def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as error:
         read_labels(path)
     assert [one.split(": ")[0].rpartition(":")[2] for one in error.value.lines] == ["2", "3", "4"]
-    assert "verdict: expected valid or invalid" in error.value.lines[0]
+    assert "verdict: expected 'valid' or 'invalid', found" in error.value.lines[0]
 
 
 def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None:
     study, items, store = at_work(tmp_path, "climaqa", n=9)
     export(study, items, store, tmp_path)
     labels = read_labels(tmp_path / "training.jsonl")
-    assert Counter(case.item.form for case in labels.cases) == {"mcq": 3, "freeform": 3, "cloze": 3}
-    assert all(case.reasons for case in labels.cases if not case.valid and case.item.form != "cloze")
-    assert {case.term is not None for case in labels.of("cloze") if case.valid} == {True}
+    assert Counter(one.form for one in labels.items) == {"mcq": 3, "freeform": 3, "cloze": 3}
+    assert all(one.reasons for one in labels.items if one.status == "invalid" and one.form != "cloze")
+    assert {one.answer is not None for one in labels.of("cloze") if one.status == "valid"} == {True}
     assert (labels.left_out, labels.unlabelled) == ([], 0)
 
 

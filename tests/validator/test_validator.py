@@ -10,54 +10,62 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.there import there
-from tests.validator.made import PLANTED, cases, item, labelled
+from tests.validator.made import PLANTED, item, labels, of_items
 
 from longmark.analysis.metaeval.binary import auc
 from longmark.errors import UserError
 from longmark.models.handles import Models
+from longmark.prompts import PromptBook
 from longmark.records.benchmark import Item
 from longmark.testing import FakeChat, FakeEmbedder, call
-from longmark.validator import cloze, evaluate, folder, linear, train
-from longmark.validator.features import Inputs, inputs_of
-from longmark.validator.labels import Case, Labels, by_validator
+from longmark.validator import cloze, evaluate, folder, linear, train, use
+from longmark.validator.features import NUMBERS, Inputs, inputs_of
+from longmark.validator.labels import Labels, by_validator, is_valid
 from longmark.validator.prompts import balanced, messages
 from longmark.validator.sampling import choose
 
 pytest.importorskip("sklearn")
-PLAN = train.Plan(splits=2, curves=1)
+PLAN = train.Plan(curves=1)
 LABELS = [random.Random(n).random() < 0.7 for n in range(90)]
 
 
-def trained(some: list[Case], plan: train.Plan = PLAN, judge: FakeChat | None = None) -> train.Trained:
+def trained(some: Labels, plan: train.Plan = PLAN, judge: FakeChat | None = None) -> train.Trained:
     async def step(models: Models) -> train.Trained:
-        return await train.train(Labels(some), [], replace(models, scoring="expected"), plan)
+        return await train.train(some, [], replace(models, scoring="expected"), plan)
 
     return call(step, embedder=FakeEmbedder(), judge=judge or ())
 
 
 @pytest.fixture(scope="module")
 def validator() -> train.Trained:
-    return trained(cases(90, lambda n: LABELS[n]))
+    return trained(labels(90, lambda n: LABELS[n]))
 
 
 def test_a_planted_word_is_learned(validator: train.Trained) -> None:
     assert there(validator.forms["mcq"].auc.value) > 0.9
-    means = validator.forms["mcq"].precision
+    means = evaluate.means(validator.forms["mcq"].precision)
     assert means["validator"] > means["none"]
 
 
+def test_splits_test_every_item_once(validator: train.Trained) -> None:
+    rows = [row for row in validator.forms["mcq"].precision if row.way == "none"]
+    assert sum(row.test for row in rows) == 90
+    assert sum(row.valid for row in rows) == sum(LABELS)
+    assert all(row.n == row.test and row.precision == row.valid / row.test for row in rows)
+
+
 def test_both_curves_have_the_same_points_for_every_seed() -> None:
-    some = cases(90, lambda n: LABELS[n])
-    inputs = call(lambda models: inputs_of([case.item for case in some], models), embedder=FakeEmbedder())
-    data = evaluate.Data("mcq", inputs, [case.valid for case in some], [case.family for case in some])
-    points, gain = evaluate.curves(data, 3, 0.2)
-    assert {row["seeds"] for row in points} == {3}
-    sizes = {order: [row["labels"] for row in points if row["order"] == order] for order in evaluate.ORDERS}
+    some = labels(90, lambda n: LABELS[n])
+    inputs = call(lambda models: inputs_of(some.items, models), embedder=FakeEmbedder())
+    y, own = np.array([int(is_valid(one)) for one in some.items]), some.family(some.items)
+    found = evaluate.curves(evaluate.Data("mcq", inputs, y, own, np.zeros(90, dtype=int)), 0.1, range(3))
+    assert {row["seeds"] for row in found.points} == {3}
+    sizes = {order: [row["labels"] for row in found.points if row["order"] == order] for order in evaluate.ORDERS}
     assert sizes["active"] == sizes["random"] == sorted(sizes["random"])
-    first = [row["auc"] for row in points if row["labels"] == sizes["active"][0]]
+    first = [row["auc"] for row in found.points if row["labels"] == sizes["active"][0]]
     assert first[0] == first[1]  # both begin with the same items
-    means = [np.mean([row["auc"] for row in points if row["order"] == order]) for order in evaluate.ORDERS]
-    assert gain["gain"] == pytest.approx(means[0] - means[1])
+    means = [np.mean([row["auc"] for row in found.points if row["order"] == order]) for order in evaluate.ORDERS]
+    assert found.gain.value == pytest.approx(means[0] - means[1])
 
 
 def test_nothing_is_learned_from_shuffled_labels() -> None:
@@ -66,17 +74,14 @@ def test_nothing_is_learned_from_shuffled_labels() -> None:
     inputs = call(lambda models: inputs_of([item(n, True) for n in range(120)], models), embedder=FakeEmbedder())
     for _ in range(4):
         y = np.array(draw.sample([1] * 84 + [0] * 36, 120))
-        fold = linear.folds([bool(one) for one in y], [f"s{n // 3}" for n in range(120)], 5, 0)
-        out = np.empty(120)
-        for k in range(5):
-            out[fold == k] = linear.uncalibrated(inputs[fold != k], y[fold != k], 0.1).log_odds(inputs[fold == k])
-        values.append(auc(out, y.astype(float), 0.95).value)
+        fold = linear.folds([bool(one) for one in y], [f"s{n // 3}" for n in range(120)], 0)
+        values.append(auc(linear.out_of_folds(inputs, y, fold, 0.1), y.astype(float), 0.95).value)
     assert 0.4 < sum(map(there, values)) / 4 < 0.6
 
 
 def test_a_family_is_in_one_fold_and_each_fold_has_its_share_of_the_rarer_class() -> None:
     families = [f"s{n // 3}" for n in range(90)]
-    fold = linear.folds(LABELS, families, 5, 1)
+    fold = linear.folds(LABELS, families, 1)
     assert all(len({int(k) for k, own in zip(fold, families, strict=True) if own == name}) == 1 for name in families)
     rarer = [len({families[n] for n in range(90) if fold[n] == k and not LABELS[n]}) for k in range(5)]
     assert max(rarer) - min(rarer) <= 1
@@ -85,23 +90,31 @@ def test_a_family_is_in_one_fold_and_each_fold_has_its_share_of_the_rarer_class(
 @pytest.mark.parametrize(("invalid", "found"), [(0, "found 0 from 0"), (9, "found 9 from")])
 def test_too_few_labels_are_refused_with_the_number_that_is_needed(invalid: int, found: str) -> None:
     with pytest.raises(UserError, match=rf"mcq: a validator needs at least 10 invalid items .*{found}"):
-        trained(cases(90, lambda n: n % 10 > 0 or n // 10 >= invalid))
+        trained(labels(90, lambda n: n % 10 > 0 or n // 10 >= invalid))
+
+
+def test_a_form_with_too_few_labels_is_left_out_and_the_others_are_trained() -> None:
+    many, few = labels(60, lambda n: LABELS[n]), labels(90, lambda n: n % 10 > 0, "freeform")
+    found = trained(of_items([*many.items, *(one.model_copy(update={"id": f"f{one.id}"}) for one in few.items)]))
+    assert list(found.validator.models) == list(found.forms) == ["mcq"]
+    assert "at least 10 invalid items from 5 different seed passages; found 9" in found.refused["freeform"]
 
 
 def test_the_folder_is_read_back_as_it_was_and_refused_with_another_encoder(
     validator: train.Trained, tmp_path: Path
 ) -> None:
-    made = replace(validator.validator, cloze=linear.Linear(np.ones(2), {"rarity": (1.0, 0.5)}, 0.1, 1.0))
+    terms = linear.Linear((1.0, 2.0), dict.fromkeys(cloze.WORD_NUMBERS, (1.0, 0.5)), 0.1, 1.0)
+    made = replace(validator.validator, cloze=terms)
     folder.save(made, tmp_path)
-    read = folder.load(tmp_path)
-    items = [item(n, n % 2 > 0) for n in range(200, 230)]
-    one, other = (call(lambda m, v=v: train.confidences(v, items, m), embedder=FakeEmbedder())[0] for v in (made, read))  # type: ignore[misc]
-    assert one == other
-    assert (read.trained, read.share, there(read.cloze).numbers) == (made.trained, made.share, {"rarity": (1.0, 0.5)})
+    assert folder.load(tmp_path) == made
+    assert tuple(made.models["mcq"].numbers) == NUMBERS
     with pytest.raises(UserError, match=r"was trained with fake, not other"):
-        call(lambda m: train.confidences(read, items, m), embedder=FakeEmbedder(name="other"))
-    (tmp_path / folder.FILE).write_text('{"format": 1, "models": 3}')
-    with pytest.raises(UserError, match="is damaged"):
+        call(lambda m: use.confidences(made, [item(1, True)], m), embedder=FakeEmbedder(name="other"))
+    folder.save(replace(made, cloze=replace(terms, numbers={"rarity": (1.0, 0.5)})), tmp_path)
+    with pytest.raises(UserError, match="has the features of another version"):
+        folder.load(tmp_path)
+    (tmp_path / folder.FILE).write_text('{"format": 2, "models": 3}')
+    with pytest.raises(UserError, match=r"is damaged .*encoder: is missing; models: expected an object, found 3"):
         folder.load(tmp_path)
 
 
@@ -110,28 +123,40 @@ def test_apply_marks_items_that_nobody_checked_and_no_others(validator: train.Tr
     gold = item(302, False).model_copy(update={"status": "valid", "tier": "gold"})
     out = item(303, False).model_copy(update={"status": "dropped"})
     items = [good, bad, gold, out]
-    assert [folder.open_to(one) for one in items] == [True, True, False, False]
-    p, _ = call(lambda m: train.confidences(validator.validator, [good, bad], m), embedder=FakeEmbedder())
-    made = folder.applied(validator.validator, items, p, 0.5)
+    assert [use.open_to(one) for one in items] == [True, True, False, False]
+    p, _ = call(lambda m: use.confidences(validator.validator, [good, bad], m), embedder=FakeEmbedder())
+    made = use.applied(items, p, 0.5)
     assert [(one.status, one.tier) for one in made] == [
         ("valid", "silver"), ("invalid", "silver"), ("valid", "gold"), ("dropped", None),
     ]  # fmt: skip
     assert made[1].reasons[0].startswith("validator: probability 0.")
-    again = folder.applied(validator.validator, made, {good.id: 0.1}, 0.5)
+    again = use.applied(made, {good.id: 0.1}, 0.5)
     assert (again[0].status, len(again[0].reasons)) == ("invalid", 1)
     assert [by_validator(one) for one in made] == [True, True, False, False]  # what it marked is no label for another
     # p = .9 at T = 5: .9^.2 = .97915, .1^.2 = .63096, so .97915 / 1.61011 = .60813
-    assert validator.validator.found(0.9) == {"probability": 0.9, "confidence": pytest.approx(0.608126, abs=1e-6)}
+    (one,) = use.applied([good], {good.id: 0.9}, 0.5)
+    assert one.meta["validator"] == {"probability": 0.9, "confidence": pytest.approx(0.608126, abs=1e-6)}
+
+
+def test_precision_is_that_of_labelled_items_that_it_did_not_learn_from(validator: train.Trained) -> None:
+    """Of three kept items with a label two are valid; of all four, three. The item i0 was trained on."""
+    known = [item(n, True).model_copy(update={"id": name}) for n, name in enumerate(("a", "b", "c", "d"))]
+    p = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2, "i0": 0.9}
+    made = use.applied([*known, item(0, True)], p, 0.5)
+    said = {"a": "valid", "b": "valid", "c": "invalid", "d": "valid", "i0": "invalid"}
+    given = of_items([one.model_copy(update={"status": said[one.id]}) for one in made])
+    ((form, kept, every),) = use.precision(made, given, validator.validator)
+    assert (form, kept.value, kept.n, every.value, every.n) == ("mcq", 2 / 3, 3, 3 / 4, 4)
 
 
 def test_confident_items_are_dropped_by_half() -> None:
     """Log-odds of 20 at T = 5 are a confidence of sigmoid(4) = .982, above .85; 2 are sigmoid(.4) = .599."""
-    out = np.array([20.0] * 400 + [2.0] * 100)
+    p = linear.probability(np.array([20.0] * 400 + [2.0] * 100))
     valid, families = [n % 2 > 0 for n in range(500)], [str(n) for n in range(500)]
-    kept = train._kept(out, valid, families, train.Plan())
+    kept = train._kept(p, valid, families, train.Plan())
     assert 160 < sum(i < 400 for i in kept) < 240
     assert sum(i >= 400 for i in kept) == 100
-    assert train._kept(out, valid, families, train.Plan(drop_above=1.0)) == list(range(500))
+    assert train._kept(p, valid, families, train.Plan(drop_above=1.0)) == list(range(500))
 
 
 def test_the_least_sure_item_is_named_first_and_its_duplicates_last() -> None:
@@ -151,18 +176,17 @@ def test_the_judge_is_measured_beside_the_validator() -> None:
     def reply(request: object) -> str:
         return "INVALID" if PLANTED in str(request) else "VALID"
 
-    some = cases(60, lambda n: LABELS[n])
+    some = labels(60, lambda n: LABELS[n])
 
     async def step(models: Models) -> train.Trained:
-        return await train.train(Labels(some), [], models, PLAN)
+        return await train.train(some, [], models, replace(PLAN, splits=2))
 
     found = call(step, embedder=FakeEmbedder(), judge=FakeChat(lambda request: reply(request.messages)))
-    assert found.forms["mcq"].precision["zero-shot"] == 1.0
-    rows = [row for row in found.precision if row["way"] == "none"]
-    assert all(row["n"] == row["test"] and row["precision"] == row["valid"] / row["test"] for row in rows)
-    refused = trained(some[:60], PLAN, FakeChat("I would rather not."))
+    assert evaluate.means(found.forms["mcq"].precision)["zero-shot"] == 1.0
+    assert {row.split for row in found.forms["mcq"].precision} == {0, 1}
+    refused = trained(some, PLAN, FakeChat("I would rather not.")).forms["mcq"]
     assert len(refused.left_out) == 60
-    assert "zero-shot" not in refused.forms["mcq"].precision
+    assert "zero-shot" not in evaluate.means(refused.precision)
 
 
 def test_the_share_of_valid_items_from_few_labels(validator: train.Trained) -> None:
@@ -170,9 +194,11 @@ def test_the_share_of_valid_items_from_few_labels(validator: train.Trained) -> N
     draw = random.Random(5)
     truth = {f"i{n}": draw.random() < 0.7 for n in range(1000, 1300)}
     items = [item(int(name[1:]), valid) for name, valid in truth.items()]
-    p, _ = call(lambda m: train.confidences(validator.validator, items, m), embedder=FakeEmbedder())
-    labels = Labels([Case(one, truth[one.id], "") for one in items[::10]])
-    one = train.share_valid(p, items, labels, validator.validator)["mcq"]
+    p, _ = call(lambda m: use.confidences(validator.validator, items, m), embedder=FakeEmbedder())
+    given = of_items(
+        [one.model_copy(update={"status": "valid" if truth[one.id] else "invalid"}) for one in items[::10]]
+    )
+    one = use.share_valid(p, items, given, validator.validator)["mcq"]
     low, high = there(one.ends)
     human = there(there(one.human).ends)
     assert low < sum(truth.values()) / 300 < high
@@ -180,21 +206,20 @@ def test_the_share_of_valid_items_from_few_labels(validator: train.Trained) -> N
 
 
 def test_predictions_of_items_it_learned_from_are_those_out_of_folds(validator: train.Trained) -> None:
-    some = cases(90, lambda n: LABELS[n])
-    fooled = {case.item.id: 0.123 for case in some}
-    one = train.share_valid(fooled, [case.item for case in some], Labels(some), validator.validator)["mcq"]
-    expected = [there(validator.validator.trained[case.item.id]) for case in some]
+    some = labels(90, lambda n: LABELS[n])
+    fooled = {one.id: 0.123 for one in some.items}
+    items = [one.model_copy(update={"status": "audited"}) for one in some.items]
+    one = use.share_valid(fooled, items, some, validator.validator)["mcq"]
+    expected = [there(validator.validator.trained[one.id]) for one in some.items]
     assert one.judge == pytest.approx(sum(expected) / 90)
 
 
 def test_hosted_files_have_the_prompt_of_the_judge_and_balanced_classes() -> None:
-    some = cases(40, lambda n: n % 4 > 0)
+    some = labels(40, lambda n: n % 4 > 0).items
     drawn = balanced(some, 0)
-    assert sum(case.valid for case in drawn) == sum(not case.valid for case in drawn) == 30
-    assert {case.item.id for case in drawn} == {case.item.id for case in some}
-    from longmark.prompts import PromptBook
-
-    text = messages(PromptBook(), some[0].item)[-1].content
+    assert sum(map(is_valid, drawn)) == sum(not is_valid(one) for one in drawn) == 30
+    assert {one.id for one in drawn} == {one.id for one in some}
+    text = messages(PromptBook(), some[0])[-1].content
     assert text.index("Passage 0") < text.index("How does") < text.index("VALID or INVALID")
 
 
@@ -202,36 +227,34 @@ STATEMENTS = ["The {} of the lake makes warm summers mild", "In most winters the
 
 
 def test_the_word_that_experts_leave_out_is_learned() -> None:
-    """The term is the word with a digit, not the rarest one: chance is one of about seven."""
-    some = []
-    for n in range(40):
-        statement = STATEMENTS[n % 2].format(f"front{n}x")
-        one = Item(id=f"c{n}", form="cloze", statement=statement)
-        some.append(Case(one, True, f"s{n // 2}", f"front{n}x"))
-    counts = {f"front{n}x": 9 for n in range(40)}
+    """The term is the word with a digit: chance is one of about seven."""
+    terms = [f"front{n}x" for n in range(40)]
+    items = [Item(id=term, form="cloze", statement=STATEMENTS[n % 2].format(term)) for n, term in enumerate(terms)]
 
     async def step(models: Models) -> cloze.Picked:
-        words = await cloze.words_of([case.item for case in some], counts, models)
-        return cloze.train(some, words, 0)[1]
+        given = await cloze.candidates_of(items, dict.fromkeys(terms, 9), models)
+        return cloze.train(terms, [f"s{n // 2}" for n in range(40)], given, 0)[1]
 
     picked = call(step, embedder=FakeEmbedder())
     assert there(picked.model.value) > 0.9
-    assert there(picked.rarest.value) == 0
     assert 0.1 < picked.chance < 0.25
     assert picked.unpickable == 0
-    with pytest.raises(UserError, match="cloze: a model of terms needs at least 20 statements"):
-        cloze.train(some[:3], [], 0)
+    assert "at least 20 statements with a term from 5 different seed passages; found 3 from 1" in there(
+        cloze.too_few(["s", "s", "s"])
+    )
 
 
 def test_a_statement_has_each_content_word_once_and_no_other() -> None:
     assert cloze.candidates("The ozone, and the Ozone layer of the air.") == ("ozone", "layer", "air")
     assert cloze.candidates("") == ()
+    items = [Item(id=name, form="cloze", statement=text) for name, text in (("a", "Of the."), ("b", "Warm air."))]
+    given = call(lambda m: cloze.candidates_of(items, {}, m), embedder=FakeEmbedder())
+    assert given.best(np.array([0.0, math.log(3)])) == [None, ("air", 0.75)]
 
 
 def test_empty_texts_and_missing_passages_have_numbers_without_a_value() -> None:
     bare = Item(id="x", form="freeform", question="?", answer="!")
     inputs = call(lambda m: inputs_of([bare], m), embedder=FakeEmbedder())
     unknown = {name for name, value in zip(inputs.names, inputs.numbers[0], strict=True) if math.isnan(value)}
-    assert {"answer_in_passages", "key_length", "self_consistency", "answer_near_passage"} <= unknown
+    assert {"answer_in_passages", "self_consistency", "answer_near_passage"} <= unknown
     assert len(call(lambda m: inputs_of([], m), embedder=FakeEmbedder())) == 0
-    assert labelled(cases(2, lambda n: n > 0))[0].status == "invalid"

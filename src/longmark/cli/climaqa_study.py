@@ -16,29 +16,17 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "climaqa-study", climaqa_study, text)
     add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
     add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
-    add(
-        one, "--benchmark", "FILE", "the benchmark's folder, or a file of its items; it has books, generators and tiers"
-    )
+    text = "the benchmark's folder, or a file of its items; it has books, generators and tiers"
+    add(one, "--benchmark", "FILE", text)
     add(one, "--labels", "FILE", "verdicts of experts: training.jsonl of `longmark annotate export`, or checked items")
     add(one, "--validator", "DIR", "a folder of `longmark validator train`, for the table of its precision")
-    labelled = "cloze answers that people labelled right or wrong: statement (or item), reference, answer, label"
+    labelled = "cloze answers with a column `label`, right or wrong"
     add(one, "--window-labels", "FILE", labelled)
     add(one, "--embedder", "MODEL", "the embedding model for the phrases of --window-labels")
     add(one, "--fever", "RUN", "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES")
     end = one.add_argument_group("analysis")
-    add(
-        end,
-        "--author",
-        "LABEL",
-        "the model under test that wrote the items (default: the one with the name of their generator)",
-    )
-    add(
-        end,
-        "--cluster",
-        "item|family",
-        "the unit that counts as independent: each item, or all items of one seed passage",
-        default="item",
-    )
+    text = "the model under test that wrote the items (default: the one with the name of their generator)"
+    add(end, "--author", "LABEL", text)
     add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
     add(end, "--seed", "N", "seed of all sampling (default: 0)", default=0)
     add_session(one, ("windows",))
@@ -50,8 +38,6 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     from longmark.analysis.studies.climaqa.study import Plan
     from longmark.analysis.studies.climaqa.study import climaqa_study as declared
 
-    options = Options(
-        alpha=arguments.alpha, seed=arguments.seed, cluster=arguments.cluster, author=arguments.author or ""
-    )
+    options = Options(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or "")
     plan = Plan(**{name: getattr(arguments, name) for name in _GIVEN}, options=options)
     return run_study(arguments, lambda session: declared(plan, session))

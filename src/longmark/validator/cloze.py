@@ -2,7 +2,7 @@
 
 Each word of a statement that could be left out is a candidate; a linear model of its vector and of `WORD_NUMBERS` gives
 it log-odds, and the likeliest one is picked. The measure is the share of statements whose term is picked exactly,
-compared with a random word and with the word that is rarest in the passages (the longest of several).
+compared with a random word.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmark.datasets.benchmark.cloze import no_term, stripped, word_counts
-from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.records.benchmark import Item
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
-from longmark.stats.samples import Floats
+from longmark.stats.samples import Floats, Ints
 from longmark.text.overlap import FUNCTION_WORDS
 from longmark.validator.features import Inputs, embedded
-from longmark.validator.labels import Case
-from longmark.validator.linear import FOLDS, Linear, folds, uncalibrated
+from longmark.validator.linear import FOLDS, Linear, folds, out_of_folds, uncalibrated
 
 WORD_NUMBERS = ("rarity", "length", "position", "repeats", "capital", "digits", "proposed", "near_statement")
 STRENGTH = 0.1
@@ -32,20 +30,32 @@ FEWEST = 20  # statements with a term
 
 
 @dataclass(frozen=True)
-class Words:
-    """The candidates of a statement, as they stand in it."""
+class Candidates:
+    """The words of statements that could be left out. statement: the place of each word's statement; terms: the number
+    of statements."""
 
     words: tuple[str, ...]
+    statement: Ints
     inputs: Inputs
+    statements: int
+
+    def best(self, log_odds: Floats) -> list[tuple[str, float] | None]:
+        """For each statement the likeliest word, and its share of the odds; None for one without a candidate."""
+        found: list[tuple[str, float] | None] = []
+        for n in range(self.statements):
+            own = np.flatnonzero(self.statement == n)
+            odds = np.exp(log_odds[own] - log_odds[own].max(initial=-np.inf))
+            best = int(odds.argmax()) if len(own) else 0
+            found.append((self.words[own[best]], float(odds[best] / odds.sum())) if len(own) else None)
+        return found
 
 
 @dataclass(frozen=True)
 class Picked:
-    """model, rarest, chance: shares of statements whose term is picked; unpickable: terms that are no candidate, which
-    every way misses."""
+    """model: the share of statements whose term is picked; chance: of a random word; unpickable: terms that are no
+    candidate, which every way misses."""
 
     model: Estimate
-    rarest: Estimate
     chance: float
     unpickable: int
 
@@ -65,78 +75,53 @@ def candidates(statement: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-async def words_of(items: Sequence[Item], counts: Mapping[str, int], models: Models) -> list[Words]:
-    """The candidates of each item with what the model sees of them."""
-    statements = [item.statement or "" for item in items]
-    every = [candidates(statement) for statement in statements]
-    vectors = await embedded([*(word for some in every for word in some), *statements], models)
+async def candidates_of(items: Sequence[Item], counts: Mapping[str, int], models: Models) -> Candidates:
+    """The candidates of all items with what the model sees of them."""
+    every = [(n, word) for n, item in enumerate(items) for word in candidates(item.statement or "")]
+    vectors = await embedded([*(word for _, word in every), *(item.statement or "" for item in items)], models)
     width = len(next(iter(vectors.values()), ()))
     most = max(counts.values(), default=0)
-    made = []
-    for item, statement, words in zip(items, statements, every, strict=True):
-        proposed = [one.casefold() for one in item.proposals]
-        folded = statement.casefold()
-        numbers = []
-        for word in words:
-            own = word.casefold()
-            rank = 1 / (1 + proposed.index(own)) if own in proposed else 0.0
-            position, capital = folded.find(own) / len(folded), word[0].isupper() and not statement.startswith(word)
-            near = float(vectors[word] @ vectors[statement])
-            rarity = math.log((1 + most) / (1 + counts.get(own, 0)))
-            numbers.append([rarity, math.log(len(word)), position, folded.count(own), float(capital),
-                            float(any(map(str.isdigit, word))), rank, near])  # fmt: skip
-        stacked = np.array([vectors[word] for word in words]).reshape(len(words), width)
-        made.append(Words(words, Inputs(stacked, np.array(numbers).reshape(len(words), -1), WORD_NUMBERS)))
-    return made
+    numbers = []
+    for n, word in every:
+        statement, own = items[n].statement or "", word.casefold()
+        folded, proposed = statement.casefold(), [one.casefold() for one in items[n].proposals]
+        features: dict[str, float] = {
+            "rarity": math.log((1 + most) / (1 + counts.get(own, 0))),
+            "length": math.log(len(word)),
+            "position": folded.find(own) / len(folded),
+            "repeats": folded.count(own),
+            "capital": word[0].isupper() and not statement.startswith(word),
+            "digits": any(map(str.isdigit, word)),
+            "proposed": 1 / (1 + proposed.index(own)) if own in proposed else 0.0,
+            "near_statement": float(vectors[word] @ vectors[statement]),
+        }
+        numbers.append([features[name] for name in WORD_NUMBERS])
+    stacked = np.array([vectors[word] for _, word in every]).reshape(len(every), width)
+    inputs = Inputs(stacked, np.array(numbers).reshape(len(every), len(WORD_NUMBERS)), WORD_NUMBERS)
+    places = np.array([n for n, _ in every], dtype=np.int64)
+    return Candidates(tuple(word for _, word in every), places, inputs, len(items))
 
 
-def pick(model: Linear, words: Words) -> tuple[str, float] | None:
-    """The word to leave out, and its share of the candidates' odds; None for a statement without a candidate."""
-    if not words.words:
+def too_few(families: Sequence[str]) -> str | None:
+    """Why a model cannot be trained on statements of these families: too few. None if it can."""
+    if len(families) >= FEWEST and len(set(families)) >= FOLDS:
         return None
-    log_odds = model.log_odds(words.inputs)
-    odds = np.exp(log_odds - log_odds.max())
-    best = int(odds.argmax())
-    return words.words[best], float(odds[best] / odds.sum())
+    return (
+        f"a model of terms needs at least {FEWEST} statements with a term from {FOLDS} different seed passages; found "
+        f"{len(families)} from {len(set(families))}"
+    )
 
 
-def train(cases: Sequence[Case], words: Sequence[Words], seed: int) -> tuple[Linear, Picked]:
+def train(terms: Sequence[str], families: Sequence[str], given: Candidates, seed: int) -> tuple[Linear, Picked]:
     """The model of all statements, and how often it picks the experts' term in statements of families that it did not
-    see. UserError for too few statements."""
-    families = [case.family for case in cases]
-    if len(cases) < FEWEST or len(set(families)) < FOLDS:
-        raise UserError(
-            f"cloze: a model of terms needs at least {FEWEST} statements with a term from {FOLDS} different seed "
-            f"passages; found {len(cases)} from {len(set(families))}. Label more statements, or omit --cloze"
-        )
-    fold = folds([True] * len(cases), families, FOLDS, seed)
-    hits, rare, chances = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))
-    for k in range(FOLDS):
-        model = _fit([pair for pair, own in zip(zip(cases, words, strict=True), fold, strict=True) if own != k])
-        for i in np.flatnonzero(fold == k).tolist():
-            term, own = _term(cases[i]), words[i]
-            if term in map(str.casefold, own.words):
-                chances[i] = 1 / len(own.words)
-                found = pick(model, own)
-                hits[i] = found is not None and found[0].casefold() == term
-                rare[i] = rarest(own).casefold() == term
-    shares = [clustered_share(values, families) for values in (hits, rare)]
-    missed = int((chances == 0).sum())
-    return _fit(list(zip(cases, words, strict=True))), Picked(shares[0], shares[1], float(chances.mean()), missed)
-
-
-def rarest(words: Words) -> str:
-    """The candidate that is rarest in the passages; the longest of several."""
-    return max(zip(words.inputs.numbers[:, 0], map(len, words.words), words.words, strict=True))[2]
-
-
-def _fit(pairs: Sequence[tuple[Case, Words]]) -> Linear:
-    some = [(case, words) for case, words in pairs if words.words]
-    vectors: Floats = np.concatenate([words.inputs.vectors for _, words in some])
-    numbers: Floats = np.concatenate([words.inputs.numbers for _, words in some])
-    chosen = [word.casefold() == _term(case) for case, words in some for word in words.words]
-    return uncalibrated(Inputs(vectors, numbers, WORD_NUMBERS), np.array(chosen, dtype=np.int64), STRENGTH)
-
-
-def _term(case: Case) -> str:
-    return stripped(case.term or "").casefold()
+    see. given: the candidates of the statements."""
+    wanted = [stripped(term).casefold() for term in terms]
+    chosen = [word.casefold() == wanted[n] for word, n in zip(given.words, given.statement, strict=True)]
+    y, fold = np.array(chosen, dtype=np.int64), folds([True] * len(wanted), families, seed)
+    best = given.best(out_of_folds(given.inputs, y, fold[given.statement], STRENGTH))
+    hits = [float(one is not None and one[0].casefold() == term) for one, term in zip(best, wanted, strict=True)]
+    able = np.bincount(given.statement, y, given.statements)
+    words = np.bincount(given.statement, minlength=given.statements)
+    chance = float((able / np.maximum(words, 1)).mean())
+    picked = Picked(clustered_share(hits, families), chance, int((able == 0).sum()))
+    return uncalibrated(given.inputs, y, STRENGTH), picked

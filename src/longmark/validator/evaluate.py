@@ -1,152 +1,145 @@
 """The quality of a validator: precision on held-out items (ClimaQA, figure 8), and learning curves.
 
 Precision is the share of items that the experts call valid among those that a way keeps: `none` keeps all, `zero-shot`
-what a judge calls VALID, `validator` what the trained model does. Families are never on both sides of a split.
+what a judge calls VALID, `validator` what the trained model does. A split is a fold: its items are the test side, and
+the model has seen no family of theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from longmark.analysis.metaeval.binary import auc
+from longmark.errors import UserError
+from longmark.records.files import read_object
+from longmark.records.values import in_one_line
 from longmark.stats.means import mean_estimate
 from longmark.stats.proportion import clustered_share
-from longmark.stats.samples import Floats, Ints
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Ints
 from longmark.validator import linear
 from longmark.validator.features import Inputs
-from longmark.validator.folder import probability
 from longmark.validator.sampling import choose
 
-ORDERS = ("active", "random")
+CURVES = "curves.json"
+ACTIVE, RANDOM = ORDERS = ("active", "random")
 START, SIZES = 12, 8  # labels that a curve begins with, and points of a curve
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The share of valid items among the n of a split that a way keeps. valid_kept, valid: how many of the valid items
+    it keeps; test: the items of the split."""
+
+    form: str
+    split: int
+    way: str
+    precision: float | None
+    low: float | None
+    high: float | None
+    n: int
+    test: int
+    valid_kept: int
+    valid: int
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(self.precision, self.low, self.high, self.n, LEVEL)
 
 
 @dataclass(frozen=True)
 class Data:
-    """The labelled items of a form. judged: probability of VALID by a judge, None where it gave none."""
+    """The labelled items of a form, with the fold of each."""
 
     form: str
     inputs: Inputs
-    valid: Sequence[bool]
+    y: Ints
     families: Sequence[str]
-    judged: Sequence[float | None] = ()
-    strength: float = 0.1
-    seed: int = 0
-
-    @property
-    def y(self) -> Floats:
-        return np.array(self.valid, dtype=np.float64)
+    fold: Ints
 
 
-@dataclass
-class Precision:
-    """rows: as in curves.json; skipped: splits whose training side is too small."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    skipped: int = 0
-
-
-def precision(data: Data, splits: int, test: float, threshold: float) -> Precision:
-    """Of each way on each split. test: the share of the items that is held out, about."""
-    found, count = Precision(), max(2, round(1 / test))
+def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precision]:
+    """Of the first splits. kept: way -> for each item whether it is kept."""
+    made = []
     for split in range(splits):
-        held = linear.folds(data.valid, data.families, count, data.seed + split) == 0
-        if not _learnable(data, ~held):
-            found.skipped += 1
-            continue
-        model, _ = linear.fit(data.inputs[~held], data.y[~held] > 0, _of(data.families, ~held), seed=data.seed,
-                              strengths=(data.strength,))  # fmt: skip
-        kept: dict[str, Floats] = {"none": np.ones(int(held.sum()))}
-        if data.judged:
-            judged = np.array([np.nan if p is None else p for p in data.judged])[held]
-            kept["zero-shot"] = (judged >= threshold).astype(float)
-        kept["validator"] = (probability(model.log_odds(data.inputs[held])) >= threshold).astype(float)
-        y, families = data.y[held], _of(data.families, held)
+        held = data.fold == split
+        families = [family for family, own in zip(data.families, held, strict=True) if own]
+        y = data.y[held].astype(np.float64)
         for way, keep in kept.items():
-            share = clustered_share(np.where(keep > 0, y, np.nan), families)
-            found.rows.append(
-                {"form": data.form, "split": split, "way": way, "precision": share.value, "n": share.n,
-                 "low": share.low, "high": share.high, "test": int(held.sum()),
-                 "valid_kept": int((y * keep).sum()), "valid": int(y.sum())}
-            )  # fmt: skip
-    return found
+            own = keep[held]
+            share = clustered_share(np.where(own, y, np.nan), families, LEVEL)
+            counts = (share.n, len(y), int((y * own).sum()), int(y.sum()))
+            made.append(Precision(data.form, split, way, share.value, share.low, share.high, *counts))
+    return made
 
 
-def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def means(found: Sequence[Precision]) -> dict[str, float]:
     """Way -> mean precision over the splits where it kept something."""
     by_way: dict[str, list[float]] = {}
-    for row in rows:
-        if row["precision"] is not None:
-            by_way.setdefault(row["way"], []).append(row["precision"])
+    for one in found:
+        if one.precision is not None:
+            by_way.setdefault(one.way, []).append(one.precision)
     return {way: sum(values) / len(values) for way, values in by_way.items()}
 
 
-def curves(data: Data, seeds: int, test: float) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def read_precision(folder: Path) -> list[Precision]:
+    """The precision of a validator, from its folder or its `curves.json`. UserError if it cannot be read."""
+    path = folder / CURVES if folder.is_dir() else folder
+    remedy = "train the validator again with longmark validator train"
+    try:
+        return TypeAdapter(list[Precision]).validate_python(read_object(path, remedy).get("precision"))
+    except ValidationError as error:
+        raise UserError(f"{path} is damaged (precision: {in_one_line(error)}); {remedy}") from None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """points: as in curves.json; gain: the mean difference of both curves, active minus random."""
+
+    points: list[dict[str, Any]]
+    gain: Estimate
+
+
+def curves(data: Data, strength: float, seeds: range) -> Curves:
     """AUC on held-out families by the number of labels, for items in active and in random order: the mean over seeds,
-    each with another split and start, with Student's interval. And the gain: the mean difference of both curves."""
-    draws = range(data.seed, data.seed + seeds)
-    held = {seed: linear.folds(data.valid, data.families, max(2, round(1 / test)), seed) == 0 for seed in draws}
+    each with another split and start, with its interval. A point without both classes on the test side has no AUC."""
+    held = {seed: linear.folds((data.y == 1).tolist(), data.families, seed) == 0 for seed in seeds}
     fewest = min(int((~one).sum()) for one in held.values())
     sizes = np.unique(np.linspace(min(START, fewest), fewest, SIZES).astype(int)).tolist()
-    scores: dict[tuple[str, int], list[float]] = {}
-    gains = []
-    for seed in draws:
-        pool, areas = np.flatnonzero(~held[seed]), dict[str, list[float]]()
-        for order in ORDERS:
-            known = _start(data, pool, sizes[0], seed)
-            for size in sizes:
-                known = _more(data, pool, known, size, order, seed)
-                if (value := _auc(data, known, held[seed])) is not None:
-                    scores.setdefault((order, size), []).append(value)
-                    areas.setdefault(order, []).append(value)
-        if areas:
-            active, at_random = (float(np.mean(areas[order])) for order in ORDERS)
-            gains.append(active - at_random)
-    made = []
-    for (order, size), values in scores.items():
-        mean = mean_estimate(values, bounds=(0.0, 1.0))
-        made.append({"form": data.form, "order": order, "labels": size, "auc": mean.value, "low": mean.low,
-                     "high": mean.high, "seeds": len(values)})  # fmt: skip
-    gain = mean_estimate(gains, bounds=(-1.0, 1.0)) if gains else None
-    found = (gain.value, gain.low, gain.high) if gain else (None, None, None)
-    return made, {"form": data.form, **dict(zip(("gain", "low", "high"), found, strict=True)), "seeds": len(gains)}
+    scores = {
+        order: np.array([_curve(data, held[seed], sizes, order, strength, seed) for seed in seeds]) for order in ORDERS
+    }
+    points = []
+    for order, found in scores.items():
+        for size, values in zip(sizes, found.T, strict=True):
+            known = values[~np.isnan(values)].tolist()
+            mean = mean_estimate(known, bounds=(0.0, 1.0), level=LEVEL)
+            points.append({"form": data.form, "order": order, "labels": size, "auc": mean.value, "low": mean.low,
+                           "high": mean.high, "seeds": len(known)})  # fmt: skip
+    apart = (scores[ACTIVE] - scores[RANDOM]).mean(axis=1)
+    return Curves(points, mean_estimate(apart[~np.isnan(apart)].tolist(), bounds=(-1.0, 1.0), level=LEVEL))
 
 
-def _start(data: Data, pool: Ints, size: int, seed: int) -> list[int]:
-    """Drawn items, both classes among them."""
-    drawn = pool[np.random.default_rng(seed).permutation(len(pool))].tolist()
-    first = [next(i for i in drawn if data.valid[i] is label) for label in (True, False)]
-    return [*first, *(i for i in drawn if i not in first)][:size]
-
-
-def _more(data: Data, pool: Ints, known: list[int], size: int, order: str, seed: int) -> list[int]:
-    """The known items and more of the pool, up to a number."""
-    rest = np.setdiff1d(pool, known)
-    if not (wanted := size - len(known)):
-        return known
-    if order == "random":
-        return [*known, *np.random.default_rng((seed, size)).permutation(rest)[:wanted].tolist()]
-    model = linear.uncalibrated(data.inputs[known], data.y[known] > 0, data.strength)
-    p = probability(model.log_odds(data.inputs[rest]))
-    return [*known, *(int(rest[place]) for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known]))]
-
-
-def _auc(data: Data, known: list[int], held: Any) -> float | None:
-    model = linear.uncalibrated(data.inputs[known], data.y[known] > 0, data.strength)
-    return auc(model.log_odds(data.inputs[held]), data.y[held], 0.95).value
-
-
-def _of(values: Sequence[Any], rows: Any) -> list[Any]:
-    return [value for value, wanted in zip(values, rows, strict=True) if wanted]
-
-
-def _learnable(data: Data, rows: Any) -> bool:
-    """Whether both classes are in enough families of these rows."""
-    return all(
-        len({f for f, label, kept in zip(data.families, data.valid, rows, strict=True) if kept and label is wanted}) > 1
-        for wanted in (True, False)
-    )
+def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, strength: float, seed: int) -> list[float]:
+    """AUC at each size. The first items are drawn, both classes among them, and are the same for both orders."""
+    pool = np.random.default_rng(seed).permutation(np.flatnonzero(~held)).tolist()
+    first = [next(i for i in pool if data.y[i] == label) for label in (1, 0)]
+    known = [*first, *(i for i in pool if i not in first)][: sizes[0]]
+    found = []
+    for wanted in [*np.diff(sizes).tolist(), 0]:
+        model = linear.uncalibrated(data.inputs[known], data.y[known], strength)
+        value = auc(model.log_odds(data.inputs[held]), data.y[held].astype(np.float64), LEVEL).value
+        found.append(np.nan if value is None else value)
+        rest = [i for i in pool if i not in set(known)]
+        if order == ACTIVE:
+            p = linear.probability(model.log_odds(data.inputs[rest]))
+            rest = [rest[place] for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known])]
+        known = [*known, *rest[:wanted]]
+    return found

@@ -35,16 +35,6 @@ def _texts(item: Item) -> list[str]:
     return [one.text for one in item.passages]
 
 
-def _letters(item: Item) -> float | None:
-    text = "".join(_texts(item))
-    return sum(map(str.isalpha, text)) / len(text) if text else None
-
-
-def _key_length(item: Item) -> float | None:
-    others = [len(text) for letter, text in (item.options or {}).items() if letter != item.answer]
-    return math.log1p(len(_plain(item))) - math.log1p(sum(others) / len(others)) if others else None
-
-
 def _mark(name: str) -> Callable[[Item], float | None]:
     def read(item: Item) -> float | None:
         value = item.marks.get(name)
@@ -60,11 +50,8 @@ OF_ITEM: Mapping[str, Callable[[Item], float | None]] = {
     "answer_words": lambda item: _length(_plain(item)),
     "answer_in_passages": lambda item: overlap(_plain(item), _texts(item)) if item.passages else None,
     "question_in_passages": lambda item: overlap(item.question, _texts(item)) if item.passages else None,
-    "passages": lambda item: float(len(item.passages)),
-    "letters_in_passages": _letters,
     "reasoning": lambda item: float(item.level == "reasoning"),
     "hypothetical": lambda item: float(item.level == "hypothetical"),
-    "key_length": _key_length,
     "self_consistency": _mark("self_consistency"),
     "other_right": _mark("other_right"),
     "longest_is_key": _mark("longest_is_key"),

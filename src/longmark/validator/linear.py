@@ -3,22 +3,22 @@
     log-odds of valid = intercept + w · vectors + v · (numbers - their means)
 
 Both classes have the same weight, so .5 means neutral evidence at any share of valid labels. The strength of the
-regularisation is the one with the least out-of-fold log-loss. The calibration is fitted to the same predictions: no
-item is predicted by a model that saw its family. All of this is stored as one list of coefficients.
+regularisation is the one with the least out-of-fold log-loss. No item is predicted by a model that saw its family, and
+none is calibrated with its own fold. All of this is stored as one list of coefficients.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pydantic import FiniteFloat
 
-from longmark.errors import UserError, library
+from longmark.errors import library
 from longmark.stats.samples import Floats, Ints
-from longmark.validator.features import NUMBERS, Inputs
+from longmark.validator.features import Inputs
 
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # scikit-learn's C
 FOLDS = 5
@@ -28,49 +28,41 @@ _VECTORS = 4.0  # by which vectors are stretched: their parts are small beside s
 
 @dataclass(frozen=True)
 class Linear:
-    """weights: of the vectors; numbers: name -> (weight, mean); strength: of the regularisation."""
+    """weights: of the vectors; numbers: name -> (weight, mean), 0 for one that no item has; strength: of the
+    regularisation."""
 
-    weights: Floats
-    numbers: dict[str, tuple[float, float]]
-    intercept: float
+    weights: tuple[FiniteFloat, ...]
+    numbers: dict[str, tuple[FiniteFloat, FiniteFloat]]
+    intercept: FiniteFloat
     strength: float
 
     def log_odds(self, inputs: Inputs) -> Floats:
         """Of valid, for each item."""
-        order = [inputs.names.index(name) for name in self.numbers]
-        values = np.array(list(self.numbers.values())).reshape(-1, 2)
-        away = np.nan_to_num(inputs.numbers[:, order] - values[:, 1])
-        found: Floats = self.intercept + inputs.vectors @ self.weights + away @ values[:, 0]
+        weights, means = np.array([*self.numbers.values()]).reshape(-1, 2).T
+        away = np.nan_to_num(inputs.numbers - means)
+        found: Floats = self.intercept + inputs.vectors @ np.array(self.weights) + away @ weights
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        return {"weights": self.weights.tolist(), "numbers": self.numbers, "intercept": self.intercept,
-                "strength": self.strength}  # fmt: skip
-
-    @classmethod
-    def from_json(cls, data: Any, names: Sequence[str] = NUMBERS) -> Linear:
-        """names: of the numbers that there are. KeyError, TypeError or ValueError for what `to_json` did not write."""
-        numbers = {name: (float(weight), float(mean)) for name, (weight, mean) in data["numbers"].items()}
-        if unknown := numbers.keys() - set(names):
-            raise ValueError(f"unknown features {', '.join(sorted(unknown))}")
-        made = cls(np.array(data["weights"], np.float64), numbers, float(data["intercept"]), float(data["strength"]))
-        if made.weights.ndim != 1 or not all(map(math.isfinite, [*made.weights, made.intercept])):
-            raise ValueError("the coefficients are not a list of finite numbers")
-        return made
+    def calibrated(self, slope: float, shift: float) -> Linear:
+        """The model whose log-odds are slope times these, plus shift."""
+        numbers = {name: (slope * weight, mean) for name, (weight, mean) in self.numbers.items()}
+        weights = tuple(slope * one for one in self.weights)
+        return replace(self, weights=weights, numbers=numbers, intercept=slope * self.intercept + shift)
 
 
-def check_labels(valid: Sequence[bool], families: Sequence[str], form: str) -> None:
-    """UserError unless there are enough labels of each class, in enough families."""
+def too_few(valid: Sequence[bool], families: Sequence[str]) -> str | None:
+    """Why a model cannot be trained: too few labels of a class, or from too few families. None if it can."""
     for name, wanted in (("valid", True), ("invalid", False)):
         own = [family for label, family in zip(valid, families, strict=True) if label is wanted]
         if len(own) < FEWEST or len(set(own)) < FOLDS:
-            raise UserError(
-                f"{form}: a validator needs at least {FEWEST} {name} items from {FOLDS} different seed passages; found "
-                f"{len(own)} from {len(set(own))}. Label more items, or train only the other form (--form)"
+            return (
+                f"a validator needs at least {FEWEST} {name} items from {FOLDS} different seed passages; found "
+                f"{len(own)} from {len(set(own))}"
             )
+    return None
 
 
-def folds(valid: Sequence[bool], families: Sequence[str], count: int, seed: int) -> Ints:
+def folds(valid: Sequence[bool], families: Sequence[str], seed: int) -> Ints:
     """The fold of each item. A family is in one fold; families with the rarer class are dealt first, so that each fold
     has its share of them."""
     rarer = 2 * sum(valid) < len(valid)
@@ -78,51 +70,48 @@ def folds(valid: Sequence[bool], families: Sequence[str], count: int, seed: int)
     names = sorted(set(families))
     order = [names[i] for i in np.random.default_rng(seed).permutation(len(names))]
     order.sort(key=lambda family: family not in with_rarer)
-    place = {family: i % count for i, family in enumerate(order)}
+    place = {family: i % FOLDS for i, family in enumerate(order)}
     return np.array([place[family] for family in families], dtype=np.int64)
 
 
-def fit(
-    inputs: Inputs,
-    valid: Sequence[bool],
-    families: Sequence[str],
-    *,
-    seed: int = 0,
-    strengths: Sequence[float] = STRENGTHS,
-) -> tuple[Linear, Floats]:
-    """The model of all items, and the calibrated log-odds of each from models that did not see its family."""
-    y, fold = np.array(valid, dtype=np.int64), folds(valid, families, FOLDS, seed)
-    best: tuple[float, float, Floats] | None = None
-    for strength in strengths:
-        out = np.empty(len(y))
-        for k in range(FOLDS):
-            if (fold == k).any():
-                out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], strength).log_odds(inputs[fold == k])
-        loss = _log_loss(*_platt(out, y), out, y)
-        if best is None or loss < best[0]:
-            best = loss, strength, out
-    assert best is not None
-    _, strength, out = best
-    slope, shift = _platt(out, y)
-    raw = uncalibrated(inputs, y, strength)
-    numbers = {name: (slope * weight, mean) for name, (weight, mean) in raw.numbers.items()}
-    calibrated = Linear(slope * raw.weights, numbers, slope * raw.intercept + shift, strength)
-    return calibrated, slope * out + shift
+def fit(inputs: Inputs, y: Ints, fold: Ints) -> tuple[Linear, Floats]:
+    """The model of all items, and the calibrated log-odds of each from models that did not see its fold."""
+    outs = {strength: out_of_folds(inputs, y, fold, strength) for strength in STRENGTHS}
+    strength = min(STRENGTHS, key=lambda one: _log_loss(outs[one], y))
+    out, calibrated = outs[strength], np.empty(len(y))
+    for k in set(fold.tolist()):
+        slope, shift = _platt(out[fold != k], y[fold != k])
+        calibrated[fold == k] = slope * out[fold == k] + shift
+    return uncalibrated(inputs, y, strength).calibrated(*_platt(out, y)), calibrated
+
+
+def out_of_folds(inputs: Inputs, y: Ints, fold: Ints, strength: float) -> Floats:
+    """The log-odds of each item from a model of the other folds, without calibration."""
+    out = np.empty(len(y))
+    for k in set(fold.tolist()):
+        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], strength).log_odds(inputs[fold == k])
+    return out
+
+
+def probability(log_odds: Floats) -> Floats:
+    """1 / (1 + exp(-log-odds)), never exactly 0 or 1."""
+    found: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+    return found
 
 
 def uncalibrated(inputs: Inputs, y: Any, strength: float) -> Linear:
-    """A model without calibration. Numbers that no item has, or that are all equal, are left out."""
+    """A model without calibration. Numbers that no item has, or that are all equal, get no weight."""
     known = ~np.isnan(inputs.numbers)
     counts = np.maximum(known.sum(axis=0), 1)
     means = np.where(known, inputs.numbers, 0.0).sum(axis=0) / counts
     away = np.where(known, inputs.numbers - means, 0.0)
     spread = np.sqrt((away**2).sum(axis=0) / counts)
-    used = np.flatnonzero(spread > 1e-9)
-    x = np.hstack([_VECTORS * inputs.vectors, away[:, used] / spread[used]])
-    weights, intercept = _logistic(x, y, strength)
+    scale = np.where(spread > 1e-9, spread, np.inf)
+    weights, intercept = _logistic(np.hstack([_VECTORS * inputs.vectors, away / scale]), y, strength)
     width = inputs.vectors.shape[1]
-    numbers = {inputs.names[j]: (float(weights[width + i] / spread[j]), float(means[j])) for i, j in enumerate(used)}
-    return Linear(_VECTORS * weights[:width], numbers, intercept, strength)
+    numbers = zip((weights[width:] / scale).tolist(), means.tolist(), strict=True)
+    own = tuple((_VECTORS * weights[:width]).tolist())
+    return Linear(own, dict(zip(inputs.names, numbers, strict=True)), intercept, strength)
 
 
 def _logistic(x: Floats, y: Any, strength: float) -> tuple[Floats, float]:
@@ -141,7 +130,8 @@ def _platt(log_odds: Floats, y: Ints) -> tuple[float, float]:
     return (float(weights[0]), shift) if weights[0] > 0 else (0.0, 0.0)
 
 
-def _log_loss(slope: float, shift: float, log_odds: Floats, y: Ints) -> float:
-    """Mean of both classes, each weighing the same."""
-    losses = np.logaddexp(0, np.where(y == 1, -1, 1) * (slope * log_odds + shift))
+def _log_loss(out: Floats, y: Ints) -> float:
+    """Of the calibrated log-odds; the mean of both classes, each weighing the same."""
+    slope, shift = _platt(out, y)
+    losses = np.logaddexp(0, np.where(y == 1, -1, 1) * (slope * out + shift))
     return float(losses[y == 1].mean() + losses[y == 0].mean()) / 2

@@ -4,7 +4,7 @@ Files for hosted fine-tuning have the same messages, in OpenAI's chat format."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -14,13 +14,12 @@ from longmark.datasets import LeftOut
 from longmark.datasets.benchmark import context_of
 from longmark.errors import ModelError, NoScore
 from longmark.judge import ask, choice, first_token
-from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.models.handles import Models
 from longmark.models.protocols import Message
 from longmark.prompts import Prompt, PromptBook
 from longmark.records.benchmark import Item
 from longmark.records.write import replacing
-from longmark.validator.labels import Case
+from longmark.validator.labels import is_valid
 
 VALID, INVALID = WORDS = ("VALID", "INVALID")
 VERDICT = Prompt(
@@ -68,19 +67,15 @@ def texts(item: Item) -> dict[str, str]:
     return {**shown, "statement": item.statement or item.question}
 
 
-async def zero_shot(
-    items: Sequence[Item], models: Models, smoothing: float, at_once: int
-) -> tuple[list[float | None], list[LeftOut]]:
-    """The judge's probability of VALID for each item, smoothed at T; from its first token, or with `scoring` text from
-    the word that it writes (1 or 0). None where it gives none, with the reason."""
+async def zero_shot(items: Sequence[Item], models: Models, at_once: int) -> tuple[list[float | None], list[LeftOut]]:
+    """The judge's probability of VALID for each item, from its first token, or with `scoring` text from the word that
+    it writes (1 or 0). None where it gives none, with the reason."""
     judge, left_out = models.judges[0], list[LeftOut]()
-    by_token = models.scoring == "expected"
 
     async def one(item: Item) -> float | None:
         try:
-            if by_token:
-                verdict = await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))
-                return smoothed(verdict.value[0], smoothing)
+            if models.scoring == "expected":
+                return (await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))).value[0]
             return float((await ask(models, judge, VERDICT, texts(item), choice(WORDS))).value == VALID)
         except (NoScore, ModelError) as error:
             left_out.append(LeftOut(item.id, str(error)))
@@ -90,38 +85,35 @@ async def zero_shot(
 
 
 def write_hosted(
-    train: Mapping[str, Sequence[Case]], test: Mapping[str, Sequence[Case]], folder: Path, book: PromptBook, seed: int
+    sides: Mapping[str, tuple[Sequence[Item], Sequence[Item]]], folder: Path, book: PromptBook, seed: int
 ) -> dict[Path, int]:
-    """FORM-train.jsonl and FORM-test.jsonl; file -> lines. In training files the rarer class is repeated until both
-    are equally frequent; test files stay as they are."""
+    """FORM-train.jsonl and FORM-test.jsonl; file -> lines. sides: form -> labelled items of both. In training files
+    the rarer class is repeated until both are equally frequent."""
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    for side, by_form in (("train", train), ("test", test)):
-        for form, cases in by_form.items():
+    for form, (train, test) in sides.items():
+        for side, items in (("train", balanced(train, seed)), ("test", test)):
             path = folder / f"{form}-{side}.jsonl"
-            chosen = balanced(cases, seed) if side == "train" else list(cases)
             with replacing(path) as file:
-                for line in _lines(chosen, book):
-                    file.write(line)
-            written[path] = len(chosen)
+                for item in items:
+                    file.write(_line(item, book))
+            written[path] = len(items)
     return written
 
 
-def balanced(cases: Sequence[Case], seed: int) -> list[Case]:
-    """The cases with the rarer class repeated, in a drawn order."""
+def balanced(items: Sequence[Item], seed: int) -> list[Item]:
+    """The items with the rarer class repeated, in a drawn order."""
     draw = random.Random(seed)
-    by_label = [[case for case in cases if case.valid is label] for label in (True, False)]
+    by_label = [[item for item in items if is_valid(item) is label] for label in (True, False)]
     most = max(map(len, by_label))
     found = []
     for some in by_label:
-        repeated = some * (most // len(some)) + draw.sample(some, most % len(some)) if some else []
-        found += repeated
+        found += some * (most // len(some)) + draw.sample(some, most % len(some)) if some else []
     draw.shuffle(found)
     return found
 
 
-def _lines(cases: Sequence[Case], book: PromptBook) -> Iterator[bytes]:
-    for case in cases:
-        reply = case.term if case.item.form == "cloze" else VALID if case.valid else INVALID
-        said = [{"role": one.role, "content": one.content} for one in messages(book, case.item)]
-        yield orjson.dumps({"messages": [*said, {"role": "assistant", "content": reply}]}) + b"\n"
+def _line(item: Item, book: PromptBook) -> bytes:
+    reply = item.answer if item.form == "cloze" else VALID if is_valid(item) else INVALID
+    asked = [{"role": one.role, "content": one.content} for one in messages(book, item)]
+    return orjson.dumps({"messages": [*asked, {"role": "assistant", "content": reply}]}) + b"\n"

@@ -8,25 +8,10 @@ near duplicates are not listed together (uncertainty sampling as in ClimaQA, sec
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 import numpy as np
-import orjson
 
 from longmark.stats.samples import Floats
 from longmark.validator.features import Inputs
-
-
-@dataclass(frozen=True)
-class Priority:
-    """A line of the file of priorities that the queue of `longmark annotate` reads: the highest first."""
-
-    item: str
-    priority: float
-    form: str
-
-    def to_json(self) -> bytes:
-        return orjson.dumps(asdict(self))
 
 
 def choose(confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = None) -> list[tuple[int, float]]:

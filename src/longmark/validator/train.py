@@ -1,46 +1,41 @@
-"""Trains a validator, measures it, and uses it: confidences, the next items to label, the share of valid items."""
+"""Trains a validator, and measures it."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from longmark.analysis.metaeval.binary import Auc, auc
 from longmark.datasets import LeftOut
-from longmark.datasets.benchmark.cloze import blank
 from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.models.handles import Models
 from longmark.records.benchmark import Form, Item
-from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.samples import Floats
 from longmark.validator import cloze, evaluate, linear
-from longmark.validator.features import Inputs, inputs_of
-from longmark.validator.folder import Encoder, Validator, open_to, probability
-from longmark.validator.labels import Case, Labels, by_validator, families
+from longmark.validator.features import inputs_of
+from longmark.validator.folder import Encoder, Validator
+from longmark.validator.labels import Labels, is_valid
+from longmark.validator.linear import Linear, probability
 from longmark.validator.prompts import zero_shot
-from longmark.validator.sampling import choose
 
 FORMS: tuple[Form, ...] = ("mcq", "freeform")
+DROPPED = 0.5  # of the items above `drop_above` (ClimaQA, section 4.4)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained and measured. drop_above, drop: items of a greater confidence, smoothed at T, are left out of the
-    training with this probability; splits, test: of the precision; curves: seeds of the learning curves."""
+    """What is trained and measured. drop_above: half of the items of a greater confidence, smoothed at T = 5, are left
+    out of the training; splits: of the precision; curves: seeds of the learning curves."""
 
-    forms: tuple[Form, ...] = FORMS
     cloze: bool = False
     threshold: float = 0.5
-    smoothing: float = 5.0  # ClimaQA, section 3.2.1
     drop_above: float = 0.85  # ClimaQA, section 4.4
-    drop: float = 0.5
-    splits: int = 5
-    test: float = 0.2
+    splits: int = linear.FOLDS
     curves: int = 5
     seed: int = 0
     at_once: int = 16
@@ -48,186 +43,118 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """How a form was trained. auc: out of folds; dropped: confident items that the training left out; skipped: splits
-    whose training side is too small."""
+    """A form's model. auc: out of folds; trained: id -> probability out of folds; dropped: confident items that the
+    training left out; left_out: items that the judge gave no verdict on."""
 
+    model: Linear
     valid: int
     invalid: int
     auc: Auc
+    trained: dict[str, float | None]
     dropped: int
-    precision: dict[str, Any]
-    skipped: int
+    precision: list[evaluate.Precision]
+    curves: evaluate.Curves
+    left_out: list[LeftOut]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Trained:
+    """refused: form -> why it has no model."""
+
     validator: Validator
     forms: dict[str, Result] = field(default_factory=dict)
     picked: cloze.Picked | None = None
-    precision: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[dict[str, Any]] = field(default_factory=list)
-    gains: list[dict[str, Any]] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """What `curves.json` holds."""
-        return {"curves": self.curves, "gains": self.gains, "precision": self.precision}
+        gains = [(form, one.curves.gain) for form, one in self.forms.items()]
+        return {
+            "curves": [point for one in self.forms.values() for point in one.curves.points],
+            "gains": [{"form": form, "gain": g.value, "low": g.low, "high": g.high, "seeds": g.n} for form, g in gains],
+            "precision": [asdict(row) for one in self.forms.values() for row in one.precision],
+        }
 
 
 async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan: Plan) -> Trained:
-    """One model for each form that has labels, and one of terms. UserError for too few labels."""
-    settings = {"drop_above": plan.drop_above, "drop": plan.drop, "seed": plan.seed}
-    trained = Trained(Validator(Encoder.of(models), {}, None, plan.threshold, plan.smoothing, settings=settings))
-    for form in (form for form in plan.forms if labels.of(form)):
-        cases = labels.of(form)
-        linear.check_labels([case.valid for case in cases], [case.family for case in cases], form)
-        await _form(form, cases, models, plan, trained)
+    """One model for each form that has enough labels, and one of terms. UserError if there is none."""
+    able, refused = trainable(labels, plan)
+    forms: dict[str, Result] = {f: await _form(labels, able[f], models, plan) for f in FORMS if f in able}
+    known = {name: p for one in forms.values() for name, p in one.trained.items()}
+    terms, picked = None, None
+    if items := able.get("cloze"):
+        counts = cloze.counts_of([*benchmark, *labels.items])
+        given = await cloze.candidates_of(items, counts, models)
+        terms, picked = cloze.train([item.answer or "" for item in items], labels.family(items), given, plan.seed)
+        known |= dict.fromkeys(item.id for item in items)
+    settings = {"drop_above": plan.drop_above, "seed": plan.seed}
+    own = {form: one.model for form, one in forms.items()}
+    return Trained(Validator(Encoder.of(models), own, terms, plan.threshold, known, settings), forms, picked, refused)
+
+
+def trainable(labels: Labels, plan: Plan) -> tuple[dict[str, list[Item]], dict[str, str]]:
+    """The labelled items of each form that has enough, and why the others have not. UserError if none has."""
+    wanted: dict[str, list[Item]] = {form: items for form in FORMS if (items := labels.of(form))}
+    why = {form: linear.too_few(list(map(is_valid, items)), labels.family(items)) for form, items in wanted.items()}
     if plan.cloze:
-        await _cloze(trained, labels, benchmark, models, plan)
-    if not trained.forms and trained.picked is None:
-        raise UserError(f"no item of the forms {', '.join(plan.forms)} has a label; train on items with a verdict")
-    return trained
+        wanted["cloze"] = list(filter(is_valid, labels.of("cloze")))
+        why["cloze"] = cloze.too_few(labels.family(wanted["cloze"]))
+    refused = {form: reason for form, reason in why.items() if reason is not None}
+    if not wanted:
+        raise UserError(f"no item of the forms {', '.join(FORMS)} has a label; train on items with a verdict")
+    if len(refused) == len(wanted):
+        reasons = "; ".join(f"{form}: {reason}" for form, reason in refused.items())
+        raise UserError(f"{reasons}. Label more items")
+    return {form: items for form, items in wanted.items() if form not in refused}, refused
 
 
-async def _form(form: Form, cases: Sequence[Case], models: Models, plan: Plan, trained: Trained) -> None:
-    """Trains and measures the model of a form; adds it to what is trained."""
-    items, valid, own = [c.item for c in cases], [c.valid for c in cases], [c.family for c in cases]
-    inputs = await inputs_of(items, models)
-    model, out = linear.fit(inputs, valid, own, seed=plan.seed)
-    keep = _kept(out, valid, own, plan)
-    if len(keep) < len(items):
-        model, _ = linear.fit(inputs[keep], [valid[i] for i in keep], [own[i] for i in keep], seed=plan.seed)
-    judged: list[float | None] = []
-    if models.backends.judges:
-        judged, left_out = await zero_shot(items, models, plan.smoothing, plan.at_once)
-        trained.left_out += left_out
-    data = evaluate.Data(form, inputs, valid, own, judged, model.strength, plan.seed)
-    found = evaluate.precision(data, plan.splits, plan.test, plan.threshold)
-    trained.precision += found.rows
-    points, gain = evaluate.curves(data, plan.curves, plan.test)
-    trained.curves += points
-    trained.gains.append(gain)
-    counts, area = (sum(valid), len(valid) - sum(valid)), auc(out, data.y, 0.95, own)
-    trained.forms[form] = Result(*counts, area, len(items) - len(keep), evaluate.summary(found.rows), found.skipped)
-    before = trained.validator
-    trained.validator = replace(
-        before,
-        models={**before.models, form: model},
-        share={**before.share, form: counts[0] / len(cases)},
-        trained={**before.trained, **{item.id: float(p) for item, p in zip(items, probability(out), strict=True)}},
-    )
-
-
-def _kept(out: Floats, valid: Sequence[bool], own: Sequence[str], plan: Plan) -> list[int]:
-    """The items that are trained on: those of a high confidence, out of folds, are dropped at random; all are kept if
-    too few would be left."""
-    draw, kept = random.Random(plan.seed), list[int]()
-    for i, p in enumerate(probability(out)):
-        sure = max(smoothed(float(p), plan.smoothing), 1 - smoothed(float(p), plan.smoothing)) > plan.drop_above
-        if not (sure and draw.random() < plan.drop):
-            kept.append(i)
-    try:
-        linear.check_labels([valid[i] for i in kept], [own[i] for i in kept], "")
-    except UserError:
-        return list(range(len(valid)))
-    return kept
-
-
-async def _cloze(trained: Trained, labels: Labels, benchmark: Sequence[Item], models: Models, plan: Plan) -> None:
-    cases = [case for case in labels.of("cloze") if case.term]
-    counts = cloze.counts_of([*benchmark, *(case.item for case in labels.cases)])
-    words = await cloze.words_of([case.item for case in cases], counts, models)
-    model, trained.picked = cloze.train(cases, words, plan.seed)
-    known = {**trained.validator.trained, **dict.fromkeys(case.item.id for case in cases)}
-    trained.validator = replace(trained.validator, cloze=model, trained=known)
-
-
-def sides(labels: Labels, plan: Plan) -> tuple[dict[str, list[Case]], dict[str, list[Case]]]:
-    """The labelled items of each form for files of hosted fine-tuning: a training and a test side."""
-    by_form: dict[str, list[Case]] = {form: labels.of(form) for form in plan.forms}
-    if plan.cloze:
-        by_form["cloze"] = [case for case in labels.of("cloze") if case.term]
-    train, test = dict[str, list[Case]](), dict[str, list[Case]]()
-    for form, cases in by_form.items():
-        if cases:
-            valid, own = [case.valid for case in cases], [case.family for case in cases]
-            fold = linear.folds(valid, own, max(2, round(1 / plan.test)), plan.seed).tolist()
-            train[form] = [case for case, place in zip(cases, fold, strict=True) if place]
-            test[form] = [case for case, place in zip(cases, fold, strict=True) if not place]
-    return train, test
-
-
-# Use ------------------------------------------------------------------------------------------------------------------
-
-
-async def confidences(validator: Validator, items: Sequence[Item], models: Models) -> tuple[dict[str, float], Inputs]:
-    """Id -> probability of valid, of the items whose form has a model; and what the models saw, in the same order."""
-    validator.check(models)
-    chosen = [item for item in items if item.form in validator.models]
-    inputs = await inputs_of(chosen, models)
-    found: dict[str, float] = {}
-    for form in validator.models:
-        rows = [i for i, item in enumerate(chosen) if item.form == form]
-        values = validator.confidences(form, inputs[rows]) if rows else ()
-        found |= {chosen[i].id: float(p) for i, p in zip(rows, values, strict=True)}
-    return {item.id: found[item.id] for item in chosen}, inputs
-
-
-async def judged(
-    validator: Validator, items: Sequence[Item], models: Models, at_once: int
-) -> tuple[dict[str, float], list[LeftOut]]:
-    """As `confidences`, by the judge, whose probability is not smoothed here; and the items without a verdict."""
-    chosen = [item for item in items if item.form in FORMS]
-    found, left_out = await zero_shot(chosen, models, 1.0, at_once)
-    validator.check(models)
-    return {item.id: p for item, p in zip(chosen, found, strict=True) if p is not None}, left_out
-
-
-async def with_terms(validator: Validator, items: Sequence[Item], models: Models) -> list[Item]:
-    """The items; cloze items that nobody checked with the term that the validator picks."""
-    wanted = [item for item in items if item.form == "cloze" and item.statement and open_to(item)]
-    if validator.cloze is None or not wanted:
-        return list(items)
-    words = await cloze.words_of(wanted, cloze.counts_of(items), models)
-    made = {}
-    for item, own in zip(wanted, words, strict=True):
-        if picked := cloze.pick(validator.cloze, own):
-            new = blank(item, picked[0])
-            found = {"term": picked[0], "share": round(picked[1], 6)}
-            made[item.id] = new.model_copy(update={"tier": "silver", "meta": {**new.meta, "validator": found}})
-    return [made.get(item.id, item) for item in items]
-
-
-async def next_items(
-    validator: Validator, items: Sequence[Item], labelled: Sequence[Item], models: Models, n: int
-) -> list[tuple[Item, float]]:
-    """The n items to label, with their value. labelled: items that have a label already, or were trained on: nothing
-    like them is named first."""
-    known = validator.trained.keys() | {item.id for item in labelled}
-    forms = validator.models.keys()
-    pool = [item for item in items if item.form in forms and open_to(item) and item.id not in known]
-    seen = [item for item in items if item.form in forms and item.id in known]
-    p, inputs = await confidences(validator, [*pool, *seen], models)
-    order = choose(np.array([p[item.id] for item in pool]), inputs[: len(pool)], n, inputs[len(pool) :])
-    return [(pool[place], value) for place, value in order]
-
-
-def share_valid(
-    p: Mapping[str, float], items: Sequence[Item], labels: Labels, validator: Validator
-) -> dict[str, PpiMean]:
-    """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item
-    that the validator learned from, the prediction is that of the models that did not see it (cross-prediction: Zrnic &
-    Candès 2024)."""
-    verdicts = {case.item.id: float(case.valid) for case in labels.cases}
-    made = {}
-    for form in validator.models:
-        own = [item for item in items if item.form == form and item.id in p and _counts(item)]
-        if own:
-            trained = [validator.trained.get(item.id) if item.id in verdicts else None for item in own]
-            scores = [p[item.id] if before is None else before for item, before in zip(own, trained, strict=True)]
-            made[form] = ppi_mean([verdicts.get(item.id) for item in own], scores, clusters=families(own))
+def sides(labels: Labels, plan: Plan) -> dict[str, tuple[list[Item], list[Item]]]:
+    """Form -> the labelled items outside of the first split, and those of it: files for fine-tuning."""
+    made: dict[str, tuple[list[Item], list[Item]]] = {}
+    for form, items in trainable(labels, plan)[0].items():
+        fold = linear.folds(list(map(is_valid, items)), labels.family(items), plan.seed).tolist()
+        pairs = list(zip(items, fold, strict=True))
+        made[form] = ([item for item, own in pairs if own], [item for item, own in pairs if not own])
     return made
 
 
-def _counts(item: Item) -> bool:
-    return item.status != "dropped" and not (item.status == "invalid" and by_validator(item))
+async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Plan) -> Result:
+    valid, families = list(map(is_valid, items)), labels.family(items)
+    y, fold = np.array(valid, dtype=np.int64), linear.folds(valid, families, plan.seed)
+    inputs = await inputs_of(items, models)
+    model, out = linear.fit(inputs, y, fold)
+    p = probability(out)
+    keep = _kept(p, valid, families, plan)
+    if len(keep) < len(items):
+        model, _ = linear.fit(inputs[keep], y[keep], fold[keep])
+    kept, left_out = {"none": np.ones(len(y), dtype=bool)}, list[LeftOut]()
+    if models.backends.judges:
+        place = np.flatnonzero(fold < plan.splits).tolist()
+        judged, left_out = await zero_shot([items[i] for i in place], models, plan.at_once)
+        kept["zero-shot"] = np.zeros(len(y), dtype=bool)
+        kept["zero-shot"][place] = [one is not None and smoothed(one) >= plan.threshold for one in judged]
+    kept["validator"] = p >= plan.threshold
+    data = evaluate.Data(items[0].form, inputs, y, families, fold)
+    return Result(
+        model=model,
+        valid=sum(valid),
+        invalid=len(valid) - sum(valid),
+        auc=auc(out, y.astype(np.float64), evaluate.LEVEL, families),
+        trained=dict(zip((item.id for item in items), p.tolist(), strict=True)),
+        dropped=len(items) - len(keep),
+        precision=evaluate.precision(data, kept, plan.splits),
+        curves=evaluate.curves(data, model.strength, range(plan.seed, plan.seed + plan.curves)),
+        left_out=left_out,
+    )
+
+
+def _kept(p: Floats, valid: Sequence[bool], families: Sequence[str], plan: Plan) -> list[int]:
+    """The items that are trained on: those of a high confidence, out of folds, are dropped at random; all are kept if
+    too few would be left."""
+    draw, kept = random.Random(plan.seed), list[int]()
+    for i, one in enumerate(p.tolist()):
+        sure = max(smoothed(one), 1 - smoothed(one)) > plan.drop_above
+        if not (sure and draw.random() < DROPPED):
+            kept.append(i)
+    enough = linear.too_few([valid[i] for i in kept], [families[i] for i in kept]) is None
+    return kept if enough else list(range(len(valid)))

@@ -19,8 +19,8 @@ WRITER, OTHER = "writer", "other"
 RUN_OF = {"default": "plain", "rag-source": "with-books"}
 
 
-def items() -> list[Item]:
-    """Two of three are gold; item i is from book i % 2, from the seed chunk i // 6."""
+def items(of_seed: int = 1) -> list[Item]:
+    """Two of three are gold; item i is from book i % 2. of_seed: so many items in turn share a seed in each book."""
     made = []
     for number in range(72):
         form: Form = "mcq" if number < 24 else "freeform" if number < 60 else "cloze"
@@ -37,7 +37,7 @@ def items() -> list[Item]:
                 answer={"mcq": "b", "freeform": f"The answer to it is {number}.", "cloze": "value"}[form],
                 options={"a": "one", "b": "two", "c": "three", "d": "four"} if form == "mcq" else None,
                 statement=f"The value of number {number} is known to all." if form == "cloze" else None,
-                passages=(Passage(text=f"Passage {number // 6}.", book=book, chunk=f"{book}#{number // 6}"),),
+                passages=(Passage(text=f"Passage {number}.", book=book, chunk=f"{book}#{number // of_seed}"),),
                 generator=WRITER,
                 status="audited",
                 tier="gold" if number % 3 < 2 else "silver",
@@ -94,11 +94,15 @@ def write_run(folder: Path, setting: str) -> Path:
     return folder
 
 
-def write_benchmark(folder: Path) -> Path:
+def write_benchmark(folder: Path, of_seed: int = 1) -> Path:
+    """The second book has three pages, which begin at these characters."""
     folder.mkdir(parents=True)
-    (folder / "items.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in items()))
-    books = [{"id": "Clouds", "sha256": "0", "characters": 9_000}, {"id": "Oceans", "sha256": "1", "characters": 8_000}]
-    (folder / "manifest.json").write_bytes(orjson.dumps({"format": 1, "books": books}))
+    (folder / "items.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in items(of_seed)))
+    books = [
+        {"id": "Clouds", "sha256": "0", "characters": 9_000, "pages": [], "headings": []},
+        {"id": "Oceans", "sha256": "1", "characters": 8_000, "pages": [0, 3_000, 6_000], "headings": []},
+    ]
+    write_jsonl(folder / "books.jsonl", books)
     return folder
 
 
@@ -123,13 +127,13 @@ def write_beside(folder: Path) -> dict[str, Path]:
             | ({"options": one.options} if one.options else {})
         )
     (folder / "validator").mkdir(parents=True)
-    entry = {"form": "mcq", "split": "80/20", "n": 40, "low": 0.7, "high": 0.95}
+    entry = {"form": "mcq", "split": 0, "n": 40, "low": 0.7, "high": 0.95, "test": 50, "valid_kept": 36, "valid": 40}
     ways = [
         {**entry, "way": way, "precision": p} for way, p in (("none", 0.8), ("zero-shot", 0.84), ("validator", 0.9))
     ]
     (folder / "validator" / "curves.json").write_bytes(orjson.dumps({"curves": [], "precision": ways}))
     cloze = [
-        {"statement": f"The <blank> point of sample {n}", "reference": "freezing", "answer": answer, "label": label}
+        {"question": f"The <blank> point of sample {n}", "reference": "freezing", "answer": answer, "label": label}
         for n in range(6)
         for answer, label in (("boiling", "wrong"), ("melting", "right"))
     ]

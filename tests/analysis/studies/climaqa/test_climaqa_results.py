@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark, write_beside, write_run
 
 from longmark.analysis.studies.climaqa import beside
-from longmark.analysis.studies.climaqa.results import FAMILY, OVERALL, Options, Results, above, corpus_bleu, features
-from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, MCQ, OUTCOMES, Facts, Read, System, read
+from longmark.analysis.studies.climaqa.results import OVERALL, Options, Results, above, bleu_counts, corpus_bleu
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Facts, Read, System, read
 from longmark.errors import BadInput, UserError
 from longmark.metrics.classic.bleu import characters
 from longmark.records.benchmark import LEVELS
@@ -30,7 +30,7 @@ def made(outcome: str, scores: dict[str, float], facts: list[Facts]) -> Results:
 
 
 def facts(number: int, form: str, level: str) -> Facts:
-    return Facts(str(number), form, level, "", "", str(number), "", 4)
+    return Facts(str(number), form, level, "", "", str(number), "")
 
 
 def test_the_overall_mean_weights_levels_by_their_items_as_published():
@@ -64,18 +64,19 @@ def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Resul
         number = int(item.id[1:])
         said = f"The answer to it {'might be ' * (number % 5 > 2)}{number}."
         expected = characters(said, [f"The answer to it is {number}."]).value
-        assert corpus_bleu(features(BLEU, system, [item]).sum(axis=0)[None])[0] == pytest.approx(expected)
+        assert corpus_bleu(bleu_counts(system, [item]).sum(axis=0)[None])[0] == pytest.approx(expected)
 
 
 def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: Results):
     # 16 gold mcq items; the books turn 4 of them right and none wrong: p = 2 / 2^4, twice that after Holm of two models
-    (one,) = (t for t in results.tests if (t.outcome, t.kind, t.within) == (MCQ, "settings", "other"))
+    (one,) = (t for t in results.tests["settings"] if (t.outcome, t.within) == (MCQ, "other"))
     assert (one.first, one.second, one.result.value, one.result.n) == ("rag-source", "default", 0.25, 16)
     assert (one.result.p, one.adjusted) == (0.125, 0.25)
 
 
 def test_planted_differences_are_found_and_no_others(results: Results):
-    found = {(t.outcome.key, t.kind) for t in results.tests if t.adjusted is not None and t.adjusted <= 0.05}
+    tests = [(t, kind) for kind, found in results.tests.items() for t in found]
+    found = {(t.outcome.key, kind) for t, kind in tests if t.adjusted is not None and t.adjusted <= 0.05}
     assert found == {
         ("ps", "settings"),
         *((o, "settings") for o in ("bleu", "bertscore", "fa")),
@@ -100,22 +101,15 @@ def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_
             assert one.above.value == 1.0
             assert one.adjusted is not None
             assert one.adjusted < 0.05
-            assert (one.difference.low or -1) > 0
 
 
-def test_gold_and_silver_means_and_their_difference(results: Results):
-    # exact match, default: items 60 to 71; right are those divisible by 3, silver those with remainder 2: none is right
-    (one,) = (t for t in results.tiers if (t.outcome, t.system.name) == (EM, "other-default"))
-    assert (one.gold.value, one.gold.n, one.silver.value, one.silver.n) == (0.5, 8, 0.0, 4)
-    assert one.difference.value == 0.5
-
-
-def test_clusters_of_one_seed_passage_widen_intervals(results: Results):
-    families = Results(results.read, Options(cluster=FAMILY, resamples=300))
-    system = results.read.systems["other-default"]
-    of = [one for one in results.items.values() if one.form == "mcq"]
+def test_items_of_one_seed_passage_are_one_cluster(results: Results, tmp_path: Path):
+    runs = [write_run(tmp_path / "run", "default")]
+    families = Results(read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), Options(resamples=300))
+    system = families.read.systems["other-default"]
+    of = [one for one in families.items.values() if one.form == "mcq"]
     assert families.cell(MCQ, system, of).estimate.clusters == 8  # 4 passages of 2 books
-    assert results.cell(MCQ, system, of).estimate.clusters is None
+    assert results.cell(MCQ, system, [results.items[one.id] for one in of]).estimate.clusters is None
 
 
 def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
@@ -140,7 +134,11 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda f: (f / "rows.jsonl").write_text(""), "has no scores of ClimaQA's metrics"),
+        (lambda f: (f / "rows.jsonl").write_text(""), "there are no rows in"),
+        (
+            lambda f: (f / "rows.jsonl").write_text((f / "rows.jsonl").read_text().replace("climaqa.", "classic.")),
+            "no scores of ClimaQA's metrics",
+        ),
         (lambda f: (f / "examples.jsonl").write_text('{"id": "i00/writer-default"}\n'), "is not an answer to an item"),
     ],
 )
@@ -151,9 +149,12 @@ def test_a_run_that_cannot_be_read_is_named(tmp_path: Path, change, says: str):
         read([folder], None)
 
 
-def test_two_runs_with_the_same_score_and_items_of_another_benchmark_are_refused(tmp_path: Path):
+def test_two_runs_with_other_scores_of_an_answer_and_items_of_another_benchmark_are_refused(tmp_path: Path):
     one, two = (write_run(tmp_path / name, "default") for name in ("one", "two"))
-    with pytest.raises(UserError, match=r"both have climaqa\.mcq of i00/writer-default; name only one"):
+    assert len(read([one, two], None).systems) == 2  # equal scores are counted once
+    rows = (two / "rows.jsonl").read_text()
+    (two / "rows.jsonl").write_text(rows.replace('"climaqa.mcq","score":1.0', '"climaqa.mcq","score":0.0'))
+    with pytest.raises(UserError, match=r"two runs have different scores of climaqa\.mcq for the same answers"):
         read([one, two], None)
     bench = tmp_path / "items.jsonl"
     bench.write_bytes(items()[5].to_json() + b"\n")
@@ -164,22 +165,27 @@ def test_two_runs_with_the_same_score_and_items_of_another_benchmark_are_refused
 def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path):
     # 12 SUPPORTS, of which 10 above .5; 8 REFUTES, of which 6 below: 16 of 20 right, 12 of 20 by the majority class
     found = beside.fever(write_beside(tmp_path)["--fever"], results)
-    assert (found.right.value, found.majority.value, found.right.clusters) == (0.8, 0.6, 10)
-    assert found.difference.value == pytest.approx(0.2)
-    assert [round(one.value or 0, 3) for one in found.by_label.values()] == [0.833, 0.75]
+    right, supports, refutes, majority, difference, area = found.rows.values()
+    assert (right.value, majority.value, right.clusters, found.unscored) == (0.8, 0.6, 10, 0)
+    assert difference.value == pytest.approx(0.2)
+    assert (supports.value, refutes.value) == (10 / 12, 6 / 8)
+    assert area.n == 20
 
 
 def test_wrong_lines_of_labelled_cloze_answers_are_named(tmp_path: Path):
     path = tmp_path / "cloze.jsonl"
     path.write_text(
-        '{"statement": "The <blank> is.", "reference": "sun", "answer": "moon", "label": "maybe"}\n'
-        '{"item": "i99", "answer": "moon", "label": "wrong"}\n'
-        '{"statement": "No blank.", "reference": "sun", "answer": "moon", "label": "wrong"}\n'
+        '{"question": "The <blank> is.", "reference": "sun", "answer": "moon", "label": "maybe"}\n'
+        '{"question": "The <blank> is.", "answer": "moon", "label": "wrong"}\n'
+        '{"question": "No blank.", "reference": "sun", "answer": "moon", "label": "wrong"}\n'
     )
     with pytest.raises(BadInput) as error:
-        beside.read_labelled(path, items())
-    for words in ("right or wrong, found", "i99 is not in the benchmark", "expected a blank"):
+        beside.read_labelled(path)
+    for words in ('1: label: expected right or wrong, found "maybe"', "2: expected an answer", "3: question: expected"):
         assert words in str(error.value)
+    path.write_text('{"question": "The <blank> is.", "reference": "sun", "answer": "sun", "label": "right"}\n')
+    with pytest.raises(UserError, match="expected right and wrong answers that differ from the reference"):
+        beside.read_labelled(path)
 
 
 def test_bertscore_and_factual_accuracy_are_read_of_freeform_items_only(results: Results):

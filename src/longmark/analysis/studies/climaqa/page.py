@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from longmark.analysis.metaeval.label_sections import lane
 from longmark.analysis.studies.climaqa import tables
-from longmark.analysis.studies.climaqa.beside import WINDOWS, Fever, Precision, Window
+from longmark.analysis.studies.climaqa.beside import WINDOWS, Fever, Window
 from longmark.analysis.studies.climaqa.results import Results
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, DEFAULT, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records.benchmark import LEVELS
-from longmark.report.charts import Curve, ForestRow, Stack, curves, forest, heat_map, stacked
+from longmark.report.charts import Curve, Stack, curves, forest, heat_map, stacked
 from longmark.report.document import Document
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed, p_value
-from longmark.validator.labels import Labels
+from longmark.report.format import counted, listed
+from longmark.validator.evaluate import Precision
+from longmark.validator.labels import Labels, is_valid
 
 _CLOSED, _FREE = (MCQ, EM, PS), (BLEU, BERT, FA)
 
@@ -55,7 +57,7 @@ def document(found: Found, stages: Mapping[str, Any]) -> Document:
 
 def _options(results: Results) -> dict[str, Any]:
     options = results.options
-    return {"alpha": options.alpha, "seed": options.seed, "cluster": options.cluster, "resamples": options.resamples}
+    return {"alpha": options.alpha, "seed": options.seed, "resamples": options.resamples}
 
 
 def _count(results: Results, form: str) -> int:
@@ -68,42 +70,31 @@ def _parts() -> Iterator[Part[Found]]:
         "Multiple choice and cloze",
         says,
         lambda f: [tables.closed(f.results, f.results.main, 3)],
-        lambda f: _overall(f.results, _CLOSED),
         absent=lambda f: _none(f, f.results.main, _CLOSED, "table 3"),
     )
     yield Part(
         "Freeform answers",
         "How similar the answers to freeform questions are to the reference.",
         lambda f: [tables.free(f.results, f.results.main, 5)],
-        lambda f: _overall(f.results, _FREE),
         absent=lambda f: _none(f, f.results.main, _FREE, "table 5"),
     )
     yield Part(
         "Silver items",
         "Scores on items that no expert has checked.",
         lambda f: [tables.closed(f.results, f.results.silver, 6), tables.free(f.results, f.results.silver, 7)],
-        lambda f: [] if f.results.main else _overall(f.results, (*_CLOSED, *_FREE)),
         absent=lambda f: _none(f, f.results.silver, (*_CLOSED, *_FREE), "tables 6 and 7"),
-    )
-    yield Part(
-        "Gold and silver items",
-        "Whether models have equal scores on items that experts checked and on others.",
-        lambda f: [tables.tiers(f.results)],
-        absent=lambda f: "" if f.results.tiers else "gold against silver (no system has scores of both)",
     )
     yield Part(
         "Settings",
         "Whether a setting changes the scores of a model.",
         lambda f: [tables.tests(f.results, "settings")],
-        lambda f: [_differences(f.results)],
-        absent=lambda f: "" if _tested(f.results) else "tests between settings (no model has two settings)",
+        absent=lambda f: "" if f.results.tests["settings"] else "tests between settings (no model has two settings)",
     )
     yield Part("Models", "Which model is better in a setting.", lambda f: [tables.tests(f.results, "models")])
     yield Part(
         "The generator's own answers",
         "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
         lambda f: [tables.advantages(f.results)],
-        lambda f: [_advantages(f.results)],
         absent=lambda f: "" if f.results.advantages else _NO_GENERATOR,
     )
     yield Part(
@@ -129,7 +120,7 @@ def _parts() -> Iterator[Part[Found]]:
     yield Part(
         "Validator",
         "The share of valid items among those that a validator keeps.",
-        lambda f: [tables.precision(f.precisions, f.results)],
+        lambda f: [tables.precision(f.precisions)],
         lambda f: [_precision(f.precisions)],
         absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
     )
@@ -162,18 +153,6 @@ def _none(found: Found, items: Sequence[Any], outcomes: Sequence[Outcome], what:
     return f"{what} ({why})"
 
 
-def _tested(results: Results) -> bool:
-    return any(one.kind == "settings" for one in results.tests)
-
-
-def _overall(results: Results, outcomes: Sequence[Outcome]) -> list[Figure]:
-    figures, items = [], results.shown
-    for one in outcomes:
-        rows = [lane(s.name, results.cell(one, s, items).estimate) for s in results.systems([one], items)]
-        figures += [forest(rows, f"{one.title}, all levels", None)] if rows else []
-    return figures
-
-
 def _levels(results: Results) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
     for outcome in (MCQ, *_FREE):
@@ -186,26 +165,6 @@ def _levels(results: Results) -> Iterator[Figure]:
             yield forest(rows, f"{outcome.title} by level, setting {setting} (the paper's figure 5)", None)
 
 
-def _differences(results: Results) -> Figure:
-    rows = [
-        ForestRow(
-            f"{one.outcome.title}, {one.within}: {one.first} − {one.second}",
-            one.result.value,
-            one.result.low,
-            one.result.high,
-            p_value(one.adjusted),
-        )
-        for one in results.tests
-        if one.kind == "settings"
-    ]
-    return forest(rows, "Differences between settings (p by Holm)")
-
-
-def _advantages(results: Results) -> Figure:
-    rows = [lane(f"{one.outcome.title}, {one.setting}", one.above) for one in results.advantages]
-    return forest(rows, "Share of other models that the generator scores above; dashed: equal", 0.5)
-
-
 def _books(results: Results) -> Figure:
     """Figure 6."""
     books = [one for one in results.read.books if any(one.items.values())]
@@ -216,20 +175,16 @@ def _books(results: Results) -> Figure:
 
 
 def _reasons(labels: Labels) -> Figure:
-    by_reason = tables.reason_counts(labels)
-    forms = [form for form in FORMS if any(not one.valid for one in labels.of(form))]
-    bars = [
-        Stack(
-            form,
-            [(name.replace("_", " "), sum(one.item.form == form for one in its)) for name, its in by_reason.items()],
-        )
-        for form in forms
-    ]
+    invalid = [one for one in labels.items if not is_valid(one)]
+    names = dict.fromkeys(reason for one in invalid for reason in one.reasons)
+    counts = Counter((one.form, reason) for one in invalid for reason in one.reasons)
+    forms = [form for form in FORMS if any(one.form == form for one in invalid)]
+    bars = [Stack(form, [(name.replace("_", " "), counts[form, name]) for name in names]) for form in forms]
     return stacked(bars, "Reasons for rejection (the paper's figure 7)")
 
 
 def _precision(given: Sequence[Precision]) -> Figure:
-    rows = [lane(f"{one.form}, split {one.split}: {one.way}", one.precision) for one in given]
+    rows = [lane(f"{one.form}, split {one.split}: {one.way}", one.estimate) for one in given]
     return forest(rows, "Precision by split (the paper's figure 8)", None)
 
 

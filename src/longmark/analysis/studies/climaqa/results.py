@@ -2,12 +2,12 @@
 
 The overall mean is over all items, as published: levels are weighted by their items. BLEU is that of a corpus (counts
 of a level summed), and overall the mean of the levels' BLEU weighted by items. Tests, and the generator's advantage,
-are on the BLEU of single answers.
+are on the BLEU of single answers. Items from one seed passage depend on each other: they are one cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -21,7 +21,6 @@ from longmark.analysis.studies.climaqa.rows import (
     BERT,
     BLEU,
     FA,
-    GOLD,
     NO_ROW,
     OUTCOMES,
     SILVER,
@@ -30,7 +29,6 @@ from longmark.analysis.studies.climaqa.rows import (
     Read,
     System,
 )
-from longmark.errors import UserError
 from longmark.records.benchmark import LEVELS
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
@@ -41,28 +39,24 @@ from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
 
 Kind = Literal["settings", "models"]
-ITEM, FAMILY = CLUSTERS = ("item", "family")
 OVERALL = "overall"
 _STRATA = (*LEVELS, "")
 _ORDER, _FLOOR = 4, 0.1  # as `classic.bleu` has them
+_SIMILARITIES = (BLEU, BERT, FA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; cluster: items of one `family`, from one seed
-    passage, depend on each other, or each `item` counts by itself; author: the label of the model that wrote the items
-    ("": the one with the name of their generator)."""
+    """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; author: the label of the model that wrote the
+    items ("": the one with the name of their generator)."""
 
     alpha: float = 0.05
     seed: int = 0
-    cluster: str = ITEM
     author: str = ""
     resamples: int = 2000
 
     def __post_init__(self) -> None:
         check_level(1 - self.alpha)
-        if self.cluster not in CLUSTERS:
-            raise UserError(f"--cluster {self.cluster}: expected one of {', '.join(CLUSTERS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +78,6 @@ class Tested:
     models; adjusted: p by Holm over all tests of the outcome and kind."""
 
     outcome: Outcome
-    kind: Kind
     within: str
     first: str
     second: str
@@ -94,32 +87,19 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """The model that wrote the items against the other models of a setting, on one metric.
+    """The model that wrote the items against the other models of a setting, on one score.
 
-    difference: of its score and the mean of theirs; above: the share of the others that it scores above, ties by half;
-    against: `above` minus that of factual accuracy on the same answers (None for factual accuracy); adjusted: p of
-    that by Holm.
+    above: the share of the others that it scores above on an item, ties by half; against: `above` minus that of factual
+    accuracy (None for factual accuracy, and without it); adjusted: p of that by Holm.
     """
 
     setting: str
     outcome: Outcome
     author: str
     others: int
-    difference: Difference
     above: Estimate
     against: Difference | None = None
     adjusted: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """Gold items against silver ones. difference: gold minus silver, of independent items."""
-
-    outcome: Outcome
-    system: System
-    gold: Estimate
-    silver: Estimate
-    difference: Estimate
 
 
 class Results:
@@ -145,11 +125,9 @@ class Results:
 
     def systems(self, outcomes: Iterable[Outcome], items: Sequence[Facts]) -> list[System]:
         """Those with a row of one of the outcomes for one of the items."""
-        names = {one.id for one in items}
-        of = [one.key for one in outcomes]
-        return [
-            s for s in self.read.systems.values() if any(names & (s.scores[k].keys() | s.why[k].keys()) for k in of)
-        ]
+        names, keys = {one.id for one in items}, [one.key for one in outcomes]
+        every = self.read.systems.values()
+        return [one for one in every if any(names & (one.scores[key].keys() | one.why[key].keys()) for key in keys)]
 
     # Means ------------------------------------------------------------------------------------------------------------
 
@@ -165,9 +143,9 @@ class Results:
         return Cell(outcome, system, of[0].tier if of else "", level, estimate, len(of), reasons or None)
 
     def _mean(self, outcome: Outcome, system: System, items: Sequence[Facts]) -> Estimate:
-        values, clusters = [system.scores[outcome.key][one.id] for one in items], self._clusters(items)
+        values, clusters = [system.scores[outcome.key][one.id] for one in items], families(items)
         if outcome is BLEU:
-            return self.resampled(features(outcome, system, items), corpus_bleu, clusters)
+            return self.resampled(bleu_counts(system, items), corpus_bleu, clusters)
         if outcome.share:
             return clustered_share(values, clusters, self.level)
         return self.mean(values, clusters, outcome.bounds)
@@ -175,10 +153,8 @@ class Results:
     def mean(self, values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]) -> Estimate:
         return mean_estimate(values, clusters, bounds, self.level)
 
-    def _clusters(self, items: Iterable[Facts]) -> list[str]:
-        return [one.family if self.options.cluster == FAMILY else one.id for one in items]
-
     def resampled(self, sums: Floats, formula: Formula, clusters: Sequence[str]) -> Estimate:
+        """A formula of sums over items, with its BCa interval."""
         empty = Estimate(None, None, None, len(sums), self.level, BCA, resamples=self.options.resamples)
         if not len(sums):
             return replace(empty, reason="there are no values")
@@ -200,49 +176,39 @@ class Results:
     # Tests ------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def tests(self) -> list[Tested]:
-        """Settings of each model, and models in each setting; the better one first."""
-        kinds: tuple[tuple[Kind, Callable[[System], str], Callable[[System], str]], ...] = (
-            ("settings", lambda one: one.label, lambda one: one.setting),
-            ("models", lambda one: one.setting, lambda one: one.label),
-        )
-        return [
-            test
-            for kind, within, name in kinds
-            for outcome in OUTCOMES
-            for test in self._adjusted(list(self._tests(outcome, kind, within, name)))
-        ]
+    def tests(self) -> dict[Kind, list[Tested]]:
+        """Settings of each model, and models in each setting."""
+        return {
+            "settings": [one for outcome in OUTCOMES for one in self._tests(outcome, "label", "setting")],
+            "models": [one for outcome in OUTCOMES for one in self._tests(outcome, "setting", "label")],
+        }
 
-    def _tests(
-        self, outcome: Outcome, kind: Kind, within: Callable[[System], str], name: Callable[[System], str]
-    ) -> Iterator[Tested]:
-        systems = self.systems([outcome], self.shown)
-        for group in dict.fromkeys(map(within, systems)):
-            for first, second in combinations([one for one in systems if within(one) == group], 2):
+    def _tests(self, outcome: Outcome, within: str, name: str) -> list[Tested]:
+        """Of all pairs of systems with the same attribute `within`; the better one of a pair first."""
+        found = []
+        for first, second in combinations(self.systems([outcome], self.shown), 2):
+            if getattr(first, within) != getattr(second, within):
+                continue
+            result = self.difference(outcome, first, second)
+            if (result.value or 0) < 0:
+                first, second = second, first
                 result = self.difference(outcome, first, second)
-                if (result.value or 0) < 0:
-                    first, second = second, first
-                    result = self.difference(outcome, first, second)
-                yield Tested(outcome, kind, group, name(first), name(second), result)
-
-    def _adjusted(self, tests: list[Tested]) -> list[Tested]:
-        adjusted = adjust([one.result.p for one in tests], alpha=self.options.alpha).adjusted
-        return [replace(one, adjusted=p) for one, p in zip(tests, adjusted, strict=True)]
+            found.append(Tested(outcome, getattr(first, within), getattr(first, name), getattr(second, name), result))
+        adjusted = adjust([one.result.p for one in found], alpha=self.options.alpha).adjusted
+        return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
 
     def difference(self, outcome: Outcome, first: System, second: System) -> Difference:
         """Of the scores of single answers, over the items that both have."""
         one, other = first.scores[outcome.key], second.scores[outcome.key]
         both = [item for item in self.shown if item.id in one and item.id in other]
         width = outcome.bounds[1] - outcome.bounds[0]
-        return self.paired([(one[item.id], other[item.id]) for item in both], self._clusters(both), width)
+        return self.paired([(one[item.id], other[item.id]) for item in both], families(both), width)
 
     def paired(self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float) -> Difference:
         """width: the greatest difference that there can be."""
-        apart, seed = [a - b for a, b in both], self.options.seed
-        test = paired_permutation(
-            *([pair[i] for pair in both] for i in (0, 1)), clusters=clusters_of(clusters), seed=seed
-        )
-        made = self.mean(apart, clusters, (-width, width))
+        first, second = [a for a, _ in both], [b for _, b in both]
+        test = paired_permutation(first, second, clusters=clusters_of(clusters), seed=self.options.seed)
+        made = self.mean([a - b for a, b in both], clusters, (-width, width))
         reason = test.reason or made.reason
         ends = (made.low, made.high, len(both), self.level, made.method, reason)
         return Difference(made.value, *ends, clusters=made.clusters, p=test.p)
@@ -252,72 +218,53 @@ class Results:
     @cached_property
     def advantages(self) -> list[Advantage]:
         """Of the model that wrote freeform items, in each setting that it is in with others."""
-        found = [one for setting in self._settings for one in self._advantages(setting)]
-        tests = [one.against.p if one.against is not None else None for one in found]
-        adjusted = adjust(tests, alpha=self.options.alpha).adjusted
+        settings = dict.fromkeys(one.setting for one in self.read.systems.values())
+        found = [one for setting in settings for one in self._advantages(setting)]
+        adjusted = adjust([one.against.p if one.against else None for one in found], alpha=self.options.alpha).adjusted
         return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
 
-    @property
-    def _settings(self) -> list[str]:
-        return list(dict.fromkeys(one.setting for one in self.read.systems.values()))
-
     def _advantages(self, setting: str) -> Iterator[Advantage]:
-        items = [one for one in self.shown if one.form == "freeform"]
-        systems = [one for one in self.systems([BLEU, BERT, FA], items) if one.setting == setting]
-        by_item = {one.id: author for one in items if (author := self._author(one, systems))}
-        judged = any(one.scores[FA.key] for one in systems)
-        for outcome in (BLEU, BERT, FA):
-            needed = {outcome.key, FA.key} if judged else {outcome.key}
-            able = {one.id: [s for s in systems if all(one.id in s.scores[k] for k in needed)] for one in items}
-            kept = [one for one in items if by_item.get(one.id) in able[one.id] and len(able[one.id]) > 1]
-            if not kept:
-                continue
-
-            def sides(of: Outcome, item: Facts, able: Mapping[str, list[System]] = able) -> tuple[float, list[float]]:
-                scores = {one.name: one.scores[of.key][item.id] for one in able[item.id]}
-                return scores.pop(by_item[item.id].name), list(scores.values())
-
-            clusters, width = self._clusters(kept), outcome.bounds[1] - outcome.bounds[0]
-            pairs = [sides(outcome, item) for item in kept]
-            shares = [above(*pair) for pair in pairs]
-            beside = [above(*sides(FA, item)) for item in kept] if judged and outcome is not FA else []
+        """On the items that every model of the setting has every score of."""
+        of = [one for one in self.read.systems.values() if one.setting == setting]
+        outcomes = [one for one in _SIMILARITIES if any(system.scores[one.key] for system in of)]
+        systems = [system for system in of if outcomes and all(system.scores[one.key] for one in outcomes)]
+        authors: dict[str, System] = {}
+        for item in self.shown:
+            author = next((one for one in systems if self._wrote(one, item)), None)
+            if author and all(item.id in system.scores[one.key] for system in systems for one in outcomes):
+                authors[item.id] = author
+        if len(systems) < 2 or not authors:
+            return
+        clusters = families(self.items[name] for name in authors)
+        shares = {
+            outcome.key: [
+                above(own.scores[outcome.key][name], [s.scores[outcome.key][name] for s in systems if s is not own])
+                for name, own in authors.items()
+            ]
+            for outcome in outcomes
+        }
+        beside = shares.get(FA.key)
+        for outcome in outcomes:
+            own = shares[outcome.key]
             yield Advantage(
                 setting=setting,
                 outcome=outcome,
-                author=", ".join(dict.fromkeys(by_item[item.id].label for item in kept)),
-                others=max(len(others) for _, others in pairs),
-                difference=self.paired([(own, fmean(others)) for own, others in pairs], clusters, width),
-                above=self.mean(shares, clusters, (0, 1)),
-                against=self.paired(list(zip(shares, beside, strict=True)), clusters, 1.0) if beside else None,
+                author=", ".join(dict.fromkeys(one.label for one in authors.values())),
+                others=len(systems) - 1,
+                above=self.mean(own, clusters, (0, 1)),
+                against=self.paired(list(zip(own, beside, strict=True)), clusters, 1.0)
+                if beside is not None and outcome is not FA
+                else None,
             )
 
-    def _author(self, item: Facts, systems: Iterable[System]) -> System | None:
-        """The system of the model that wrote an item."""
-        name = self.options.author
-        found = (s for s in systems if (s.label == name if name else item.generator in (s.model, s.label)))
-        return next(found, None)
+    def _wrote(self, system: System, item: Facts) -> bool:
+        if self.options.author:
+            return system.label == self.options.author
+        return bool(item.generator) and item.generator in (system.model, system.label)
 
-    # Gold and silver --------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def tiers(self) -> list[Tiers]:
-        """Systems with scores of gold and of silver items."""
-        gold = [one for one in self.main if one.tier == GOLD]
-        found = []
-        for outcome in OUTCOMES:
-            for system in self.systems([outcome], gold):
-                first, second = (self.cell(outcome, system, its).estimate for its in (gold, self.silver))
-                if first.n and second.n:
-                    difference = self._apart(outcome, system, gold, self.silver)
-                    found.append(Tiers(outcome, system, first, second, difference))
-        return found
-
-    def _apart(self, outcome: Outcome, system: System, *groups: Sequence[Facts]) -> Estimate:
-        """The difference of the means of two groups of items."""
-        kept = [[one for one in its if one.id in system.scores[outcome.key]] for its in groups]
-        sums = [features(outcome, system, its) for its in kept]
-        formula = corpus_bleu if outcome is BLEU else mean_of_sums
-        return self.resampled(*side_by_side(formula, *sums), self._clusters(kept[0] + kept[1]))
+def families(items: Iterable[Facts]) -> list[str]:
+    return [one.family for one in items]
 
 
 def above(own: float, others: Sequence[float]) -> float:
@@ -325,18 +272,12 @@ def above(own: float, others: Sequence[float]) -> float:
     return fmean((own > other) + (own == other) / 2 for other in others)
 
 
-def features(outcome: Outcome, system: System, items: Sequence[Facts]) -> Floats:
-    """What is summed over items to make their mean: the score and 1; of BLEU, for each level, the ten counts and 1."""
-    if outcome is not BLEU:
-        return np.array([(system.scores[outcome.key][one.id], 1.0) for one in items]).reshape(-1, 2)
+def bleu_counts(system: System, items: Sequence[Facts]) -> Floats:
+    """What is summed over items to make the BLEU of a corpus: for each level the ten counts and 1."""
     made = np.zeros((len(items), len(_STRATA), 2 * _ORDER + 3))
     for row, one in enumerate(items):
         made[row, _STRATA.index(one.level)] = (*system.counts[one.id], 1)
     return made.reshape(len(items), made.shape[1] * made.shape[2])
-
-
-def mean_of_sums(sums: Floats) -> Floats:
-    return sums[:, 0] / sums[:, 1]
 
 
 def corpus_bleu(sums: Floats) -> Floats:
@@ -349,10 +290,3 @@ def corpus_bleu(sums: Floats) -> Floats:
     each = np.where(shared[..., 0] > 0, brevity * np.exp(np.log(precisions).mean(axis=-1)), 0.0)
     made: Floats = (np.minimum(each, 1) * n).sum(axis=-1) / n.sum(axis=-1)
     return made
-
-
-def side_by_side(mean: Formula, first: Floats, second: Floats) -> tuple[Floats, Formula]:
-    """The features of two groups of items side by side, and the difference of their means."""
-    width = first.shape[1]
-    both = np.block([[first, np.zeros((len(first), width))], [np.zeros((len(second), width)), second]])
-    return both, lambda sums: mean(sums[:, :width]) - mean(sums[:, width:])

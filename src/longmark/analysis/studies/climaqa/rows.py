@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import orjson
-
-from longmark.datasets.benchmark import INDEX, MANIFEST, items_of
+from longmark.datasets.benchmark import INDEX, items_of
+from longmark.datasets.benchmark.seeds import BOOKS
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import counts
 from longmark.rag import index as rag_index
-from longmark.records import Example, Row
+from longmark.records import Example, sources
 from longmark.records.benchmark import LEVELS, Form, Item
-from longmark.records.files import read_object
-from longmark.scores.files import examples_of, name_of, rows_of, sources_of
+from longmark.scores.answers import read_answers
+from longmark.scores.files import examples_of, name_of, sources_of
 from longmark.validator.labels import families
 
 DEFAULT = "default"
@@ -59,7 +59,8 @@ _BY_METRIC = {name: one for one in OUTCOMES for name in one.metrics}
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a study keeps of an item. level: "" without one; book: of its seed passage; family: of what is from one."""
+    """What a study keeps of an item. level: "" without one; book: of its seed passage; family: the same for all items
+    of one seed passage, where the benchmark is known."""
 
     id: str
     form: str
@@ -68,7 +69,6 @@ class Facts:
     book: str
     family: str
     generator: str
-    options: int
 
 
 @dataclass(slots=True)
@@ -112,48 +112,22 @@ class Read:
 
 def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
     """UserError for a run without answers to items or without scores of ClimaQA's metrics, for an item that is not in
-    the benchmark, and for a score that two runs have."""
+    the benchmark, and for two runs with different scores of an answer."""
     found = Read(runs=sources_of(runs) if runs else [])
-    known: dict[str, Facts] = {}
+    known = None
     if benchmark is not None:
         items = items_of(benchmark)
         known = {one.id: facts for one, facts in zip(items, _facts(items), strict=True)}
-        usable = {one.id for one in items if one.usable}
-        found.books = list(_books([one for name, one in known.items() if name in usable], benchmark))
-    seen: dict[tuple[str, str, str], Path] = {}
-    how: dict[str, set[bytes]] = {}
-    for run in found.runs:
-        examples = {one.id: one for one in examples_of(run)}
-        for one in examples.values():
-            _add_item(found, one, known if benchmark is not None else None, run)
-        last = {(row.example_id, row.metric): row for row in rows_of(run, found.notices) if row.metric in _BY_METRIC}
-        if not last:
-            raise UserError(f"{run} has no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics climaqa")
-        for (name, metric), row in last.items():
-            if name not in examples:
-                raise UserError(f"{run}: a row has the unknown example {name}; give the folder of longmark run")
-            outcome, example = _BY_METRIC[metric], examples[name]
-            if example.task != outcome.form:
-                continue
-            system = _system(found, example, run)
-            place = (system.name, outcome.key, example.question_id)
-            if (first := seen.setdefault(place, run)) != run:
-                raise UserError(f"{first} and {run} both have {metric} of {name}; name only one of them")
-            if row.score is not None:
-                how.setdefault(metric, set()).add(_signed(row))
-            _add_score(system, outcome, example, row)
-    found.notices += [
-        f"{metric} was scored in {len(ways)} ways (parameters or models differ); its scores are not comparable."
-        for metric, ways in how.items()
-        if len(ways) > 1
-    ]
-    order = {name: place for place, name in enumerate(SETTINGS)}
+        found.books = list(_books([known[one.id] for one in items if one.usable], benchmark))
+    if runs:
+        _add_scores(found, _answers(found, known))
     labels = list(dict.fromkeys(one.label for one in found.systems.values()))
+    order = {name: place for place, name in enumerate(SETTINGS)}
     ranked = sorted(
         found.systems.values(), key=lambda one: (labels.index(one.label), order.get(one.setting, len(order)))
     )
     found.systems = {one.name: one for one in ranked}
-    if not found.books:
+    if benchmark is None:
         found.books = list(_books(found.items.values(), None))
     return found
 
@@ -161,32 +135,39 @@ def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
 def _facts(items: Sequence[Item]) -> Iterator[Facts]:
     for one, family in zip(items, families(items), strict=True):
         book = one.passages[0].book if one.passages else None
-        tier, generator = one.tier or "", one.generator or ""
-        yield Facts(one.id, one.form, one.level or "", tier, book or "", family, generator, len(one.options or {}))
+        yield Facts(one.id, one.form, one.level or "", one.tier or "", book or "", family, one.generator or "")
 
 
-def _add_item(found: Read, example: Example, known: Mapping[str, Facts] | None, run: Path) -> None:
-    if example.task not in FORMS or len(example.references) != 1:
-        raise UserError(
-            f"{run}: the example {example.id} is not an answer to an item: its task must be one of "
-            f"{', '.join(FORMS)}, with one reference; `longmark benchmark run` writes such answers"
-        )
-    if known is not None:
-        if example.question_id not in known:
-            raise UserError(
-                f"{run}: the item {example.question_id} is not in the benchmark; give its benchmark as --benchmark"
-            )
-        found.items[example.question_id] = known[example.question_id]
-        return
-    meta, books = example.meta, example.meta.get("books")
-    book = str(books[0]) if isinstance(books, list) and books else ""
-    level = example.level if example.level in LEVELS else ""
-    tier, name = str(meta.get("tier") or ""), example.question_id
-    facts = Facts(name, example.task, level or "", tier, book, f"item {name}", "", len(example.options or ()))
-    if found.items.setdefault(name, facts) != facts:
-        raise UserError(
-            f"{run}: the item {name} differs from the item with this id in another run; use runs of one benchmark"
-        )
+def _answers(found: Read, known: Mapping[str, Facts] | None) -> dict[str, tuple[Example, System]]:
+    """Id -> the answer and its system, of all runs; adds their items and systems. known: the items of the benchmark."""
+    answers: dict[str, tuple[Example, System]] = {}
+    for run in found.runs:
+        for one in examples_of(run):
+            if one.task not in FORMS or len(one.references) != 1:
+                raise UserError(
+                    f"{run}: the example {one.id} is not an answer to an item: its task must be one of "
+                    f"{', '.join(FORMS)}, with one reference; `longmark benchmark run` writes such answers"
+                )
+            if known is not None and one.question_id not in known:
+                raise UserError(
+                    f"{run}: the item {one.question_id} is not in the benchmark; give its benchmark as --benchmark"
+                )
+            facts = _facts_of(one) if known is None else known[one.question_id]
+            if found.items.setdefault(facts.id, facts) != facts:
+                raise UserError(
+                    f"{run}: the item {facts.id} differs from the item with this id in another run; use runs of one "
+                    "benchmark"
+                )
+            answers[one.id] = one, _system(found, one, run)
+    return answers
+
+
+def _facts_of(example: Example) -> Facts:
+    """What an answer says of its item."""
+    meta, level = example.meta, example.level if example.level in LEVELS else ""
+    book, *_ = meta.get("books") or ("",)
+    tier, own = str(meta.get("tier") or ""), f"item {example.question_id}"
+    return Facts(example.question_id, example.task or "", level or "", tier, str(book), own, "")
 
 
 def _system(found: Read, example: Example, run: Path) -> System:
@@ -203,41 +184,58 @@ def _system(found: Read, example: Example, run: Path) -> System:
     return system
 
 
-def _add_score(system: System, outcome: Outcome, example: Example, row: Row) -> None:
-    item = example.question_id
-    if row.score is None:
-        system.why[outcome.key][item] = row.status
-        return
-    system.scores[outcome.key][item] = row.score
-    if outcome is BLEU:
-        made = counts(example.answer or "", example.references)
-        system.counts[item] = (*made.shared, *made.total, made.answer, made.reference)
-
-
-def _signed(row: Row) -> bytes:
-    return orjson.dumps([row.signature.params, row.signature.models], option=orjson.OPT_SORT_KEYS)
+def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> None:
+    """Adds the scores of ClimaQA's metrics to the systems."""
+    scored = read_answers(found.runs)
+    for metric in scored.metrics:
+        name, _, runs = metric.partition(" (")
+        if runs and name in _BY_METRIC:
+            raise UserError(
+                f"two runs have different scores of {name} for the same answers, one of them {runs.rstrip(')')}; name "
+                "only one of them"
+            )
+    metrics = [metric for metric in _BY_METRIC if metric in scored.metrics]
+    if not metrics:
+        runs = ", ".join(map(str, found.runs))
+        raise UserError(f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics climaqa")
+    found.notices += scored.notices
+    for metric in metrics:
+        outcome = _BY_METRIC[metric]
+        if metric in scored.mixed:
+            found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
+                                 "not comparable.")  # fmt: skip
+        found_here: dict[int, str | float] = {**scored.unscored[metric], **scored.scores[metric]}
+        for place, score in found_here.items():
+            name = scored.answers[place].example_id
+            if name not in answers:
+                raise UserError(f"the runs have a score of the unknown example {name}; give folders of longmark run")
+            example, system = answers[name]
+            if example.task != outcome.form:
+                continue
+            if isinstance(score, str):
+                system.why[outcome.key][example.question_id] = score
+                continue
+            system.scores[outcome.key][example.question_id] = score
+            if outcome is BLEU:
+                made = counts(example.answer or "", example.references)
+                system.counts[example.question_id] = (*made.shared, *made.total, made.answer, made.reference)
 
 
 def _books(items: Iterable[Facts], benchmark: Path | None) -> Iterator[Book]:
-    """Books of the manifest first; with pages and chunks where the benchmark has the index of its books."""
+    """Every book of the benchmark's folder, and of the items."""
     by: dict[str, Counter[str]] = {}
     for one in items:
         by.setdefault(one.book, Counter())[one.form] += 1
     by.pop("", None)
-    made: dict[str, Mapping[str, object]] = {}
+    known: dict[str, Mapping[str, Any]] = {}
     chunks: Counter[str] = Counter()
-    if benchmark is not None and (benchmark / MANIFEST).is_file():
-        listed = read_object(benchmark / MANIFEST, "make the benchmark again").get("books")
-        known = [book for book in listed if isinstance(book, Mapping)] if isinstance(listed, list) else []
-        made = {str(book.get("id")): book for book in known}
+    if benchmark is not None and (path := benchmark / BOOKS).is_file():
+        known = {str(book["id"]): book for _, book in sources.records(path, "jsonl") if isinstance(book, dict)}
     if benchmark is not None and (benchmark / INDEX).is_dir():
         passages = rag_index.load(benchmark / INDEX).passages
         chunks.update(passages[number].document for number in range(len(passages)))
         passages.close()
-    for name in dict.fromkeys([*made, *by]):
-        characters, pages = (made.get(name, {}).get(one) for one in ("characters", "pages"))
-        yield Book(name, _whole(characters), _whole(pages), chunks.get(name), by.get(name, Counter()))
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) else None
+    for name in dict.fromkeys([*known, *by]):
+        own = known.get(name, {})
+        pages = len(own.get("pages", ())) or None
+        yield Book(name, own.get("characters"), pages, chunks.get(name), by.get(name, Counter()))

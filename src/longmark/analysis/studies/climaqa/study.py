@@ -11,16 +11,18 @@ from longmark.analysis.studies.climaqa import beside
 from longmark.analysis.studies.climaqa.page import Found, document
 from longmark.analysis.studies.climaqa.results import Options, Results
 from longmark.analysis.studies.climaqa.rows import Read, read
-from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study
+from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, made_with
 from longmark.datasets.benchmark import items_of
 from longmark.errors import UserError
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.prompts import PromptBook
+from longmark.validator.evaluate import read_precision
 from longmark.validator.labels import read_labels
 
 WINDOWS = "windows.jsonl"
+_SOURCES = ("benchmark", "labels", "validator", "window_labels", "embedder", "fever")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Plan:
     def check(self) -> None:
         """UserError, before anything is paid for, if a source cannot be read."""
         if self.validator:
-            beside.precisions(self.validator, 1 - self.options.alpha)
+            read_precision(self.validator)
         self.read  # noqa: B018
 
     @cached_property
@@ -59,14 +61,13 @@ class Plan:
         """All results; made once."""
         results, windows = Results(self.read, self.options), self.out / WINDOWS
         items = items_of(self.benchmark) if self.benchmark else []
-        given = ("benchmark", "labels", "validator", "window_labels", "embedder", "fever")
         return Found(
             results,
             read_labels(self.labels, items) if self.labels else None,
-            beside.precisions(self.validator, results.level) if self.validator else (),
+            read_precision(self.validator) if self.validator else (),
             beside.windows(windows, results) if self.window_labels and windows.exists() else (),
             beside.fever(self.fever, results) if self.fever else None,
-            {name: str(value) for name in given if (value := getattr(self, name)) is not None},
+            {name: str(value) for name in _SOURCES if (value := getattr(self, name)) is not None},
         )
 
 
@@ -85,20 +86,15 @@ def climaqa_study(plan: Plan, session: Session) -> Study:
 
 
 def _window_stage(plan: Plan, path: Path, session: Session) -> Stage:
-    given = beside.read_labelled(path, items_of(plan.benchmark) if plan.benchmark else [])
+    given = beside.read_labelled(path)
     backends = (session.registry or Registry(session.cache)).backends(ModelNames(embedder=plan.embedder), ("embedder",))
     client = Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
     models = Models(backends, client, UsageLog(), PromptBook())
 
     async def make() -> Made:
-        try:
-            done = await beside.with_cosines(given, models)
-        finally:
-            if backends.embedder is not None:
-                await backends.embedder.close()
-        beside.write_labelled(done, plan.out / WINDOWS)
-        return Made(lines=len(done), counts=client.counts)
+        made, _ = await made_with(beside.with_cosines(given, models), models)
+        return made
 
     identity = backends.embedder.identity if backends.embedder is not None else ""
-    needs = {"labels": path} | ({"benchmark": plan.benchmark} if plan.benchmark and plan.benchmark.is_file() else {})
-    return Stage("windows", plan.out / WINDOWS, make, Expected(len(given), len(given)), needs, {"embedder": identity})
+    expected = Expected(len(given), len(given))
+    return Stage("windows", plan.out / WINDOWS, make, expected, {"labels": path}, {"embedder": identity})

@@ -7,12 +7,13 @@ from types import SimpleNamespace as Line
 from typing import Any
 
 from longmark.analysis.metaeval.label_sections import Interval, intervals
-from longmark.analysis.studies.climaqa.beside import Fever, Precision, Window
+from longmark.analysis.studies.climaqa.beside import Fever, Window
 from longmark.analysis.studies.climaqa.results import OVERALL, Kind, Results
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Facts, Outcome
 from longmark.report.tables import Column, Mean, Table
 from longmark.stats.proportion import clustered_share
-from longmark.validator.labels import Case, Labels
+from longmark.validator.evaluate import Precision
+from longmark.validator.labels import EDITED, Labels, is_valid
 
 LETTERS = {"base": "B", "reasoning": "R", "hypothetical": "H", OVERALL: "O"}
 OUTCOME = Column("score", "outcome.title", key="score")
@@ -79,40 +80,24 @@ def tests(results: Results, kind: Kind) -> Table:
         "Holm over the tests of a score in this table. A difference that is not significant does not show that two "
         f"{what}s are equal."
     )
-    found = [one for one in results.tests if one.kind == kind]
-    return Table(kind, f"Differences between {kind}", columns, found, note)
+    return Table(kind, f"Differences between {kind}", columns, results.tests[kind], note)
 
 
 def advantages(results: Results) -> Table:
     columns = (
         *(Column("setting"), OUTCOME, Column("generator", "author"), Column("other models", "others")),
-        *(*_ci(results)("difference", "difference"), Column("p", "difference.p", kind="p")),
         *_ci(results)("above the others", "above"),
         *_ci(results)("minus that of factual accuracy", "against", "against"),
-        *(Column("p", lambda one: one.against and one.against.p, kind="p", key="against_p"),),
-        *(
-            Column("p (Holm)", "adjusted", kind="p"),
-            Column("items", "difference.n"),
-            Column("reason", "difference.reason"),
-        ),
+        *(Column("p", lambda one: one.against and one.against.p, kind="p", key="p"),),
+        *(Column("p (Holm)", "adjusted", kind="p"), Column("items", "above.n"), Column("reason", "above.reason")),
     )
     note = (
-        "difference: the generator's score minus the mean of the other models. above the others: the share of other "
-        "models that it scores above on an item; a tie counts half. It can be compared between scores on different "
-        "scales. A score that favours the generator's own answers puts it above others more often than factual "
-        "accuracy does. Paired permutation tests; Holm over the settings and scores."
+        "above the others: the share of other models that the generator scores above on an item; a tie counts half. It "
+        "can be compared between scores on different scales. A score that favours the generator's own answers puts it "
+        "above others more often than factual accuracy does. Items that every model has every score of. Paired "
+        "permutation tests; Holm over the settings and scores."
     )
     return Table("generator", "The generator's own answers", columns, results.advantages, note)
-
-
-def tiers(results: Results) -> Table:
-    columns = (
-        *(Column("system", "system.name"), OUTCOME, *_ci(results)("gold", "gold"), Column("gold items", "gold.n")),
-        *(*_ci(results)("silver", "silver"), Column("silver items", "silver.n")),
-        *(*_ci(results)("gold - silver", "difference", "difference"), Column("reason", "difference.reason")),
-    )
-    note = "Means over all levels. The items differ, so there is no paired test. Intervals: BCa bootstrap over items."
-    return Table("tiers", "Gold and silver items", columns, results.tiers, note)
 
 
 def books(results: Results) -> Table:
@@ -129,11 +114,12 @@ def labels(given: Labels, results: Results) -> Table:
     """Table 10."""
     lines = []
     for form in FORMS:
-        cases = given.of(form)
-        share = clustered_share([float(one.valid) for one in cases], [one.family for one in cases], results.level)
-        valid = sum(one.valid for one in cases)
-        counts = {"valid": valid, "invalid": len(cases) - valid, "total": len(cases)}
-        lines += [Line(form=form, share=share, edited=sum(one.edited for one in cases), **counts)] if cases else []
+        if items := given.of(form):
+            share = clustered_share(list(map(is_valid, items)), given.family(items), results.level)
+            edited = sum(one.status == EDITED for one in items)
+            valid = sum(map(is_valid, items))
+            lines.append(Line(form=form, valid=valid, invalid=len(items) - valid, total=len(items), edited=edited,
+                              share=share))  # fmt: skip
     columns = (
         *(Column("form"), Column("valid"), Column("invalid"), Column("total"), Column("edited")),
         *_ci(results)("share valid", "share"),
@@ -146,20 +132,13 @@ def labels(given: Labels, results: Results) -> Table:
     return Table("table10", "Verdicts of experts (the paper's table 10)", columns, lines, note)
 
 
-def reason_counts(given: Labels) -> dict[str, list[Case]]:
-    """Invalid items by the reason."""
-    invalid = [one for one in given.cases if not one.valid]
-    names = dict.fromkeys(reason for one in invalid for reason in one.reasons)
-    return {name: [one for one in invalid if name in one.reasons] for name in names}
-
-
 def reasons(given: Labels, results: Results) -> Table:
-    invalid = [one for one in given.cases if not one.valid]
+    invalid = [one for one in given.items if not is_valid(one)]
     lines = []
-    for name, its in reason_counts(given).items():
-        has = [float(name in one.reasons) for one in invalid]
-        share = clustered_share(has, [one.family for one in invalid], results.level)
-        by_form = {form: sum(one.item.form == form for one in its) for form in FORMS}
+    for name in dict.fromkeys(reason for one in invalid for reason in one.reasons):
+        its = [one for one in invalid if name in one.reasons]
+        share = clustered_share([name in one.reasons for one in invalid], given.family(invalid), results.level)
+        by_form = {form: sum(one.form == form for one in its) for form in FORMS}
         lines.append(Line(reason=name.replace("_", " "), share=share, items=len(its), **by_form))
     columns = (
         *(Column("reason"), *map(Column, FORMS), Column("items"), *_ci(results)("share of invalid items", "share")),
@@ -168,11 +147,11 @@ def reasons(given: Labels, results: Results) -> Table:
     return Table("figure7", "Reasons for rejection (the paper's figure 7)", columns, lines, note)
 
 
-def precision(given: Sequence[Precision], results: Results) -> Table:
+def precision(given: Sequence[Precision]) -> Table:
     columns = (
         *map(Column, ("form", "split", "way")),
-        *_ci(results)("precision", "precision"),
-        Column("items", "precision.n"),
+        *intervals(0.95)("precision", "estimate", "precision"),
+        Column("items", "n"),
     )
     note = "precision: the share of valid items among kept items. none: all items are kept."
     return Table("figure8", "Precision of the validator (the paper's figure 8)", columns, given, note)
@@ -193,19 +172,10 @@ def windows(given: Sequence[Window], results: Results) -> Table:
 
 
 def fever(given: Fever, results: Results) -> Table:
-    lines = [
-        ("on the label's side of .5", given.right),
-        *((f"of those, {label}", estimate) for label, estimate in given.by_label.items()),
-        ("majority class", given.majority),
-        ("difference from the majority class", given.difference),
-        ("AUC", given.auc),
-    ]
-    rows = [Line(figure=name, estimate=one, p=getattr(one, "p", None)) for name, one in lines]
+    rows = [Line(figure=name, estimate=one, p=getattr(one, "p", None)) for name, one in given.rows.items()]
     columns = (
-        Column("figure"),
-        *_ci(results)("value", "estimate"),
-        Column("sentences", "estimate.n"),
-        Column("p", kind="p"),
+        *(Column("figure"), *_ci(results)("value", "estimate")),
+        *(Column("sentences", "estimate.n"), Column("p", kind="p")),
     )
     note = f"{given.unscored:,} labelled sentences are unscored. Sentences of one claim depend on each other."
     return Table("fever", "Factual accuracy on labelled sentences", columns, rows, note)
@@ -213,18 +183,10 @@ def fever(given: Fever, results: Results) -> Table:
 
 def every_mean(results: Results) -> Table:
     columns = (
-        *(
-            Column("tier", lambda one: one.tier or None),
-            Column("system", "system.name"),
-            Column("model", "system.model"),
-        ),
-        *(Column("setting", "system.setting"), OUTCOME, Column("level"), *_ci(results)("mean", "estimate")),
-        *(
-            Column("scored", "estimate.n"),
-            Column("items", "total"),
-            Column("unscored"),
-            Column("reason", "estimate.reason"),
-        ),
+        *(Column("tier", lambda one: one.tier or None), Column("system", "system.name")),
+        *(Column("model", "system.model"), Column("setting", "system.setting"), OUTCOME, Column("level")),
+        *(*_ci(results)("mean", "estimate"), Column("scored", "estimate.n"), Column("items", "total")),
+        *(Column("unscored"), Column("reason", "estimate.reason")),
     )
     note = "Intervals: Wilson for shares, BCa bootstrap for BLEU, Hall's t for other means."
     return Table("means", "All means", columns, results.cells, note)
