@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("judge", "judged", "text"),
     ("metrics", "rag", "datasets", "training", "validator"),
     ("engine",),
-    ("datasets.benchmark.build",),  # a resumable folder of its own
+    ("datasets.benchmark.build", "training.adapt"),  # resumable folders of their own
     ("testing",),
     ("analysis.studies",),
     ("annotate",),

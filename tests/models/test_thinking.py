@@ -136,17 +136,48 @@ def test_a_model_that_never_stops_thinking_is_not_called_any_more() -> None:
     assert len(server.requests) <= 16 + 5 + 3
 
 
-def test_a_plain_model_whose_text_is_too_long_keeps_its_limit() -> None:
-    def prose(n: int, _path: str, request: dict[str, Any]) -> tuple[int, bytes, str]:
-        text = "well " * min(300, request["max_tokens"])
-        finish = "length" if request["max_tokens"] < 300 else "stop"
-        choice = {"message": {"content": text}, "finish_reason": finish}
-        return 200, orjson.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 64}}), ""
+def _writes(text: str) -> Any:
+    """An endpoint of a model without thinking that writes 300 times the text, as far as it may."""
 
-    with serve(answer=prose) as server:
+    def prose(_n: int, _path: str, request: dict[str, Any]) -> tuple[int, bytes, str]:
+        n = min(300, request["max_tokens"])
+        choice = {"message": {"content": text * n}, "finish_reason": "length" if n < 300 else "stop"}
+        return 200, orjson.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": n}}), ""
+
+    return serve(answer=prose)
+
+
+def test_a_plain_model_whose_text_is_too_long_keeps_its_limit() -> None:
+    with _writes("well ") as server:
         replies = _asked(server, 3)
     assert {(reply.text, reply.finish, reply.thinking) for reply in replies} == {("well " * 64, "length", "")}  # type: ignore[union-attr]
     assert sorted(_limits(server)) == [64, 64, 64, 7664]  # only the first one was tried with more room
+
+
+def test_a_model_that_did_not_think_is_not_tried_again_by_the_next_command() -> None:
+    learnt = set[tuple[str, str]]()
+
+    async def command(client: Client) -> None:
+        chat = HttpChat(Endpoint(server.base_url, known=lambda *fact: fact in learnt, remember=remember), "m", "m")
+        await client.chat(chat, REQUEST, UsageLog())
+        await chat.close()
+
+    def remember(*fact: str) -> None:
+        learnt.add(fact)  # type: ignore[arg-type]
+
+    with _writes("well ") as server:
+        for _ in range(2):
+            asyncio.run(behind_a_client(command))
+    assert _limits(server) == [64, 7664, 64]
+
+
+def test_white_space_is_no_thinking() -> None:
+    """A small model that writes line feeds until its limit: more room would give more of them."""
+    with _writes("\n") as server:
+        [reply] = _asked(server)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.finish) == ("\n" * 64, "length")
+    assert _limits(server) == [64]
 
 
 def test_room_is_reserved_in_the_budget() -> None:

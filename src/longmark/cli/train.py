@@ -24,7 +24,9 @@ def add_to(verbs: Any) -> None:
     ):
         one = add_verb(actions, name, run, text)
         add(one, "config", "FILE.yaml", "model, data, hyper-parameters, and the folder for the adapter")
-        add(one, "--dry-run", "", "read the model and the data, and print steps, memory and disk space; do not train")
+        add(
+            one, "--dry-run", "", "read the model and the data, and print sequences, steps and parameters; do not train"
+        )
         add(one, "--quiet", "", "show no progress")
 
 

@@ -12,6 +12,7 @@ Facts that are stored for the model at this endpoint (`http_model`):
     no-logprobs             no log-probabilities; nothing replaces them (raised as Unsupported)
     thinks:N                it thinks, and needs room for N tokens of it
     opens-thinking          its chat template opens the thinking: replies have the closing tag only
+    plain                   a text of it that was cut off was no thinking
 
 No temperature where one was asked for gives other scores. So it is left out only from the first reply on, and never
 again after that: a run has one signature. Until the first reply came, the requests go out one after the other, so that
@@ -199,13 +200,14 @@ class HttpChat(HttpModel):
 
     def _needs_room(self, request: ChatRequest, reply: ChatReply, room: int, *, first: bool) -> bool:
         """Whether a request is worth asking again with more room for thinking. So is the first one of a model where its
-        reply is a text that was cut off: it may be thinking that the chat template has opened."""
+        reply is a text that was cut off: it may be thinking that the chat template has opened. White space is none."""
         if reply.finish != "length" or self.settings.thinking_tokens is not None or self._in_vain >= _TRIALS:
             return False
         if self._limit(request, _more(room)) <= self._limit(request, room):
             return False
         hidden = not reply.text and (reply.tokens is None or 2 * reply.tokens.completion >= request.max_tokens)
-        return bool(reply.thinking) or hidden or (first and bool(reply.text) and not request.logprobs)
+        unopened = first and bool(reply.text.strip()) and not request.logprobs and not self._knows("plain")
+        return bool(reply.thinking) or hidden or unopened
 
     async def _once_more(self, cut: _Cut) -> ChatReply:
         if cut.room >= self._room:
@@ -220,6 +222,7 @@ class HttpChat(HttpModel):
             return cut.reply
         reply = await self._ask(cut.request)
         if cut.reply.text and not reply.thinking:  # it does not think, it writes more than it was asked for
+            self.endpoint.learn(self.identity, "plain")
             return cut.reply
         if reply.finish == "length" and not reply.text:
             self._in_vain += 1

@@ -14,7 +14,6 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -25,11 +24,14 @@ from typing import Any
 
 import orjson
 
+from longmark.engine.manifest import differences
 from longmark.errors import MissingExtra, SettingsChanged, UserError
 from longmark.models.adapter import CONFIG, MANIFEST
 from longmark.models.catalogue import model_path
 from longmark.models.transformers_lm import TransformersLM
 from longmark.progress import counted, duration, shown
+from longmark.records.files import read_object
+from longmark.records.write import write_object
 from longmark.training.config import Settings
 from longmark.training.data import Data
 
@@ -114,38 +116,30 @@ class Training:
         }
 
     def size(self) -> str:
-        """Steps, parameters, memory and disk space."""
-        bytes_, trained, whole = self._weights()
-        disk = _disk(trained)
+        """Sequences, steps and parameters."""
+        trained, total = self._parameters()
         return (
             f"{counted(len(self.train.sequences), 'sequence')}, {counted(self.steps, 'step')}. Adapter: {trained:,} of "
-            f"{whole:,} parameters. Memory: {(bytes_ + 16 * trained) / 1e9:.1f} GB plus activations "
-            f"(batch, length, save_memory). Disk: {disk / 1e9:.2f} GB in {self.settings.out}."
+            f"{total:,} parameters."
         )
 
-    def _weights(self) -> tuple[int, int, int]:
-        """Bytes of the model, parameters of the adapter (with gradients and Adam's two moments 16 bytes each), all."""
+    def _parameters(self) -> tuple[int, int]:
+        """Parameters of the adapter, and all of the model."""
         import torch
 
-        parameters = list(self.base.model.parameters())
         head = self.base.model.get_output_embeddings()
         layers = [one for one in self.base.model.modules() if isinstance(one, torch.nn.Linear) and one is not head]
         trained = sum(self.settings.rank * (one.in_features + one.out_features) for one in layers)
-        whole = sum(one.numel() for one in parameters)
-        return sum(one.numel() * one.element_size() for one in parameters), trained, whole
+        return trained, sum(one.numel() for one in self.base.model.parameters())
 
     def run(self, *, quiet: bool = False) -> dict[str, Any]:
         """Trains, or continues from the last checkpoint; returns the manifest with `result`. A finished folder with the
         same settings and data does not change. SettingsChanged for a folder with others."""
         out = self.settings.out
-        if (found := _before(out, self.manifest())) is not None and "result" in found:
+        if (found := self._earlier()) is not None and "result" in found:
             return found
-        if (free := _free(out)) < (need := _disk(self._weights()[1])):
-            raise UserError(
-                f"out: {out} needs {need / 1e9:.2f} GB, and {free / 1e9:.2f} GB are free; name another folder"
-            )
         out.mkdir(parents=True, exist_ok=True)
-        _write(out / MANIFEST, self.manifest())
+        write_object(out / MANIFEST, self.manifest())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
             warnings.filterwarnings("ignore", "Could not find a config file")  # a GGUF file has none
@@ -153,9 +147,22 @@ class Training:
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
         (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
         made = {**self.manifest(), "result": result, "versions": {name: version(name) for name in _LIBRARIES}}
-        _write(out / MANIFEST, made)
+        write_object(out / MANIFEST, made)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
         return made
+
+    def _earlier(self) -> dict[str, Any] | None:
+        """The manifest that the folder has; None for a new one."""
+        out, path = self.settings.out, self.settings.out / MANIFEST
+        if not path.is_file():
+            if (out / CONFIG).exists():
+                raise UserError(f"out: {out} has an adapter that longmark did not train; name another folder")
+            return None
+        found, wanted = read_object(path, f"delete {out}, or name another folder"), self.manifest()
+        if changed := list(differences("", {part: found.get(part) for part in wanted}, wanted)):
+            first = f"out: {out} was trained with other settings or data; name another folder, or delete it:"
+            raise SettingsChanged("\n".join((first, *changed)))
+        return found
 
     def _train(self, out: Path, quiet: bool) -> tuple[list[dict[str, Any]], float]:
         import torch
@@ -231,41 +238,3 @@ def _losses(history: list[dict[str, Any]]) -> dict[str, float]:
         n = max(1, len(values) // share)
         found |= {f"first_{ours}": fmean(values[:n]), f"last_{ours}": fmean(values[-n:])} if values else {}
     return found
-
-
-def _before(out: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The manifest that a folder has; None for a new one."""
-    if not (out / MANIFEST).is_file():
-        if (out / CONFIG).exists():
-            raise UserError(f"out: {out} has an adapter that longmark did not train; name another folder")
-        return None
-    try:
-        found: dict[str, Any] = orjson.loads((out / MANIFEST).read_bytes())
-        changed = [part for part in wanted if found.get(part) != orjson.loads(orjson.dumps(wanted[part]))]
-        if "settings" in changed:
-            both = found["settings"], wanted["settings"]
-            changed += [f"settings.{key}" for key in both[1] if both[0].get(key) != both[1][key]]
-            changed.remove("settings")
-    except (ValueError, AttributeError, KeyError, TypeError):
-        raise UserError(f"{out / MANIFEST} is damaged; delete {out}, or name another folder") from None
-    if changed:
-        raise SettingsChanged(
-            f"out: {out} was trained with other {', '.join(changed)}; name another folder, or delete it"
-        )
-    return found
-
-
-def _disk(trained: int) -> int:
-    """Bytes at most: the adapter, and two checkpoints of it with Adam's two moments."""
-    return 4 * trained * (1 + 2 * 3)
-
-
-def _free(out: Path) -> int:
-    there = next(one for one in (out.absolute(), *out.absolute().parents) if one.exists())
-    return shutil.disk_usage(there).free
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
-    fresh.replace(path)
