@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from longmark.datasets.benchmark.contamination import COMPLETION
 from longmark.datasets.benchmark.settings import Shelf, check_books, rejoined, shots_of
 from longmark.errors import RequestRefused, TooLong, UserError
 from longmark.models.handles import Models
-from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import PromptBook
 from longmark.rag import index as rag_index
 from longmark.rag.chunk import Chunker, Chunking
@@ -84,14 +83,9 @@ def test_each_form_asks_for_its_own_kind_of_answer() -> None:
 
 
 def test_an_example_says_how_it_was_answered() -> None:
-    top = (("b", math.log(0.6)), (" a", math.log(0.3)), ("A", math.log(0.05)), ("x", math.log(0.05)))
-    reply = ChatReply("b) the wind", logprobs=(TokenLogprobs("b", math.log(0.6), top),))
-    (example,) = answered([item("x", level="base")], says(lambda _: reply)).examples
+    (example,) = answered([item("x", level="base")], FakeChat("b) the wind", name="m")).examples
     assert (example.id, example.system, example.task, example.level) == ("x/m-default", "m-default", "mcq", "base")
     assert (example.answer, example.references, example.contexts) == ("b) the wind", ("a",), ())
-    assert example.meta["first_token"] == "b"
-    # .3 + .05 for both tokens that are an a
-    assert example.meta["letters"] == pytest.approx({"a": 0.35, "b": 0.6, "c": 0.0, "d": 0.0})
     assert (example.meta["setting"], example.meta["model"]) == ("default", "m")
 
 

@@ -161,8 +161,7 @@ def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path
     assert "the question is the one that was given" in built.failed[0]
 
 
-def test_seeds_without_a_neighbour_can_be_skipped(books: Path, tmp_path: Path) -> None:
-    plan = Plan(TOPIC, n=1, threshold=1.5, alone=False)  # no cosine reaches it
-    built = made(books, tmp_path / "out", plan, FakeChat(()), embedder=FakeEmbedder())
-    assert not built.items
-    assert "24 seeds of 24 without a neighbour above the threshold were skipped" in built.notes
+def test_seeds_without_a_neighbour_are_used_alone_and_counted(books: Path, tmp_path: Path) -> None:
+    built = made(books, tmp_path / "out", Plan(TOPIC, n=1, threshold=1.5), FakeChat(reply), embedder=FakeEmbedder())
+    assert {len(item.passages) for item in built.items} == {1}  # no cosine reaches it
+    assert "1 seed of 1 used without a neighbour: none is above the threshold" in built.notes

@@ -47,7 +47,7 @@ def test_a_key_of_the_file_replaces_the_papers_value_and_5e_5_is_a_number(tmp_pa
         ("train: a\nrank: 0\n", r"train.yaml:4: rank: expected a number greater than or equal to 1, found 0"),
         ("train: a\nepochs: true\n", r"train.yaml:4: epochs: expected a number, found a truth value"),
         ("train: a\nlearning_rate: .nan\n", r"train.yaml:4: learning_rate: "),
-        ("train: a\npaper: llama-3\n", r"train.yaml:4: paper: unknown model of the paper: llama-3. Did you mean"),
+        ("train: a\npaper: llama-3\n", r"train.yaml:4: paper: expected 'llama-3.1-8b' or 'mistral-7b-v0.3', found"),
         ("train: a\nrank: 4\nrank: 8\n", r"train.yaml:5: rank: appears twice"),
         ("", r"train.yaml:1: train: is missing"),
     ],

@@ -37,7 +37,6 @@ def add_to(actions: Any) -> None:
     add(chunks, "--overlap", "N", "maximum overlap of two chunks in characters (default: 200)", type=whole, default=200)
     add(chunks, "--k", "N", "maximum number of neighbours of a seed (default: 3)", type=whole, default=3)
     add(chunks, "--threshold", "X", "minimum cosine of a neighbour (default: 0.6)", type=float, default=0.6)
-    add(chunks, "--skip-alone", "", "skip seeds without a neighbour instead of using them alone")
     add(chunks, "--skip-bad", "", "skip unreadable books instead of stopping")
     add(one, "--temperature", "T", "temperature of the generator when it writes (default: 0.7)", default=0.7)
     add(
@@ -62,9 +61,13 @@ def generate(arguments: argparse.Namespace) -> int:
     if not -1 <= arguments.threshold <= 1:
         raise UserError(f"--threshold {arguments.threshold:g}: a cosine is from -1 to 1")
     plan = Plan(
-        topic.load(arguments.domain), arguments.n, arguments.k, arguments.threshold, not arguments.skip_alone,
-        arguments.temperature, arguments.seed,
-    )  # fmt: skip
+        topic.load(arguments.domain),
+        arguments.n,
+        arguments.k,
+        arguments.threshold,
+        arguments.temperature,
+        arguments.seed,
+    )
     chunking = Chunking(arguments.chunk, arguments.overlap)
     tell = stage_lines(arguments.quiet)
     embedder = None if arguments.embedder == "none" else arguments.embedder

@@ -7,15 +7,19 @@ more than 40 digits) is text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from longmark.errors import BadInput
 from longmark.records.files import BadLines, at, text
+from longmark.records.values import found, problems
+
+Model = TypeVar("Model", bound=BaseModel)
 
 LARGEST = 512 << 10  # bytes
 DEEPEST = 32  # levels of tables and lists
@@ -42,13 +46,29 @@ class YamlFile:
 
     def check(self, wrong: Iterable[tuple[Where, str]]) -> None:
         """BadInput, a line `file:line: place: what` each, if something is wrong or a key is repeated."""
-        found = {(self._line(where), f"{_shown(where)}: {what}") for where, what in wrong}
-        found |= {(line, f"{_shown(where)}: appears twice") for where, line in self.repeated}
+        messages = {(self._line(where), f"{_shown(where)}: {what}") for where, what in wrong}
+        messages |= {(line, f"{_shown(where)}: appears twice") for where, line in self.repeated}
         lines = BadLines()
-        for line, message in sorted(found):
+        for line, message in sorted(messages):
             lines.add(f"{self.path}:{line}: {message}")
         if lines.total:
             raise BadInput(lines.lines, lines.total, skippable=False)
+
+    def table(self, expected: str) -> dict[str, Any]:
+        """The content, which must be a table. expected: what should stand there, for the BadInput."""
+        if self.root is None or not isinstance(self.content, dict):
+            raise BadInput([at(self.path, 1, f"expected {expected}, found {found(self.content)}")], skippable=False)
+        return self.content
+
+    def checked(self, kind: type[Model], content: Mapping[str, Any]) -> Model:
+        """The content as a pydantic type. BadInput with a line for each mistake, and each repeated key."""
+        try:
+            made = kind.model_validate(content)
+        except ValidationError as error:
+            self.check(problems(error, list(kind.model_fields)))
+            raise  # never: an error has problems
+        self.check(())
+        return made
 
     def _line(self, where: Where) -> int:
         """The line, from 1, of a place in the file, or of the nearest one around it."""

@@ -16,14 +16,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from longmark.domain import Text
-from longmark.errors import BadInput, UnknownName
 from longmark.records import yaml_file
 from longmark.records.benchmark import Form
-from longmark.records.files import at
-from longmark.records.values import found, problems
 
 PAPER = Path(__file__).with_name("paper.yaml")
 
@@ -58,7 +55,7 @@ class Settings(BaseModel):
 
     model: Text
     out: Path
-    paper: str | None = None
+    paper: Literal["llama-3.1-8b", "mistral-7b-v0.3"] | None = None
     rank: Count = 16
     alpha: Count = 16
     dropout: Annotated[Number, Field(ge=0, lt=1)] = 0.0
@@ -95,28 +92,9 @@ class Finetune(Settings):
 Kind = TypeVar("Kind", bound=Settings)
 
 
-def presets(kind: type[Settings]) -> dict[str, dict[str, Any]]:
-    """The paper's hyper-parameters by model."""
-    tables: dict[str, Any] = yaml.safe_load(PAPER.read_text(encoding="utf-8"))
-    return dict(tables.get(kind.__name__.lower(), {}))
-
-
 def load(path: Path, kind: type[Kind]) -> Kind:
     """The settings of a file. UserError if it cannot be read; BadInput with a line for each mistake."""
     source = yaml_file.load(path, "CONFIG")
-    content = source.content
-    if source.root is None or not isinstance(content, dict):
-        keys = "model, train, out, …"
-        raise BadInput([at(path, 1, f"expected a table with {keys}, found {found(content)}")], skippable=False)
-    known = presets(kind)
-    if (name := content.get("paper")) is not None and name not in known:
-        source.check(
-            [(("paper",), str(UnknownName("model of the paper", str(name), known, f"It has {', '.join(known)}.")))]
-        )
-    try:
-        settings = kind.model_validate({**known.get(str(name), {}), **content})
-    except ValidationError as error:
-        source.check(problems(error, list(kind.model_fields)))
-        raise  # never: an error has problems
-    source.check(())
-    return settings
+    content = source.table("a table with model, train, out, …")
+    tables = yaml.safe_load(PAPER.read_text(encoding="utf-8"))
+    return source.checked(kind, {**tables[kind.__name__.lower()].get(str(content.get("paper")), {}), **content})

@@ -6,17 +6,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from longmark.datasets.benchmark import items_of
 from longmark.datasets.benchmark.answers import messages
+from longmark.datasets.benchmark.seeds import Library
 from longmark.errors import UserError
 from longmark.models.protocols import Message
 from longmark.models.transformers_lm import chat_ids
 from longmark.prompts import PromptBook
-from longmark.rag.documents import Document, Documents
+from longmark.rag.documents import Document
 from longmark.records import sources
 from longmark.records.benchmark import Item
 from longmark.records.files import BadLines, at
@@ -66,22 +66,20 @@ def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens
 
 def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
     """Documents in blocks. facts: tokens, and the books with SHA-256 and characters. UserError if there is no text."""
-    data, books = Data(), list[dict[str, Any]]()
+    data, library = Data(), Library(paths)
 
     def texts() -> Iterator[str]:
-        for one in chain.from_iterable(map(Documents, paths)):
-            if not isinstance(one, Document):
+        for one in library:
+            if isinstance(one, Document):
+                yield one.text
+            else:
                 data.notes.append(str(one))
-                continue
-            digest = hashlib.sha256("".join(one.text.split()).encode("utf-8", "replace")).hexdigest()
-            books.append({"id": one.id, "sha256": digest, "characters": len(one.text)})
-            yield one.text
 
     data.sequences = list(blocks(texts(), tokenizer, length))
     if not data.sequences:
         raise UserError(f"{', '.join(map(str, paths))}: no document has text to train on")
     tokens = sum(len(one["input_ids"]) for one in data.sequences)
-    data.facts = {"books": books, "sequences": len(data.sequences), "tokens": tokens}
+    data.facts = {"books": [book.facts() for book in library.books], "sequences": len(data.sequences), "tokens": tokens}
     return data
 
 

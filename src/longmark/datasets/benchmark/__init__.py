@@ -26,7 +26,6 @@ class Plan:
 
     n             usable items of each form and level
     k, threshold  passages beside the seed, at most, and the cosine that they need
-    alone         seeds without such a passage are used too
     temperature   of what is written
     """
 
@@ -34,7 +33,6 @@ class Plan:
     n: int = 10
     k: int = 3
     threshold: float = 0.6
-    alone: bool = True
     temperature: float = 0.7
     seed: int = 0
 

@@ -3,17 +3,16 @@
 An mcq asks for the letter of an option, a freeform question for at most two sentences, a cloze item for one word. The
 model sees passages and examples as the setting says (`settings`), then the item, then the task.
 
-An example's `meta` has the setting, the model and the prompt; for an mcq the first token of the reply and, where the
-endpoint gives log-probabilities, the probability of each letter as that token (`letters`); for a book which stretch of
-it was shown. Its contexts are the passages that the model was shown. An item to which a model gave no answer makes an
-example without one, with the reason in `meta.no_answer`. Prompts are ours.
+An example's `meta` has the setting, the model and the prompt, and for a book which stretch of it was shown. Its
+contexts are the passages that the model was shown. An item to which a model gave no answer makes an example without
+one, with the reason in `meta.no_answer`. Prompts are ours.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from longmark.concurrency import concurrently
@@ -29,8 +28,7 @@ from longmark.datasets.benchmark.settings import (
     shots_of,
     side_of,
 )
-from longmark.errors import ModelError, OverBudget, TooLong, Unsupported, UserError
-from longmark.judge import TOP_LOGPROBS
+from longmark.errors import ModelError, OverBudget, TooLong, UserError
 from longmark.models.handles import ChatHandle
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt, PromptBook, fence
@@ -129,15 +127,19 @@ def _asked(prompts: PromptBook, item: Item) -> tuple[str, str]:
     return fence(prompt.inputs[0], "\n".join((item.question, *options))), prompt.text.strip()
 
 
+@dataclass
 class Examination:
     """Asks one model after the other. shelves: by side, for the settings that need books."""
 
-    def __init__(self, items: Sequence[Item], prompts: PromptBook, shelves: Mapping[str, Shelf], how: How) -> None:
-        self._items = items
-        self._prompts = prompts
-        self._shelves = shelves
-        self._how = how
-        self._shots: dict[str, tuple[Item, ...]] | None = None
+    items: Sequence[Item]
+    prompts: PromptBook
+    shelves: Mapping[str, Shelf]
+    how: How
+
+    @cached_property
+    def shots(self) -> dict[str, tuple[Item, ...]]:
+        """Item id -> its examples."""
+        return shots_of(self.items, self.how.shots, self.how.seed)
 
     async def answers(
         self, label: str, model: ChatHandle, setting: str, at_once: int, on_answer: Callable[[], None] = lambda: None
@@ -150,29 +152,29 @@ class Examination:
         async def one(item: Item) -> None:
             try:
                 if setting == COMPLETION:
-                    found[item.id] = await completed(item, label, model, self._prompts)
+                    found[item.id] = await completed(item, label, model, self.prompts)
                 else:
                     found[item.id] = await self._one(label, model, setting, item)
             except OverBudget:
                 done.left += 1
             on_answer()
 
-        await concurrently(one, sorted(self._items, key=lambda item: item.form), at_once)
-        done.examples = [found[item.id] for item in self._items if item.id in found]
+        await concurrently(one, sorted(self.items, key=lambda item: item.form), at_once)
+        done.examples = [found[item.id] for item in self.items if item.id in found]
         done.failed = sum(example.answer is None for example in done.examples)
         done.cut = sum(example.meta.get("finish") == "length" for example in done.examples)
         if setting == FEW_SHOT:
-            done.fewer = sum(0 < len(one.meta.get("shots", ())) < self._how.shots for one in done.examples)
+            done.fewer = sum(0 < len(one.meta.get("shots", ())) < self.how.shots for one in done.examples)
         return done
 
     async def _one(self, label: str, model: ChatHandle, setting: str, item: Item) -> Example:
-        prompt = self._prompts.get(_BY_FORM[item.form])
+        prompt = self.prompts.get(_BY_FORM[item.form])
         meta: dict[str, Any] = {"setting": setting, "model": model.name, "prompt": f"{prompt.id}@{prompt.hash}"}
         answer, shown = None, Shown()
         try:
             shown = await self._shown(item, setting)
             reply, shown = await self._asked_with(model, item, shown)
-            meta |= {"finish": reply.finish, **(_first_token(reply, item) if item.form == "mcq" else {})}
+            meta["finish"] = reply.finish
             answer = answer_of(reply)
         except (ModelError, NoAnswer) as error:
             meta["no_answer"] = f"{model.name}: {error}"
@@ -182,10 +184,7 @@ class Examination:
 
     async def _shown(self, item: Item, setting: str) -> Shown:
         if setting == FEW_SHOT:
-            if self._shots is None:
-                self._shots = shots_of(self._items, self._how.shots, self._how.seed)
-            shots = self._shots[item.id]
-            if not shots:
+            if not (shots := self.shots[item.id]):
                 raise NoAnswer(
                     f"not asked: there is no example, since every other {item.form} item shares text with this one"
                 )
@@ -193,8 +192,8 @@ class Examination:
         side = side_of(setting)
         if side is None:
             return Shown()
-        shelf = self._shelves[side]
-        k = self._how.k if setting.startswith(RAG) else 1
+        shelf = self.shelves[side]
+        k = self.how.k if setting.startswith(RAG) else 1
         (hits,) = await shelf.retriever.retrieve([query_of(item)], k)
         index = {"index": shelf.retriever.index.hash, "retriever": shelf.retriever.method}
         if not setting.startswith(LONG_CONTEXT):
@@ -211,7 +210,7 @@ class Examination:
         """The reply, and what was shown for it: of a book that is too long, less."""
         if shown.book is None:
             return await _ask(model, self._request(item, shown)), shown
-        size = min(len(shown.book), self._how.longest or len(shown.book))
+        size = min(len(shown.book), self.how.longest or len(shown.book))
         while True:
             less = _cut(shown, size)
             try:
@@ -223,11 +222,10 @@ class Examination:
 
     def _request(self, item: Item, shown: Shown) -> ChatRequest:
         return ChatRequest(
-            messages(self._prompts, item, shown),
-            temperature=self._how.temperature,
-            max_tokens=self._how.max_answer if item.form == "freeform" else _SHORT,
-            sample=self._how.seed,
-            logprobs=TOP_LOGPROBS if item.form == "mcq" else 0,
+            messages(self.prompts, item, shown),
+            temperature=self.how.temperature,
+            max_tokens=self.how.max_answer if item.form == "freeform" else _SHORT,
+            sample=self.how.seed,
         )
 
 
@@ -240,28 +238,8 @@ def _cut(shown: Shown, size: int) -> Shown:
 
 
 async def _ask(model: ChatHandle, request: ChatRequest) -> ChatReply:
-    """A reply, without log-probabilities where the model gives none. NoAnswer for a refusal of its content filter."""
-    if request.logprobs and model.model.capabilities.logprobs == 0:
-        request = replace(request, logprobs=0)
-    try:
-        reply = await model.chat(request)
-    except Unsupported:
-        if not request.logprobs:
-            raise
-        reply = await model.chat(replace(request, logprobs=0))
+    """A reply. NoAnswer for a refusal of the model's content filter."""
+    reply = await model.chat(request)
     if reply.finish == "content_filter":
         raise NoAnswer(f"its content filter stopped the reply ({reply.refusal or 'no reason given'})")
     return reply
-
-
-def _first_token(reply: ChatReply, item: Item) -> dict[str, Any]:
-    """The first token of a reply, the most likely one at temperature 0, and the probability of each letter as it."""
-    if not reply.logprobs:
-        return {"first_token": None}
-    first = reply.logprobs[0]
-    letters = dict.fromkeys(item.options or {}, 0.0)
-    for token, logprob in first.top or ((first.token, first.logprob),):
-        letter = token.strip(" \n\t(*").lower()
-        if letter in letters:
-            letters[letter] += math.exp(logprob)
-    return {"first_token": first.token, "letters": {letter: round(p, 6) for letter, p in letters.items()}}

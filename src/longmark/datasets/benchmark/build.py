@@ -199,9 +199,7 @@ class _Generation:
 
     async def _seed(self, place: int, number: int, cells: list[Cell]) -> _Seeded:
         seed = self.seeds.seed(number)
-        made = _Seeded([], [], seed is None or len(seed.passages) == 1)
-        if seed is None:
-            return made
+        made = _Seeded([], [], len(seed.passages) == 1)
         kinds = self.plan.topic.kinds
         kind = kinds[place % len(kinds)] if kinds else ""
         where = f"chunk {seed.passages[0].chunk}"
@@ -264,9 +262,8 @@ class _Generation:
             notes.append(f"{of} are not used as seeds: too short, or not mostly letters")
         alone = sum(one.alone for one in self.done.values())
         if alone and self.plan.k:
-            how = "were used alone" if self.plan.alone else "were skipped"
             notes.append(
-                f"{counted(alone, 'seed')} of {len(self.done):,} without a neighbour above the threshold {how}"
+                f"{counted(alone, 'seed')} of {len(self.done):,} used without a neighbour: none is above the threshold"
             )
         have = usable(self.items)
         short = [cell for cell in self.plan.topic.cells if have[cell] < self.plan.n]

@@ -193,7 +193,7 @@ def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     for name, value in manifest.get("fixed", {}).items():
         lines.append(f"- {_safe(name)}: `{one_line(str(value)).replace('`', '')}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
-    table = "\n" + _table(("book", "characters", "SHA-256 of its text"), books) if books else ""
+    table = "\n" + _table(("book", "characters", "SHA-256 of its text without white space"), books) if books else ""
     return "\n".join(lines) + "\n" + table
 
 

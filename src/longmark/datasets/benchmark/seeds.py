@@ -41,13 +41,17 @@ _SPARE = 12  # neighbours that are looked at beyond k: copies, and what overlaps
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A document that was chunked. sha256: of its text; pages, headings: where they begin in it."""
+    """A document that was read. sha256: of its text without white space; pages, headings: where they begin in it."""
 
     id: str
     sha256: str
     characters: int
     pages: tuple[int, ...] = ()
     headings: Headings = ()
+
+    def facts(self) -> dict[str, Any]:
+        """The book in a manifest."""
+        return {"id": self.id, "sha256": self.sha256, "characters": self.characters}
 
     def place(self, start: int, end: int) -> tuple[int | None, str | None]:
         """The page on which a chunk begins, and the heading that its middle stands under; None where there is none."""
@@ -91,8 +95,8 @@ class Library:
             for one in documents:
                 if isinstance(one, Document):
                     name = one.id if len(self.paths) == 1 or path.is_file() else f"{path.resolve().name}/{one.id}"
-                    raw = one.text.encode("utf-8", "surrogatepass")
-                    sha256 = hashlib.sha256(raw).hexdigest()
+                    squeezed = "".join(one.text.split()).encode("utf-8", "replace")
+                    sha256 = hashlib.sha256(squeezed).hexdigest()
                     self.books.append(Book(name, sha256, len(one.text), one.pages, one.headings))
                     yield Document(name, one.text, one.record)
                 else:
@@ -140,13 +144,10 @@ class Seeds:
         self.order = spread(list(fit.values()), plan.seed)
         self.unfit = len(self.index.passages) - len(self.order)
 
-    def seed(self, number: int) -> Seed | None:
-        """A chunk with its neighbours; None if it has none and such seeds are not used."""
+    def seed(self, number: int) -> Seed:
+        """A chunk with its neighbours."""
         own = self.index.passages[number]
-        near = self._near(number, own)
-        if not near and not self._plan.alone:
-            return None
-        stored = (own, *(self.index.passages[other] for other in near))
+        stored = (own, *(self.index.passages[other] for other in self._near(number, own)))
         return Seed(number, tuple(map(self._passage, stored)), self.books[own.document].place(own.start, own.end)[1])
 
     def _near(self, number: int, own: Stored) -> list[int]:

@@ -21,14 +21,11 @@ from pathlib import Path
 from typing import Annotated, get_args
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from longmark.domain import Filled, Name, Text
-from longmark.errors import BadInput
 from longmark.records import yaml_file
 from longmark.records.benchmark import Form, Level
-from longmark.records.files import at
-from longmark.records.values import found, problems
 
 REASONING = (
     "it takes two or more steps of reasoning: the reader combines several facts of the passages, or draws a conclusion "
@@ -71,13 +68,5 @@ class Topic(BaseModel):
 
 def load(path: str | Path) -> Topic:
     """The domain of a YAML file. UserError if it cannot be read; BadInput with a line for each mistake."""
-    path = Path(path)
-    source = yaml_file.load(path, "--domain")
-    if source.root is None or not isinstance(source.content, dict):
-        expected = "expected a benchmark's domain (name, title, subject, readers, …)"
-        raise BadInput([at(path, 1, f"{expected}, found {found(source.content)}")], skippable=False)
-    try:
-        return Topic.model_validate(source.content)
-    except ValidationError as error:
-        source.check(problems(error))
-        raise  # never: an error has problems
+    source = yaml_file.load(Path(path), "--domain")
+    return source.checked(Topic, source.table("a benchmark's domain (name, title, subject, readers, …)"))

@@ -15,14 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Strict
 
 from longmark.errors import UserError
 from longmark.models.handles import ChatHandle
 from longmark.records import files, yaml_file
 from longmark.records.pair import Pair
 from longmark.records.read import Reading
-from longmark.records.values import problems
 
 BUILT_IN = "built-in"
 _HASHED = re.compile(r"(.*)#([0-9a-f]{16})", re.DOTALL)
@@ -83,13 +82,7 @@ def path_of(value: str, built_in: str = "") -> Path:
 def form(value: str, kind: type[Form], built_in: str) -> Form:
     """A YAML file of a signed parameter. BadInput with a line `file:line: where: what` for each mistake in it."""
     source = yaml_file.load(path_of(value, built_in), "--param")
-    try:
-        made = kind.model_validate(source.content if source.content is not None else {})
-    except ValidationError as error:
-        source.check(problems(error, list(kind.model_fields)))
-        raise  # never: an error has problems
-    source.check(())
-    return made
+    return source.checked(kind, source.content if source.content is not None else {})
 
 
 def parts(value: str, of: str) -> tuple[Part, ...]:
