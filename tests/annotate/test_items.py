@@ -262,7 +262,7 @@ def test_of_a_benchmark_dropped_items_and_proposed_terms_are_not_shown(tmp_path:
     (tmp_path / "bench").mkdir()
     cloze = benchmark.Item(id="c", form="cloze", statement="Warm air rises over land.", status="audited")
     plain = benchmark.Item(id="f", form="freeform", level="base", question="Why?", answer="Rain.", status="audited")
-    dropped = plain.model_copy(update={"id": "d", "status": "dropped"})
+    dropped = plain.model_copy(update={"id": "d", "status": "dropped", "reasons": ("duplicate: of x",)})
     benchmark.write_items([blank(cloze, "air"), plain, dropped], tmp_path / "bench" / "items.jsonl")
     first, second = items_of(tmp_path, "benchmark", "bench", "question, answer, statement")
     assert (first.id, first.shown) == ("c", {"statement": "Warm air rises over land."})

@@ -102,7 +102,7 @@ def test_a_model_that_fails_leaves_an_example_without_an_answer_and_with_the_rea
     assert done.failed == 4
     assert found.pop("five") == ("a", "None")
     assert {answer for answer, _ in found.values()} == {None}
-    for name, why in (("one", "no such model"), ("two", "empty"), ("three", "I may not"), ("four", "content filter")):
+    for name, why in (("one", "no such model"), ("two", "empty"), ("three", "I may not"), ("four", "content_filter")):
         assert why in found[name][1]
     scored = score_sync("climaqa.mcq", done.examples[0])["climaqa.mcq"]
     assert (scored.value, scored.status) == (None, "missing_input")

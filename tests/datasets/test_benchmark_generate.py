@@ -14,7 +14,6 @@ from tests.rag.make import pdf
 from tests.wire import serve
 
 from longmark.datasets.benchmark import items_of
-from longmark.datasets.benchmark.seeds import spread
 
 pytest.importorskip("bm25s")
 
@@ -101,17 +100,6 @@ def test_a_killed_command_continues_where_it_was(tmp_path: Path, words: list[str
     refused = run(*given, "--chunk", "100", home=tmp_path / "home")
     assert refused.code == 2
     assert "chunk: was [120], now [100]" in refused.err or "chunk: was 120, now 100" in refused.err
-
-
-def test_every_beginning_of_the_seeds_has_its_share_of_each_book() -> None:
-    books = [[f"{book}{i}" for i in range(size)] for book, size in (("a", 400), ("b", 100), ("c", 100))]
-    order = spread(books, seed=3)
-    assert sorted(order) == sorted(name for book in books for name in book)
-    assert order == spread(books, seed=3) != spread(books, seed=4)
-    for n in (30, 120, 300):
-        taken = [name[0] for name in order[:n]]
-        assert abs(taken.count("a") - n * 4 / 6) <= 2  # stratified: at most one from each book's rounding, both ends
-        assert abs(taken.count("b") - n / 6) <= 2
 
 
 def test_a_damaged_file_of_books_is_refused(tmp_path: Path, words: list[str | Path]) -> None:

@@ -79,6 +79,7 @@ def test_what_is_no_item_is_named_by_its_line(tmp_path: Path):
         '{"form": "cloze", "question": "no blank", "answer": "a"}',
         '{"form": "freeform", "id": "1", "question": "q", "answer": "a"}',
         '{"form": "freeform", "id": "1", "question": "q", "answer": "a"}',
+        '{"form": "freeform", "question": "q", "answer": "a", "status": "dropped"}',
         '["form"]',
         '{"form": "freeform"',
     ]
@@ -89,5 +90,6 @@ def test_what_is_no_item_is_named_by_its_line(tmp_path: Path):
     for words in (
         *("letter of one of at least two options", "an mcq has them", "'mcq', 'freeform' or 'cloze'"),
         *("needs <blank>", 'the id "1" is already in line 5', "found a list", "is not JSON"),
+        "a dropped item needs one",
     ):
         assert words in message, message

@@ -154,20 +154,17 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
     from longmark.errors import UnknownName, UserError
 
     known = (*SETTINGS, LONG_CONTEXT)
-    given = {side: getattr(arguments, side.replace("-", "_")) is not None for side in SIDES}
+    given = [side for side in SIDES if getattr(arguments, side.replace("-", "_")) is not None]
     found: dict[str, None] = {}
     for name in split(arguments.setting) or [DEFAULT]:
-        if name == LONG_CONTEXT and any(given.values()):
-            found.update(dict.fromkeys(f"{name}-{side}" for side in SIDES if given[side]))
-        elif name == LONG_CONTEXT:
-            raise UserError("--setting long-context needs books: add --source or --held-out")
-        elif name not in SETTINGS:
+        if name not in known:
             raise UnknownName("setting", name, known, f"The settings are {', '.join(known)}.")
-        else:
-            found[name] = None
-    for name in found:
-        if (side := side_of(name)) is not None and not given[side]:
-            raise UserError(f"--setting {name} needs books: add --{side} INDEX")
+        if name == LONG_CONTEXT and not given:
+            raise UserError("--setting long-context needs books: add --source or --held-out")
+        for one in [f"{name}-{side}" for side in given] if name == LONG_CONTEXT else [name]:
+            if (side := side_of(one)) is not None and side not in given:
+                raise UserError(f"--setting {one} needs books: add --{side} INDEX")
+            found[one] = None
     return list(found)
 
 

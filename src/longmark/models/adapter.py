@@ -34,37 +34,35 @@ def opened(folder: Path, name: str, identity: str) -> Adapter:
     name, identity: of the base model (`TransformersLM`). UserError if the folder has no adapter, or one of another base
     model; MissingExtra if peft is not installed.
     """
-    wanted = read(folder)
-    if wanted["identity"] not in (None, identity):
+    its_name, its_identity = _base(folder)
+    if its_identity not in (None, identity):
         raise errors.UserError(
-            f"the adapter {folder} was trained on {wanted['name']} ({_short(wanted['identity'])}), not on {name} "
+            f"the adapter {folder} was trained on {its_name} ({_short(its_identity)}), not on {name} "
             f"({_short(identity)}); name its base model, or an adapter of this one"
         )
-    if wanted["identity"] is None and Path(wanted["name"]).name != Path(name.removeprefix("hf:")).name:
+    if its_identity is None and Path(its_name).name != Path(name.removeprefix("hf:")).name:
         raise errors.UserError(
-            f"the adapter {folder} was trained on {wanted['name']} by its {CONFIG}, not on {name}; name that model"
+            f"the adapter {folder} was trained on {its_name} by its {CONFIG}, not on {name}; name that model"
         )
     if importlib.util.find_spec("peft") is None:
         raise errors.MissingExtra(f"the adapter {folder}", "finetune")
     return Adapter(folder, f"lora:sha256:{sha256(folder / WEIGHTS)}:{sha256(folder / CONFIG)[:16]}")
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """The base model of an adapter: name, and identity (None without a manifest). UserError if it is no adapter."""
+def _base(folder: Path) -> tuple[str, str | None]:
+    """Name and identity of an adapter's base model; no identity without a manifest. UserError if it is no adapter."""
     for file in (CONFIG, WEIGHTS):
         if not (folder / file).is_file():
             raise errors.UserError(
                 f"{folder} is no adapter: it has no {file}; name the folder that longmark train wrote"
             )
-    manifest = folder / MANIFEST
+    file, own = (MANIFEST, True) if (folder / MANIFEST).is_file() else (CONFIG, False)
     try:
-        if manifest.is_file():
-            base = orjson.loads(manifest.read_bytes())["base"]
-            return {"name": str(base["name"]), "identity": str(base["identity"])}
-        return {"name": str(orjson.loads((folder / CONFIG).read_bytes())["base_model_name_or_path"]), "identity": None}
+        found = orjson.loads((folder / file).read_bytes())
+        return (found["base"]["name"], str(found["base"]["identity"])) if own else (
+            str(found["base_model_name_or_path"]), None)  # fmt: skip
     except (ValueError, KeyError, TypeError):
-        broken = manifest if manifest.is_file() else folder / CONFIG
-        raise errors.UserError(f"{broken} names no base model; train the adapter again") from None
+        raise errors.UserError(f"{folder / file} names no base model; train the adapter again") from None
 
 
 def applied(model: Any, adapter: Adapter) -> Any:

@@ -64,7 +64,8 @@ class Item(BaseModel):
     passages    the seed chunk first, then its neighbours
     generator   the model that wrote it; parent: the id of the item that it was evolved from
     reasons     why it is dropped or invalid; marks: what audits found that drops nothing
-    ValueError for a key that is no option, a term that is not in the statement, and fields of another form.
+    ValueError for a key that is no option, a term that is not in the statement, fields of another form, and a dropped
+    item without a reason.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -96,6 +97,8 @@ class Item(BaseModel):
             raise ValueError("question and answer: an item needs both")
         if self.form == "cloze":
             self._check_cloze()
+        if self.status == "dropped" and not self.reasons:
+            raise ValueError("reasons: a dropped item needs one")
         if not self.id:
             content = [self.form, self.question, self.options, self.answer, self.statement]
             object.__setattr__(self, "id", hashlib.sha256(orjson.dumps(content)).hexdigest()[:16])

@@ -209,12 +209,12 @@ class Examination:
     async def _asked_with(self, model: ChatHandle, item: Item, shown: Shown) -> tuple[ChatReply, Shown]:
         """The reply, and what was shown for it: of a book that is too long, less."""
         if shown.book is None:
-            return await _ask(model, self._request(item, shown)), shown
+            return await model.chat(self._request(item, shown)), shown
         size = min(len(shown.book), self.how.longest or len(shown.book))
         while True:
             less = _cut(shown, size)
             try:
-                return await _ask(model, self._request(item, less)), less
+                return await model.chat(self._request(item, less)), less
             except TooLong:
                 size = int(_LESS * size)
                 if size < _LEAST:
@@ -235,11 +235,3 @@ def _cut(shown: Shown, size: int) -> Shown:
     start = max(0, min(book.pop("middle") - size // 2, len(text) - size))
     place = {"start": start, "end": start + size, "cut": size < len(text)}
     return replace(shown, book=text[start : start + size], meta={**shown.meta, "book": {**book, **place}})
-
-
-async def _ask(model: ChatHandle, request: ChatRequest) -> ChatReply:
-    """A reply. NoAnswer for a refusal of the model's content filter."""
-    reply = await model.chat(request)
-    if reply.finish == "content_filter":
-        raise NoAnswer(f"its content filter stopped the reply ({reply.refusal or 'no reason given'})")
-    return reply

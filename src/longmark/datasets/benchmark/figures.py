@@ -93,7 +93,7 @@ def _cell(form: str, level: str | None, group: Sequence[Item]) -> dict[str, Any]
 
 
 def _why(item: Item) -> tuple[str, str]:
-    return (item.reasons[0].partition(":")[0] if item.reasons else "no reason given"), item.form
+    return item.reasons[0].partition(":")[0], item.form
 
 
 def _books(items: Iterable[Item], manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,11 +1,10 @@
 """Chunks of books, the order in which they are seeds, and the passages that go with a seed (ClimaQA, section 4.1).
 
 Chunks are the passages of an index (`longmark rag index`): 2,000 characters, at most 200 of them shared by two. A
-chunk can be a seed if it is prose: long enough, and mostly letters. The order of seeds is random, and such that each
-book has in every prefix of the order about its share of all seeds. A seed goes with the k chunks nearest to it by
-cosine, above a threshold; chunks that overlap it and copies of it are excluded.
+chunk can be a seed if it is prose: long enough, and mostly letters. The order of seeds is random. A seed goes with the
+k chunks nearest to it by cosine, above a threshold; chunks that overlap it and copies of it are excluded.
 
-Deviations: the paper draws seeds independently of books; its threshold, .85, belongs to its embedder.
+Deviations: the paper's threshold, .85, belongs to its embedder.
 """
 
 from __future__ import annotations
@@ -137,11 +136,9 @@ class Seeds:
         except (OSError, ValueError, TypeError):
             raise UserError(f"{folder / BOOKS} is damaged or missing; delete {folder} and generate again") from None
         self.books = {book.id: book for book in read}
-        fit: dict[str, list[int]] = {}
-        for number, text in enumerate(self.index.passages.texts()):
-            if _is_prose(text, _LEAST * size if len(self.index.passages) > len(self.books) else 0):
-                fit.setdefault(self.index.passages[number].document, []).append(number)
-        self.order = spread(list(fit.values()), plan.seed)
+        least = _LEAST * size if len(self.index.passages) > len(self.books) else 0
+        self.order = [n for n, text in enumerate(self.index.passages.texts()) if _is_prose(text, least)]
+        random.Random(plan.seed).shuffle(self.order)
         self.unfit = len(self.index.passages) - len(self.order)
 
     def seed(self, number: int) -> Seed:
@@ -174,14 +171,3 @@ class Seeds:
 def _is_prose(text: str, least: float) -> bool:
     shown = sum(not char.isspace() for char in text)
     return len(text) >= least and sum(map(str.isalpha, text)) >= _LETTERS * max(shown, 1)
-
-
-def spread(groups: Sequence[Sequence[Any]], seed: int) -> list[Any]:
-    """All members in an order drawn by chance: of a group of m, the j-th drawn one stands near the place (j + u) / m of
-    the order, u from [0, 1). So every beginning has about the same share of each group."""
-    draw = random.Random(seed).random
-    placed = []
-    for group in groups:
-        shuffled = sorted(group, key=lambda _: draw())
-        placed += [((j + draw()) / len(group), one) for j, one in enumerate(shuffled)]
-    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]

@@ -4,13 +4,12 @@ Every prompt starts with the passages, so all calls on one seed have the same pr
 The model is asked once more if it is not, if a text is empty, or if it repeats an option or the question that it
 evolves.
 
-Deviations: the prompts are ours. The model gives the right answer and three wrong ones, without letters, and the place
-of the key is drawn; the paper's model writes the letters too. With a statement it names terms that could be left out.
+Deviations: the prompts are ours. The model gives the right answer and three wrong ones, without letters; the paper's
+model writes the letters too. With a statement it names terms that could be left out.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -202,12 +201,7 @@ class Writer:
             statement = reply["statement"]
             return Item(**made, statement=statement, proposals=proposals(statement, reply["terms"], self._counts))
         made |= {"level": level, "question": reply["question"], "answer": reply["answer"]}
-        return Item(**(_with_options(made, reply["distractors"]) if form == "mcq" else made))
-
-
-def _with_options(made: dict[str, Any], distractors: list[str]) -> dict[str, Any]:
-    """An mcq's fields; the order of the options follows from a hash of their texts."""
-    texts = sorted((made["answer"], *distractors), key=lambda text: hashlib.sha256(text.encode()).digest())
-    options = dict(zip(LETTERS, texts, strict=True))
-    key = next(letter for letter, text in options.items() if text == made["answer"])
-    return {**made, "options": options, "answer": key}
+        if form == "mcq":  # the key is the first option until `audits.audit_set` draws its place
+            options = dict(zip(LETTERS, (reply["answer"], *reply["distractors"]), strict=True))
+            made |= {"options": options, "answer": LETTERS[0]}
+        return Item(**made)
