@@ -123,7 +123,7 @@ WORDS = st.sampled_from([f"{a}{b}{c}" for a in "kmprst" for b in "aeiou" for c i
 TEXTS = st.lists(WORDS, min_size=3, max_size=40).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.integers(-1, 8)), min_size=2, max_size=9), st.integers(0, 9))
 def test_no_example_shares_text_with_its_item(drawn: list[tuple[str, str, int]], seed: int) -> None:
     made = [

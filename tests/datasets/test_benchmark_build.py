@@ -96,11 +96,11 @@ def _gone_after(n: int) -> Callable[[ChatRequest], str | Exception]:
 
 
 def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, tmp_path: Path) -> None:
-    plan = Plan(TOPIC, n=3)
+    plan = Plan(TOPIC, n=2)
     whole = FakeChat(reply)
     expected = made(books, tmp_path / "whole", plan, whole)
     total = len(whole.requests)
-    for stop in (1, total // 3, total - 1):
+    for stop in (1, 2 * total // 3, total - 1):
         out, cache = tmp_path / f"out{stop}", tmp_path / f"calls{stop}.sqlite"
         stopped = made(books, out, plan, FakeChat(_gone_after(stop)), cache)
         assert stopped.stopped is not None
@@ -128,6 +128,16 @@ def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path,
     (books / "book1.md").write_text("# Part 1\n\nOther words.")
     with pytest.raises(SettingsChanged, match="books: was"):
         made(books, out, plan, FakeChat(()))
+
+
+def test_no_item_leaves_the_folder_where_the_call_cache_is_lost(books: Path, tmp_path: Path) -> None:
+    out, plan = tmp_path / "out", Plan(TOPIC, n=1)
+    first = made(books, out, plan, FakeChat(reply))
+    other = FakeChat(lambda request: reply(request).replace("moves", "drives").replace("rises twice", "falls twice"))
+    second = made(books, out, plan, other)
+    assert build.usable(second.items) == dict.fromkeys(TOPIC.cells, 2)
+    assert {item.id for item in first.items} < {item.id for item in items_of(out)}
+    assert made(books, out, plan, other).items == second.items
 
 
 def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_path: Path) -> None:

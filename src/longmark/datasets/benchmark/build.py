@@ -10,8 +10,9 @@ on how many calls are under way at once. A base question is written where one of
 evolved from a dropped base question would share its flaw, so it is not written.
 
 Whatever is stopped continues with the same command: it begins again, and the call cache has the replies of every call
-that was finished. Items that people or a validator judged in `items.jsonl` since keep their judgment. Settings that
-changed are refused; n may change.
+that was finished. No item leaves `items.jsonl`: those that a session has not written again (it is not there yet, or the
+cache is lost) stand at the end, and items that people or a validator judged keep their judgment. Settings that changed
+are refused; n may change.
 """
 
 from __future__ import annotations
@@ -44,8 +45,6 @@ CHUNKING = Chunking(2000, 200)
 
 _WAVE = 64  # seeds at most
 _WRITE_EVERY = 15.0  # seconds between two writings of the items
-
-_JUDGED = ("valid", "invalid", "edited")
 
 Cell = tuple[Form, Level | None]
 
@@ -100,9 +99,7 @@ async def generate(work: Work) -> Built:
         failed = [why for one in session.done.values() for why in one.failed]
         built = Built(session.items, failed, [*manifest.get("notes", ()), *session.notes()], stopped)
         manifest |= {
-            "books": [
-                {"id": b.id, "sha256": b.sha256, "characters": b.characters} for b in session.seeds.books.values()
-            ],
+            "books": [book.facts() for book in session.seeds.books.values()],
             "chunks": len(session.seeds.index.passages),
             "seeds": {"fit": len(session.seeds.order), "used": len(session.done)},
             "not_written": failed,
@@ -168,7 +165,8 @@ class _Generation:
         there = work.folder / ITEMS
         self.earlier = {item.id: item for item in read_items(there)} if there.is_file() else {}
         self.done: dict[int, _Seeded] = {}
-        self.items: list[Item] = []
+        self.items: list[Item] = []  # those of `done`, then others of the folder
+        self.made = 0  # how many are of `done`
         self.written = time.monotonic()
 
     async def run(self) -> str | None:
@@ -187,7 +185,7 @@ class _Generation:
     def _wave(self, left: Iterator[tuple[int, int]]) -> list[tuple[int, int, list[Cell]]]:
         """The next seeds (place in the order, number) with the cells that each fills; [] if every cell is full or no
         seed is left."""
-        have = usable(self.items)
+        have = usable(self.items[: self.made])
         want = {cell: self.plan.n - have[cell] for cell in self.plan.topic.cells}
         taken = islice(left, min(_WAVE, max(0, *want.values())))
         return [(*one, [cell for cell in want if want[cell] > i]) for i, one in enumerate(taken)]
@@ -233,7 +231,7 @@ class _Generation:
         return next((one for one in tried if one.usable), tried[0])
 
     async def _settle(self) -> None:
-        """Makes the items of the seeds that are done, up to the first that is not, and writes them."""
+        """Makes the items of the seeds that are done, up to the first that is not, and writes all items."""
         self.written = time.monotonic()
         drafts: dict[str, Item] = {}
         for number in takewhile(self.done.__contains__, self.seeds.order):
@@ -241,13 +239,12 @@ class _Generation:
                 if item.id in drafts:  # written twice, word for word
                     item = item.model_copy(update={"id": f"{item.id}-{number}"})
                 drafts[item.id] = _kept(item, self.earlier.get(item.id))
-        for item in self.earlier.values():
-            if item.status in _JUDGED:  # it stays, also where its seed is not written again
-                drafts.setdefault(item.id, item)
+        self.made = len(drafts)
+        every = [*drafts.values(), *(item for item in self.earlier.values() if item.id not in drafts)]
         vectors = None
-        if self.models.backends.embedder is not None and drafts:
-            vectors = await audits.question_vectors(list(drafts.values()), self.models)
-        self.items = audits.audit_set(list(drafts.values()), self.plan.seed, vectors)
+        if self.models.backends.embedder is not None and every:
+            vectors = await audits.question_vectors(every, self.models)
+        self.items = audits.audit_set(every, self.plan.seed, vectors)
         if self.items:
             write_items(self.items, self.work.folder / ITEMS)
         have, cells = usable(self.items), self.plan.topic.cells
@@ -277,7 +274,7 @@ def _kept(item: Item, earlier: Item | None) -> Item:
     """An item with what other verbs and people noted of it in the folder since it was written."""
     if earlier is None:
         return item
-    if earlier.status in _JUDGED:
+    if earlier.status in ("valid", "invalid", "edited"):
         return earlier
     asked = {name: earlier.marks[name] for name in (KNOWN, ASKED) if name in earlier.marks}
     return item.model_copy(update={"marks": {**item.marks, **asked}}) if asked else item

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import islice
 
 from longmark.errors import UserError
 from longmark.rag.passages import Stored
@@ -54,20 +55,16 @@ def query_of(item: Item) -> str:
 
 def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
     """Item id -> at most n other items of its form that share no text with it."""
-    found: dict[str, tuple[Item, ...]] = {}
+    found, families = dict[str, tuple[Item, ...]](), _families(items)
     for form in sorted({item.form for item in items}):
-        order = [item for item in items if item.form == form]
-        random.Random(f"{seed} {form}").shuffle(order)
-        stretches = lru_cache(maxsize=256)(lambda place, order=order: _stretches(order[place]))
-        families = _families(items)
-        for item in (item for item in items if item.form == form):
-            own, chosen = _stretches(item), list[Item]()
-            for place, other in enumerate(order):
-                if len(chosen) == n:
-                    break
-                if families[other.id] != families[item.id] and own.isdisjoint(stretches(place)):
-                    chosen.append(other)
-            found[item.id] = tuple(chosen)
+        order = {item.id: item for item in items if item.form == form}
+        ids = list(order)
+        random.Random(f"{seed} {form}").shuffle(ids)
+        stretches = lru_cache(maxsize=256)(lambda id, order=order: _stretches(order[id]))
+        for item in order.values():
+            own = _stretches(item)
+            others = (id for id in ids if families[id] != families[item.id] and own.isdisjoint(stretches(id)))
+            found[item.id] = tuple(order[id] for id in islice(others, n))
     return found
 
 
