@@ -202,7 +202,10 @@ def test_the_second_reply_counts_where_the_first_cannot_be_read():
     assert verdict.evidence()["unreadable_reply"] == "It is a fine answer."
     again = model.requests[1].messages
     assert [m.role for m in again] == ["system", "user", "assistant", "user"]
-    assert "not a single number" in again[3].content
+    assert again[3].content.endswith(
+        "not a single number. Reply now with a number from 0 to 100, and with nothing else."
+    )
+    assert verdict.said == "It is a fine answer.\n70"
 
 
 def test_after_two_unreadable_replies_there_is_no_score_but_the_raw_text():

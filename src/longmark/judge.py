@@ -50,6 +50,11 @@ class Verdict(Generic[T]):
     prompt: str
     replies: tuple[str, ...]
 
+    @property
+    def said(self) -> str:
+        """The complete reply: where the second reply is the verdict alone, the first one has the reasons."""
+        return "\n".join(self.replies)
+
     def evidence(self) -> dict[str, Any]:
         """The verdict in a row's evidence."""
         shown = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1]}
@@ -59,6 +64,8 @@ class Verdict(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class Reader(Generic[T]):
     """How a verdict is read from a reply. read raises `Unreadable`. again reads the second reply, None: as the first.
+    wants: all that a second reply should be, so that a judge need not repeat its reasons; "": the form that the prompt
+    asks for.
     The other fields are settings of the request. needs_logprobs: False for a reader that does without
     log-probabilities where a judge gives none."""
 
@@ -68,10 +75,12 @@ class Reader(Generic[T]):
     schema: dict[str, Any] | None = None
     again: Callable[[ChatReply], T] | None = None
     needs_logprobs: bool = True
+    wants: str = ""
 
     def then(self, step: Callable[[T], U]) -> Reader[U]:
         """This reader with another step, which may raise `Unreadable`."""
-        return Reader(lambda reply: step(self.read(reply)), self.max_tokens, self.logprobs, self.schema)
+        read = self.read
+        return Reader(lambda reply: step(read(reply)), self.max_tokens, self.logprobs, self.schema, wants=self.wants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +153,14 @@ async def ask_as_written(
             if len(replies) == 2:
                 reason = f"Two replies of {judge.name} could not be read: {error}."
                 raise NoScore("unparsable", reason, shown) from None
+            form = (
+                f"Reply now with {reader.wants}, and with nothing else."
+                if reader.wants
+                else "Reply again, only in the form that the task asks for."
+            )
             more = (
                 Message("assistant", reply.text or "(nothing)"),
-                Message(
-                    "user",
-                    f"I could not use that reply: {error}. Reply again, only in the form that the task asks for.",
-                ),
+                Message("user", f"I could not use that reply: {error}. {form}"),
             )
             request, read = replace(request, messages=request.messages + more), reader.again or reader.read
 
@@ -208,7 +219,7 @@ def number(low: float, high: float) -> Reader[float]:
             raise Unreadable(f"{found[1]} is not between {low:g} and {high:g}")
         return float(found[1])
 
-    return Reader(read, max_tokens=64)
+    return Reader(read, max_tokens=64, wants=f"a number from {low:g} to {high:g}")
 
 
 def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
@@ -229,7 +240,7 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
                 return label
         raise Unreadable(f"neither the whole of it nor its last line is one of {', '.join(labels)}")
 
-    return Reader(read, max_tokens)
+    return Reader(read, max_tokens, wants=f"one of {', '.join(labels)}")
 
 
 def text(max_tokens: int) -> Reader[str]:

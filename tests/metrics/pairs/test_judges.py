@@ -217,6 +217,14 @@ def test_referees_speak_one_by_one_and_see_the_discussion() -> None:
     assert len({(request.sample, request.messages[-1].content) for request in judge.requests}) == 6
 
 
+def test_a_choice_that_a_referee_adds_when_asked_again_stands_below_the_argument() -> None:
+    judge = FakeChat(["Both are short, but a is right.", "A", "two\nA", "three\nB"])
+    found = scored("pairs.chateval", PAIR, judge, params={"orders": "given"})
+    assert found.value == 1
+    assert judge.requests[1].messages[-1].content.endswith("Reply now with one of A, B, tie, and with nothing else.")
+    assert inside(judge.requests[2], "discussion") == "Critic: Both are short, but a is right.\nA"
+
+
 def test_roles_take_the_judges_in_turn_or_name_one(tmp_path: Path) -> None:
     both = [FakeChat("A", name="one"), FakeChat("A", name="two")]
     found = scored("pairs.chateval", PAIR, both, params={"orders": "given"})

@@ -209,7 +209,7 @@ async def _votes(
         lambda n: ask(models, judge, question.text, texts, reader, Sampling(samples.temperature, n)), numbers
     )
     votes = tuple(verdict.value.lower() for verdict in verdicts)
-    replies = [verdict.replies[-1] for verdict in verdicts]
+    replies = [verdict.said for verdict in verdicts]
     if len(votes) == 1:
         return Opinion(votes[0], evidence={"reply": replies[0]})
     return Opinion(plurality(votes), votes, evidence={"replies": replies})

@@ -95,7 +95,7 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
         number = models.seed * params.rounds * len(roles) + turn if params.temperature else 0
         judge = played_by(role, place, models.judges)
         verdict = await ask(models, judge, PROMPT, filled, reader, Sampling(params.temperature, number))
-        turns.append({"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.replies[-1]})
+        turns.append({"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.said})
     votes = tuple(turn["said"].lower() for turn in turns[-len(roles) :])
     return Opinion(plurality(votes), votes, evidence={"turns": turns})
 

@@ -100,7 +100,7 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
         prompt = REVIEW if place < len(people) else CHAIR
         filled = {**texts, "role": who.name, "description": who.text}
         verdict = await ask(models, judge, prompt, filled, reader, Sampling(params.temperature, sample))
-        return {"role": who.name, "judge": judge.name, "rating": verdict.value, "reply": verdict.replies[-1]}
+        return {"role": who.name, "judge": judge.name, "rating": verdict.value, "reply": verdict.said}
 
     reviews = await concurrently(one, range(len(people)))
     texts = {**texts, "reviews": "\n\n".join(f"{review['role']}:\n{review['reply']}" for review in reviews)}
