@@ -119,7 +119,7 @@ class Example(BaseModel):
 
     def content_hash(self) -> str:
         """SHA-256 (hex) of all that a metric can see: every field but id, question_id and pages."""
-        hidden = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
+        hidden: dict[str, Any] = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
         content = self.model_dump(exclude=hidden, exclude_defaults=True)
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 

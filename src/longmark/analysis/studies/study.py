@@ -245,14 +245,14 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
     """What every stage still requires. Nothing is sent, and no stage is made."""
 
     async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
-        found, done = [], set[Path]()
+        found, done, outputs = [], set[Path](), {stage.out for stage in study.stages}
         for stage in study.stages:
             expect = stage.expect
             if is_done(stage):
                 done.add(stage.out)
                 expect = Expected(0, 0, "done")
             elif not isinstance(expect, Expected):
-                expect = await expect(done.issuperset(stage.needs.values()))
+                expect = await expect(done.issuperset(outputs.intersection(stage.needs.values())))
             found.append((stage.name, expect))
         return found
 

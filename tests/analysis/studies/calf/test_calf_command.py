@@ -39,6 +39,9 @@ def test_pairs_are_scored_and_compared_with_people(tmp_path: Path, study):
     assert names_in(tmp_path / "out" / "disagreements") == [f"{LENGTH}.html"]
     page = (tmp_path / "out" / "disagreements" / f"{LENGTH}.html").read_text("utf-8")
     assert "q3" in page
+    assert "Pairs on which the most metrics disagree with people come first." in page  # a page of pairs, side by side
+    assert f"pairs from the worst disagreements of {LENGTH} with people" in page
+    assert "has not finished" not in page
     assert (tmp_path / "out" / "tables" / "table2.md").exists()
     before = rows_of(tmp_path / "out" / "run")
     assert study("pairs.jsonl", "--metrics", LENGTH, "--out", "out").code == 0
@@ -49,8 +52,15 @@ def test_a_dry_run_sends_and_writes_nothing(tmp_path: Path, study):
     write_pairs(tmp_path)
     done = study("pairs.jsonl", "--metrics", LENGTH, "--out", "out", "--dry-run")
     assert done.code == 0
-    assert "scores" in done.out
+    assert done.out.splitlines()[1].split() == ["scores", "8", "0"]
     assert not (tmp_path / "out").exists()
+
+
+def test_unscored_pairs_have_their_reason_in_the_table(tmp_path: Path, study):
+    write_pairs(tmp_path, [{**pair, "references": []} for pair in pairs()])
+    assert study("pairs.jsonl", "--metrics", "classic.rouge_1", "--out", "out").code == 0
+    reason = figures(tmp_path / "out", "accuracy")["classic.rouge_1"]["reason"]
+    assert reason == "8 missing_input (Answer a: The example has no reference answer)"
 
 
 def test_runs_are_read_beside_each_other(tmp_path: Path, study):

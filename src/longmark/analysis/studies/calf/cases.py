@@ -15,8 +15,9 @@ from pathlib import Path
 from longmark.analysis.metaeval.choice_sample import TIE
 from longmark.analysis.studies.calf.results import Results
 from longmark.analysis.studies.calf.rows import SCORE_OF, VERDICTS, Judge
+from longmark.engine.manifest import PAIRS
 from longmark.records import Example, Row
-from longmark.records.write import write_examples, write_rows
+from longmark.records.write import write_examples, write_object, write_rows
 from longmark.report.html import write_report
 from longmark.scores.files import examples_of, rows_of
 
@@ -65,10 +66,9 @@ def write_pages(results: Results, pairs: Iterable[Example], out: Path) -> list[P
     for run in results.read.runs:
         for row in rows_of(run):
             if row.example_id in needed:
-                rows[row.example_id].append(replace(row, metric=results.read.names[run, row.metric]))
+                rows[row.example_id].append(replace(row, metric=results.read.names[run, row.metric], system=""))
     for name, example in examples.items():
         rows[name] += _verdicts(example, results)
-    bounds = dict.fromkeys(results.read.judges, (-1.0, 1.0))
     for metric, path in pages.items():
         with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
             folder = Path(scratch) / f"the worst disagreements of {Path(path).stem} with people"
@@ -78,8 +78,9 @@ def write_pages(results: Results, pairs: Iterable[Example], out: Path) -> list[P
                 row for name in shown[metric] for row in sorted(rows[name], key=lambda row: row.metric != metric)
             )
             write_rows(ordered, folder / "rows.jsonl")
+            write_object(folder / "manifest.json", {"kind": PAIRS, "finished": True})
             (out / path).parent.mkdir(parents=True, exist_ok=True)
-            write_report([folder], out / path, bounds=bounds)
+            write_report([folder], out / path)
     return [out / FOLDER] if pages else []
 
 

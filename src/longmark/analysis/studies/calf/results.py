@@ -114,7 +114,7 @@ class Results:
             self.sample.metric(
                 name,
                 "baseline" if judge.baseline else "",
-                {} if judge.baseline else judge.unscored(count),
+                {} if judge.baseline else {why.status: why.count for why in judge.unscored(count)},
                 self.chosen[name],
             )
             for name, judge in self.judges.items()

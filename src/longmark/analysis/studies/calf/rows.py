@@ -24,8 +24,9 @@ from longmark.records import Example, Pair, Row
 from longmark.records.pair import HUMAN
 from longmark.records.values import in_one_line
 from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
+from longmark.scores.index import Unscored, merged
 
-NO_ROW = "no row"
+NO_ROW = "no row", "the run has no row of the pair"
 VERDICTS = "verdicts"
 SCORE_OF = {"a": 1.0, TIE: 0.0, "b": -1.0}
 _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
@@ -61,14 +62,14 @@ class Facts:
 class Judge:
     """A metric as a judge of pairs: what it chose, by the pair's place.
 
-    why: why there is no choice: the row's status; orders: first shown -> choice; votes: of a judge with several;
-    scores: of the two answers, greater is better; baseline: whether it reads nothing but lengths, places or systems.
+    why: why there is no choice: status and reason of the row; orders: first shown -> choice; votes: of a judge with
+    several; scores: of the two answers, greater is better; baseline: whether it reads only lengths, places or systems.
     """
 
     name: str
     baseline: bool = False
     choices: dict[int, str] = field(default_factory=dict)
-    why: dict[int, str] = field(default_factory=dict)
+    why: dict[int, tuple[str, str]] = field(default_factory=dict)
     orders: dict[int, dict[str, str]] = field(default_factory=dict)
     votes: dict[int, list[str]] = field(default_factory=dict)
     scores: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -82,9 +83,10 @@ class Judge:
         if sum(SCORE_OF[self.choices[place]] * ((a > b) - (a < b)) for place, (a, b) in self.scores.items()) < 0:
             self.scores = {place: (-a, -b) for place, (a, b) in self.scores.items()}
 
-    def unscored(self, count: int) -> dict[str, int]:
-        """Why pairs have no choice -> how many."""
-        return dict(Counter(self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices))
+    def unscored(self, count: int) -> tuple[Unscored, ...]:
+        """Why pairs have no choice."""
+        why = Counter(self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices)
+        return merged([Unscored(status, n, reason, n) for (status, reason), n in why.items()])
 
 
 @dataclass(slots=True)
@@ -206,7 +208,7 @@ def _add_row(judge: Judge, row: Row, place: int) -> None:
     for part in (judge.choices, judge.why, judge.orders, judge.votes, judge.scores):
         part.pop(place, None)
     if row.score is None:
-        judge.why[place] = row.status
+        judge.why[place] = row.status, row.reason or ""
         return
     if row.score not in _CHOICE_OF:
         raise UserError(

@@ -10,6 +10,7 @@ from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric
 from longmark.analysis.metaeval.label_sections import intervals, same_choices_table
 from longmark.analysis.studies.calf.results import CHECKED, MODES, Developed, Results, Rows
 from longmark.records.pair import EXPANSION_CHECKS
+from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Table, interval_columns
 from longmark.stats.results import Estimate
 
@@ -29,7 +30,9 @@ def accuracy(results: Results) -> Table:
     head = ci(results)
 
     def reason(one: ChoiceMetric) -> str | None:
-        return ", ".join(f"{count:,} {why}" for why, count in one.unscored.items()) or one.accuracy.reason
+        judge = results.judges[one.metric]
+        why = () if judge.baseline else judge.unscored(len(results.pairs))
+        return reasons_in_words(why) or one.accuracy.reason
 
     columns = (
         METRIC,
