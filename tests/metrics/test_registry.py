@@ -178,7 +178,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "climaqa.mcq": ([""], {"read": "option"}, ("answer", "references", "options")),
     "climaqa.phrase_similarity": (
         [""],
-        {"window": 4, "terms": "plain"},
+        {"window": 4, "windows": False, "terms": "plain"},
         ("question", "answer", "references"),
     ),
     "comprehensiveness.end_to_end": (

@@ -79,18 +79,20 @@ def test_the_phrase_around_the_first_blank():
 def test_phrase_similarity_is_twice_what_the_cosine_is_above_one_half():
     """Vectors (1, 0) and (.6, .8): cosine .6, so PS = 2 (.6 - .5) = .2."""
     vectors = {"the wind rises": (1.0, 0.0), "the air rises": (0.6, 0.8), "the sea rises": (-1.0, 0.0)}
+    vectors |= {"wind": (1.0, 0.0), "air": (0.0, 1.0)}
     embedder = FakeEmbedder(2)
     embedder._vector = vectors.__getitem__  # type: ignore[method-assign, assignment]
 
-    def of(answer, question="the <blank> rises", references=("wind",)):
+    def of(answer, question="the <blank> rises", references=("wind",), **params):
         example = Example(question=question, answer=answer, references=references)
-        found = score_sync("climaqa.phrase_similarity", example, embedder=embedder)
+        found = score_sync("climaqa.phrase_similarity", example, params, embedder=embedder)
         return found["climaqa.phrase_similarity"]
 
     assert of("air").value == pytest.approx(0.2)
     assert of("sea").value == -3
     assert of("sea", references=("wind", "air")).value == pytest.approx(2 * (-0.6 - 0.5))
     assert of("wind").value == 1
+    assert of("air", windows=True).evidence["windows"] == pytest.approx([0, *[0.6] * 10])  # window 0: the words alone
     assert of("air", question="no blank here").status == "undefined"
 
 

@@ -6,11 +6,12 @@ reference in the blank, e2 with the answer.
     PS = 2 (cosine(e1, e2) - 0.5)
 
 Range [-3, 1], higher is better: 1 for the same term, 0 for a cosine of .5. With several references the highest score
-counts. Cost: one call to the embedder, none if the terms are equal.
+counts. Cost: one call to the embedder, none if the terms are equal, and one more with `windows`.
 A blank is `<blank>`, `<MASK>`, `[MASK]`, or three or more underscores. Unscored (`undefined`): a question without one.
 An empty answer leaves the blank empty, which the phrase shows.
 
-Parameters: window: words on each side, 4 in the paper (figure 4). terms: `plain` puts the terms in as they are;
+Parameters: window: words on each side, 4 in the paper. windows: the evidence also has the cosine with each window from
+0 to 10 (figure 4). terms: `plain` puts the terms in as they are;
 `as_published` first writes them in lower case and removes all but letters and digits of ASCII, `%` and spaces (of
 numbers: all but digits, `.`, `-` and `%`), as the authors' code does.
 Deviations: the paper's encoder is the Universal Sentence Encoder (version 4 in the code). Ours is the run's embedder,
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score
@@ -29,6 +30,7 @@ from longmark.metrics.score._similarity import cosine
 from longmark.models.handles import Models
 from longmark.records import Example
 
+WINDOWS = range(11)
 BLANK = re.compile(r"<\s*(?:blank|mask)\s*>|\[(?:blank|mask)\]|_{3,}", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
 
@@ -36,6 +38,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I
 @dataclass(frozen=True)
 class Params:
     window: int = 4  # ClimaQA, section 3.2.2
+    windows: bool = False
     terms: Literal["plain", "as_published"] = "plain"
 
     def __post_init__(self) -> None:
@@ -72,13 +75,25 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     expected = [filled(around, reference, params.terms) for reference in example.references]
     if not given.strip() or not all(one.strip() for one in expected):
         raise NoScore("undefined", "A phrase without words has no embedding.")
-    cosines = [1.0] if given in expected else []
-    if not cosines:
+    if given in expected:
+        best, near = expected.index(given), 1.0
+    else:
         first, *others = await models.embed([given, *expected])
         cosines = [cosine(first, other) for other in others]
-    best = max(range(len(cosines)), key=cosines.__getitem__)
-    shown = given if given in expected else expected[best]
-    return Score(phrase_similarity(cosines[best]), {"answer": given, "reference": shown, "cosine": cosines[best]})
+        best, near = max(enumerate(cosines), key=lambda one: one[1])
+    evidence: dict[str, Any] = {"answer": given, "reference": expected[best], "cosine": near}
+    if params.windows and (example.answer or "").strip():
+        evidence["windows"] = await _by_window(example, example.references[best], models, params)
+    return Score(phrase_similarity(near), evidence)
+
+
+async def _by_window(example: Example, reference: str, models: Models, params: Params) -> list[float]:
+    """The cosine with each of `WINDOWS`."""
+    around = [phrase(example.question or "", window) or "" for window in WINDOWS]
+    terms = (example.answer or "", reference)
+    vectors = await models.embed([filled(one, term, params.terms) for term in terms for one in around])
+    pairs = zip(vectors[: len(around)], vectors[len(around) :], strict=True)
+    return [cosine(one, other) for one, other in pairs]
 
 
 METRIC = Metric(
@@ -87,5 +102,5 @@ METRIC = Metric(
     bounds=(-3, 1),
     models=("embedder",),
     params=Params,
-    calls=lambda example, _params, _judges: int((example.answer or "") not in example.references),
+    calls=lambda example, params, _judges: int((example.answer or "") not in example.references) + params.windows,
 )

@@ -132,11 +132,18 @@ def write_beside(folder: Path) -> dict[str, Path]:
         {**entry, "way": way, "precision": p} for way, p in (("none", 0.8), ("zero-shot", 0.84), ("validator", 0.9))
     ]
     (folder / "validator" / "curves.json").write_bytes(orjson.dumps({"curves": [], "precision": ways}))
-    cloze = [
-        {"question": f"The <blank> point of sample {n}", "reference": "freezing", "answer": answer, "label": label}
-        for n in range(6)
-        for answer, label in (("boiling", "wrong"), ("melting", "right"))
-    ]
+    terms = (("boiling", "wrong", -0.03), ("melting", "right", 0.04), ("freezing", "right", 0.0))
+    cloze, cosines = [], []
+    for n in range(6):
+        for answer, label, step in terms:
+            about = {"question": f"The <blank> point of sample {n}", "references": ["freezing"], "answer": answer}
+            cloze.append({"id": f"{n}{answer}", "question_id": f"q{n}", **about, "meta": {"label": label}})
+            evidence = {"windows": [0.5 + step * words for words in range(11)]}
+            cosines.append(row(f"{n}{answer}", "climaqa.phrase_similarity", 0.1, evidence=evidence))
+    windows = folder / "windows"
+    windows.mkdir()
+    write_jsonl(windows / "examples.jsonl", cloze)
+    write_jsonl(windows / "rows.jsonl", cosines)
     fever = folder / "fever"
     fever.mkdir()
     labels = ["SUPPORTS"] * 12 + ["REFUTES"] * 8
@@ -151,6 +158,6 @@ def write_beside(folder: Path) -> dict[str, Path]:
     return {
         "--labels": write_jsonl(folder / "training.jsonl", verdicts),
         "--validator": folder / "validator",
-        "--window-labels": write_jsonl(folder / "cloze.jsonl", cloze),
+        "--window-labels": windows,
         "--fever": fever,
     }

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.analysis.studies.climaqa.climaqa_runs import answers, write_benchmark, write_beside, write_run
 from tests.program import Done, names_in, run, write_jsonl
-from tests.wire import serve
 
 _TABLES = ("table3", "table4", "table5", "table6", "table7", "table10", "figure4", "figure7", "figure8", "generator")
 
@@ -26,23 +25,11 @@ def lines(folder: Path, table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_study_makes_every_table_and_resumes_without_a_call(tmp_path: Path, study):
+def test_a_study_makes_every_table(tmp_path: Path, study):
     runs = [write_run(tmp_path / setting, setting) for setting in ("default", "rag-source")]
     given = [word for pair in write_beside(tmp_path / "beside").items() for word in pair]
-    with serve() as server:
-        words = (
-            *runs,
-            "--benchmark",
-            write_benchmark(tmp_path / "bench"),
-            *given,
-            "--embedder",
-            f"e@{server.base_url}",
-        )
-        done = study(*words)
-        assert (done.code, done.err) == (0, "")
-        calls = lines(tmp_path, "stages")[0]["calls"]
-        assert study(*words).code == 0
-    assert lines(tmp_path, "stages")[0]["calls"] == calls
+    done = study(*runs, "--benchmark", write_benchmark(tmp_path / "bench"), *given)
+    assert (done.code, done.err) == (0, "")
     assert "Not made" not in done.out
     for table in _TABLES:
         assert (tmp_path / "out" / "tables" / f"{table}.tex").exists(), table
@@ -61,7 +48,7 @@ def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, st
     words = ("run", "answers.jsonl", "--metrics", metrics, "--out", "run", "--quiet")
     scored = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert scored.code == 0
-    done = study("run")
+    done = study("run", "--benchmark", write_benchmark(tmp_path / "bench"))
     assert (done.code, done.err) == (0, "")
     assert "Not made: " in done.out
     for part in (
@@ -76,10 +63,10 @@ def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, st
 
 
 def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
-    folder = write_run(tmp_path / "run", "default")
-    examples = (folder / "examples.jsonl").read_text()
-    (folder / "examples.jsonl").write_text(examples.replace('"tier":"gold"', '"tier":"silver"'))
-    done = study(folder)
+    bench = write_benchmark(tmp_path / "bench")
+    items = (bench / "items.jsonl").read_text()
+    (bench / "items.jsonl").write_text(items.replace('"tier":"gold"', '"tier":"silver"'))
+    done = study(write_run(tmp_path / "run", "default"), "--benchmark", bench)
     assert done.code == 0
     assert "table 3 (all items are silver); table 5 (all items are silver)" in " ".join(done.out.split())
     assert [line["mcq_overall"] for line in lines(tmp_path, "table6")] == ["0.5", "0.5"]
@@ -91,9 +78,10 @@ def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
     [
         ((), "there is nothing to study"),
         (("--labels", "none.jsonl"), "none.jsonl"),
-        (("default", "--window-labels", "x.jsonl"), "--window-labels and --embedder belong together"),
-        (("default", "--validator", "default"), "curves.json"),
-        (("default", "--alpha", "2"), "a confidence level"),
+        (("default",), "give the benchmark of the answers as --benchmark"),
+        (("--window-labels", "default"), "found 0 right and 0 wrong"),
+        (("--validator", "default"), "curves.json"),
+        (("--fever", "default", "--alpha", "2"), "a confidence level"),
     ],
 )
 def test_what_cannot_be_done_is_an_error_before_anything_is_made(tmp_path: Path, study, words, says: str):

@@ -10,10 +10,10 @@ from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark, 
 
 from longmark.analysis.studies.climaqa import beside
 from longmark.analysis.studies.climaqa.results import OVERALL, Options, Results, above, bleu_counts, corpus_bleu
-from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Facts, Read, System, read
-from longmark.errors import BadInput, UserError
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Read, System, read
+from longmark.errors import UserError
 from longmark.metrics.classic.bleu import characters
-from longmark.records.benchmark import LEVELS
+from longmark.records.benchmark import LEVELS, Form, Item, Level
 
 
 @pytest.fixture(scope="module")
@@ -23,21 +23,23 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return Results(read(runs, write_benchmark(folder / "bench")), Options(resamples=300))
 
 
-def made(outcome: str, scores: dict[str, float], facts: list[Facts]) -> Results:
+def made(outcome: str, scores: dict[str, float], items: list[Item]) -> Results:
     system = System("m-default", "m", "m", "default")
     system.scores[outcome] = scores
-    return Results(Read({one.id: one for one in facts}, {system.name: system}), Options())
+    families = {one.id: one.id for one in items}
+    return Results(Read({one.id: one for one in items}, families, {system.name: system}), Options())
 
 
-def facts(number: int, form: str, level: str) -> Facts:
-    return Facts(str(number), form, level, "", "", str(number), "")
+def item(number: int, form: Form, level: Level) -> Item:
+    options = {"a": "one", "b": "two"} if form == "mcq" else None
+    return Item(id=str(number), form=form, level=level, question="What?", answer="a", options=options)
 
 
 def test_the_overall_mean_weights_levels_by_their_items_as_published():
     # ClimaQA, table 3, gemma-27b: .8175 of 126, .7222 of 72, .8298 of 47 items are 103, 52 and 39 right; overall .7918
-    right = {"base": (103, 126), "reasoning": (52, 72), "hypothetical": (39, 47)}
+    right: dict[Level, tuple[int, int]] = {"base": (103, 126), "reasoning": (52, 72), "hypothetical": (39, 47)}
     levels = [(level, place < count) for level, (count, n) in right.items() for place in range(n)]
-    of = [facts(number, "mcq", level) for number, (level, _) in enumerate(levels)]
+    of = [item(number, "mcq", level) for number, (level, _) in enumerate(levels)]
     results = made("mcq", {str(number): float(yes) for number, (_, yes) in enumerate(levels)}, of)
     (system,) = results.read.systems.values()
     cells = [results.cell(MCQ, system, of, level).estimate for level in (*LEVELS, OVERALL)]
@@ -48,7 +50,7 @@ def test_the_overall_mean_weights_levels_by_their_items_as_published():
 def test_bleu_of_a_level_is_that_of_its_corpus_and_overall_is_weighted_by_items():
     # base: shared 3 2 1 0 of 4 3 2 1 and 4 3 2 1 of 4 3 2 1; 8 characters against 10
     #   p = 7/8 5/6 3/4 1/2, BLEU = e^(1 - 10/8) (.2734375)^(1/4); reasoning: one answer that is the reference, 1
-    of = [facts(0, "freeform", "base"), facts(1, "freeform", "base"), facts(2, "freeform", "reasoning")]
+    of = [item(0, "freeform", "base"), item(1, "freeform", "base"), item(2, "freeform", "reasoning")]
     results = made("bleu", dict.fromkeys("012", 0.5), of)
     (system,) = results.read.systems.values()
     system.counts = {"0": (3, 2, 1, 0, 4, 3, 2, 1, 4, 4), "1": (4, 3, 2, 1, 4, 3, 2, 1, 4, 6)}
@@ -121,14 +123,15 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     )
     kept = [status if "i00/writer" in one else one for one in rows if "i01/writer" not in one]
     (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
-    results = Results(read([folder], None), Options(resamples=300))
+    bench = write_benchmark(tmp_path / "bench")
+    results = Results(read([folder], bench), Options(resamples=300))
     cell = next(one for one in results.cells if (one.system.label, one.outcome, one.level) == ("writer", MCQ, OVERALL))
     assert (cell.estimate.n, cell.total, cell.unscored) == (14, 16, "1 model_error, 1 no row")
     assert len({one.outcome for one in results.cells}) == len(OUTCOMES)
     (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
     nothing = results.cell(MCQ, writer, [results.items["i00"]]).estimate
     assert (nothing.value, nothing.reason) == (None, "unscored: 1 model_error")
-    assert not results.advantages  # without the benchmark nobody knows who wrote the items
+    assert not Results(results.read, Options(author="nobody")).advantages
 
 
 @pytest.mark.parametrize(
@@ -139,23 +142,28 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
             lambda f: (f / "rows.jsonl").write_text((f / "rows.jsonl").read_text().replace("climaqa.", "classic.")),
             "no scores of ClimaQA's metrics",
         ),
-        (lambda f: (f / "examples.jsonl").write_text('{"id": "i00/writer-default"}\n'), "is not an answer to an item"),
+        (
+            lambda f: (f / "examples.jsonl").write_text('{"id": "a", "question_id": "i00"}\n'),
+            "is not an answer to an item",
+        ),
     ],
 )
 def test_a_run_that_cannot_be_read_is_named(tmp_path: Path, change, says: str):
     folder = write_run(tmp_path / "run", "default")
     change(folder)
+    bench = write_benchmark(tmp_path / "bench")
     with pytest.raises(UserError, match=says):
-        read([folder], None)
+        read([folder], bench)
 
 
 def test_two_runs_with_other_scores_of_an_answer_and_items_of_another_benchmark_are_refused(tmp_path: Path):
     one, two = (write_run(tmp_path / name, "default") for name in ("one", "two"))
-    assert len(read([one, two], None).systems) == 2  # equal scores are counted once
+    whole = write_benchmark(tmp_path / "bench")
+    assert len(read([one, two], whole).systems) == 2  # equal scores are counted once
     rows = (two / "rows.jsonl").read_text()
     (two / "rows.jsonl").write_text(rows.replace('"climaqa.mcq","score":1.0', '"climaqa.mcq","score":0.0'))
     with pytest.raises(UserError, match=r"two runs have different scores of climaqa\.mcq for the same answers"):
-        read([one, two], None)
+        read([one, two], whole)
     bench = tmp_path / "items.jsonl"
     bench.write_bytes(items()[5].to_json() + b"\n")
     with pytest.raises(UserError, match="the item i00 is not in the benchmark"):
@@ -172,20 +180,18 @@ def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path
     assert area.n == 20
 
 
-def test_wrong_lines_of_labelled_cloze_answers_are_named(tmp_path: Path):
-    path = tmp_path / "cloze.jsonl"
-    path.write_text(
-        '{"question": "The <blank> is.", "reference": "sun", "answer": "moon", "label": "maybe"}\n'
-        '{"question": "The <blank> is.", "answer": "moon", "label": "wrong"}\n'
-        '{"question": "No blank.", "reference": "sun", "answer": "moon", "label": "wrong"}\n'
-    )
-    with pytest.raises(BadInput) as error:
-        beside.read_labelled(path)
-    for words in ('1: label: expected right or wrong, found "maybe"', "2: expected an answer", "3: question: expected"):
-        assert words in str(error.value)
-    path.write_text('{"question": "The <blank> is.", "reference": "sun", "answer": "sun", "label": "right"}\n')
-    with pytest.raises(UserError, match="expected right and wrong answers that differ from the reference"):
-        beside.read_labelled(path)
+def test_windows_are_those_of_labelled_answers_other_than_the_reference(results: Results, tmp_path: Path):
+    # cosines: right .5 + .04 w, wrong .5 - .03 w; the reference itself does not count
+    run = write_beside(tmp_path)["--window-labels"]
+    found = beside.windows(run, results)
+    assert [one.words for one in found] == list(range(11))
+    last = found[10]
+    assert (last.right.n, last.wrong.n, last.right.clusters) == (6, 6, None)
+    assert [one.value for one in (last.right, last.wrong, last.difference)] == pytest.approx([0.9, 0.2, 0.7])
+    examples = (run / "examples.jsonl").read_text()
+    (run / "examples.jsonl").write_text(examples.replace('"wrong"', '"right"'))
+    with pytest.raises(UserError, match="found 12 right and 0 wrong"):
+        beside.windows(run, results)
 
 
 def test_bertscore_and_factual_accuracy_are_read_of_freeform_items_only(results: Results):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,25 +12,16 @@ import numpy as np
 from longmark.analysis.metaeval.binary import auc
 from longmark.analysis.metaeval.results import clusters_of
 from longmark.analysis.studies.climaqa.results import Results
-from longmark.analysis.studies.climaqa.rows import FA
-from longmark.datasets import LeftOut
-from longmark.errors import ModelError, UserError
+from longmark.analysis.studies.climaqa.rows import FA, PS
+from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import LABELS, SUPPORTS
-from longmark.metrics.climaqa.phrase_similarity import filled, phrase
-from longmark.metrics.score._similarity import cosine
-from longmark.models.handles import Models
-from longmark.records import Example
-from longmark.records.files import BadLines, at
-from longmark.records.read import Reading
-from longmark.records.values import found
+from longmark.metrics.climaqa.phrase_similarity import WINDOWS
 from longmark.scores.files import examples_of, rows_of, source_of
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-WINDOWS = range(11)
-_RIGHT = dict.fromkeys(("right", "correct", "true", "1"), True)
-_RIGHT |= dict.fromkeys(("wrong", "incorrect", "false", "0"), False)
+RIGHT, WRONG = "right", "wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +35,6 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Cloze answers with `meta.cosines`, the similarities of the two phrases by window."""
-
-    examples: Sequence[Example]
-    left_out: Sequence[LeftOut]
-
-
-@dataclass(frozen=True, slots=True)
 class Fever:
     """Factual accuracy against people's labels of sentences. rows: name -> estimate; unscored: labelled sentences."""
 
@@ -59,55 +42,25 @@ class Fever:
     unscored: int
 
 
-def read_labelled(path: Path) -> list[Example]:
-    """Cloze answers with `label` right or wrong, without those that are the reference. BadInput with the lines that are
-    wrong; UserError unless some answers are right and some are wrong."""
-    made, bad = [], BadLines()
-    for line, one in Reading(path).records():
-        if isinstance(one, str):
-            bad.add(at(path, line, one))
-        elif _is_right(one) is None:
-            bad.add(at(path, line, f"label: expected right or wrong, found {found(one.meta.get('label'))}"))
-        elif one.answer is None or len(one.references) != 1:
-            bad.add(at(path, line, "expected an answer and one reference"))
-        elif phrase(one.question or "", 0) is None:
-            bad.add(at(path, line, "question: expected a blank such as <blank>"))
-        elif one.answer.strip() != one.references[0].strip():
-            made.append(one)
-    bad.check()
-    if {_is_right(one) for one in made} != {True, False}:
-        raise UserError(f"{path}: expected right and wrong answers that differ from the reference")
-    return made
-
-
-def _is_right(example: Example) -> bool | None:
-    return _RIGHT.get(str(example.meta.get("label")).strip().casefold())
-
-
-async def with_cosines(given: Sequence[Example], models: Models) -> Compared:
-    """The answers with the cosine of their phrases in each window."""
-    made, left_out = list[Example](), list[LeftOut]()
-    for one in given:
-        around = [phrase(one.question or "", window) or "" for window in WINDOWS]
-        terms = (one.references[0], one.answer or "")
-        try:
-            vectors = await models.embed([filled(each, term) for term in terms for each in around])
-        except ModelError as error:
-            left_out.append(LeftOut(one.id, str(error), again=True))
-            continue
-        pairs = zip(vectors[: len(around)], vectors[len(around) :], strict=True)
-        made.append(one.model_copy(update={"meta": {**one.meta, "cosines": [cosine(a, b) for a, b in pairs]}}))
-    return Compared(made, left_out)
-
-
 def windows(path: Path, results: Results) -> list[Window]:
-    """The means of a file of answers with cosines."""
-    answers = sorted(Reading(path), key=lambda one: not _is_right(one))
-    right = np.array([_is_right(one) for one in answers], dtype=np.float64)
-    statements, count = [one.question_id for one in answers], int(right.sum())
-    made = []
-    for place, words in enumerate(WINDOWS):
-        values = np.array([one.meta["cosines"][place] for one in answers])
+    """Of a run of phrase similarity on cloze answers that people labelled. Answers that are the reference do not count.
+    UserError unless some are right and some are wrong."""
+    source = source_of(path)
+    rows = (row for row in rows_of(source) if row.metric == PS.metric and "windows" in row.evidence)
+    cosines = {row.example_id: row.evidence["windows"] for row in rows}
+    labelled = [one for one in examples_of(source) if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
+    answers = [one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)]
+    answers.sort(key=lambda one: one.meta["label"] != RIGHT)
+    right = np.array([one.meta["label"] == RIGHT for one in answers], dtype=np.float64)
+    count = int(right.sum())
+    if not 0 < count < len(answers):
+        raise UserError(
+            f"{path}: expected answers with meta.label right and wrong, other than their references, and {PS.metric} "
+            f"with --param {PS.metric}.windows=true; found {count} right and {len(answers) - count} wrong"
+        )
+    statements, made = [one.question_id for one in answers], []
+    for words in WINDOWS:
+        values = np.array([cosines[one.id][words] for one in answers])
         first = results.mean(values[:count].tolist(), statements[:count], (-1, 1))
         second = results.mean(values[count:].tolist(), statements[count:], (-1, 1))
         sums = np.stack([values * right, right, values * (1 - right), 1 - right], axis=1)
@@ -125,12 +78,12 @@ def fever(path: Path, results: Results) -> Fever:
     """The share that it puts on the label's side of .5, in all and of each label; the share of the more frequent label,
     the difference of these two, and the AUC. UserError if a run has no labelled sentence with factual accuracy."""
     source = source_of(path)
-    scores = {row.example_id: row.score for row in rows_of(source) if row.metric in FA.metrics}
+    scores = {row.example_id: row.score for row in rows_of(source) if row.metric == FA.metric}
     labelled = [one for one in examples_of(source) if one.meta.get("label") in LABELS]
     kept = [one for one in labelled if scores.get(one.id) is not None]
     if not kept:
         raise UserError(
-            f"{path}: no example has meta.label ({' or '.join(LABELS)}) and a score of {FA.metrics[0]}; run that "
+            f"{path}: no example has meta.label ({' or '.join(LABELS)}) and a score of {FA.metric}; run that "
             "metric on Climate-FEVER's sentences"
         )
     values = np.array([scores[one.id] for one in kept], dtype=np.float64)

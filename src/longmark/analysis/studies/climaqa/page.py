@@ -9,10 +9,12 @@ from typing import Any
 
 from longmark.analysis.metaeval.label_sections import lane
 from longmark.analysis.studies.climaqa import tables
-from longmark.analysis.studies.climaqa.beside import WINDOWS, Fever, Window
+from longmark.analysis.studies.climaqa.beside import Fever, Window
 from longmark.analysis.studies.climaqa.results import Results
-from longmark.analysis.studies.climaqa.rows import BERT, BLEU, DEFAULT, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
-from longmark.analysis.studies.study import Part, notices, sections
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
+from longmark.analysis.studies.study import Part, sections
+from longmark.datasets.benchmark.settings import DEFAULT
+from longmark.metrics.climaqa.phrase_similarity import WINDOWS
 from longmark.records.benchmark import LEVELS
 from longmark.report.charts import Curve, Stack, curves, forest, heat_map, stacked
 from longmark.report.document import Document
@@ -36,8 +38,7 @@ class Found:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document(found: Found, stages: Mapping[str, Any]) -> Document:
-    """The page. stages: their states."""
+def document(found: Found) -> Document:
     results, parts = found.results, list(_parts())
     forms = [counted(count, f"{form} item") for form in FORMS if (count := _count(results, form))]
     absent = [words for part in parts if (words := part.absent(found))]
@@ -45,12 +46,8 @@ def document(found: Found, stages: Mapping[str, Any]) -> Document:
         kind="climaqa study",
         title="Models on a benchmark made from books",
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
-        sections=sections(parts, found, stages),
-        notices=[
-            *results.read.notices,
-            *notices((), found, stages),
-            *([f"Not made: {'; '.join(absent)}."] if absent else []),
-        ],
+        sections=sections(parts, found, {}),
+        notices=[*results.read.notices, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
         settings={**found.settings, "runs": [str(run) for run in results.read.runs], **_options(results)},
     )
 
@@ -108,7 +105,7 @@ def _parts() -> Iterator[Part[Found]]:
         "The books, and the number of items from each.",
         lambda f: [tables.books(f.results)],
         lambda f: [_books(f.results)],
-        absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (no item has a book; give --benchmark)",
+        absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (give --benchmark)",
     )
     yield Part(
         "Verdicts of experts",
@@ -129,7 +126,7 @@ def _parts() -> Iterator[Part[Found]]:
         "Which window best separates right answers from wrong ones.",
         lambda f: [tables.windows(f.windows, f.results)],
         lambda f: [_windows(f.windows)],
-        absent=lambda f: "" if f.windows else "figure 4 (give --window-labels and --embedder)",
+        absent=lambda f: "" if f.windows else "figure 4 (give --window-labels)",
     )
     yield Part(
         "Factual accuracy on labelled sentences",

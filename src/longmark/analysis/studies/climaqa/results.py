@@ -24,12 +24,11 @@ from longmark.analysis.studies.climaqa.rows import (
     NO_ROW,
     OUTCOMES,
     SILVER,
-    Facts,
     Outcome,
     Read,
     System,
 )
-from longmark.records.benchmark import LEVELS
+from longmark.records.benchmark import LEVELS, Item
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
@@ -110,20 +109,20 @@ class Results:
         self.level = 1 - options.alpha
 
     @cached_property
-    def main(self) -> list[Facts]:
+    def main(self) -> list[Item]:
         """The items of tables 3 and 5: all but silver ones."""
         return [one for one in self.items.values() if one.tier != SILVER]
 
     @cached_property
-    def silver(self) -> list[Facts]:
+    def silver(self) -> list[Item]:
         return [one for one in self.items.values() if one.tier == SILVER]
 
     @property
-    def shown(self) -> list[Facts]:
+    def shown(self) -> list[Item]:
         """The items of figures and tests: those of tables 3 and 5, or silver ones where there are no others."""
         return self.main or self.silver
 
-    def systems(self, outcomes: Iterable[Outcome], items: Sequence[Facts]) -> list[System]:
+    def systems(self, outcomes: Iterable[Outcome], items: Sequence[Item]) -> list[System]:
         """Those with a row of one of the outcomes for one of the items."""
         names, keys = {one.id for one in items}, [one.key for one in outcomes]
         every = self.read.systems.values()
@@ -131,7 +130,7 @@ class Results:
 
     # Means ------------------------------------------------------------------------------------------------------------
 
-    def cell(self, outcome: Outcome, system: System, items: Sequence[Facts], level: str = OVERALL) -> Cell:
+    def cell(self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL) -> Cell:
         """The mean of a system on the items of a level."""
         of = [one for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
         scores, why = system.scores[outcome.key], system.why[outcome.key]
@@ -140,15 +139,18 @@ class Results:
         reasons = ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
         estimate = replace(self._mean(outcome, system, kept), missing=len(missing))
         estimate = estimate if kept or not of else replace(estimate, reason=f"unscored: {reasons}")
-        return Cell(outcome, system, of[0].tier if of else "", level, estimate, len(of), reasons or None)
+        return Cell(outcome, system, of[0].tier or "" if of else "", level, estimate, len(of), reasons or None)
 
-    def _mean(self, outcome: Outcome, system: System, items: Sequence[Facts]) -> Estimate:
-        values, clusters = [system.scores[outcome.key][one.id] for one in items], families(items)
+    def _mean(self, outcome: Outcome, system: System, items: Sequence[Item]) -> Estimate:
+        values, clusters = [system.scores[outcome.key][one.id] for one in items], self._families(items)
         if outcome is BLEU:
             return self.resampled(bleu_counts(system, items), corpus_bleu, clusters)
         if outcome.share:
             return clustered_share(values, clusters, self.level)
         return self.mean(values, clusters, outcome.bounds)
+
+    def _families(self, items: Iterable[Item]) -> list[str]:
+        return [self.read.families[one.id] for one in items]
 
     def mean(self, values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]) -> Estimate:
         return mean_estimate(values, clusters, bounds, self.level)
@@ -202,7 +204,7 @@ class Results:
         one, other = first.scores[outcome.key], second.scores[outcome.key]
         both = [item for item in self.shown if item.id in one and item.id in other]
         width = outcome.bounds[1] - outcome.bounds[0]
-        return self.paired([(one[item.id], other[item.id]) for item in both], families(both), width)
+        return self.paired([(one[item.id], other[item.id]) for item in both], self._families(both), width)
 
     def paired(self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float) -> Difference:
         """width: the greatest difference that there can be."""
@@ -235,7 +237,7 @@ class Results:
                 authors[item.id] = author
         if len(systems) < 2 or not authors:
             return
-        clusters = families(self.items[name] for name in authors)
+        clusters = [self.read.families[name] for name in authors]
         shares = {
             outcome.key: [
                 above(own.scores[outcome.key][name], [s.scores[outcome.key][name] for s in systems if s is not own])
@@ -257,14 +259,10 @@ class Results:
                 else None,
             )
 
-    def _wrote(self, system: System, item: Facts) -> bool:
+    def _wrote(self, system: System, item: Item) -> bool:
         if self.options.author:
             return system.label == self.options.author
         return bool(item.generator) and item.generator in (system.model, system.label)
-
-
-def families(items: Iterable[Facts]) -> list[str]:
-    return [one.family for one in items]
 
 
 def above(own: float, others: Sequence[float]) -> float:
@@ -272,11 +270,11 @@ def above(own: float, others: Sequence[float]) -> float:
     return fmean((own > other) + (own == other) / 2 for other in others)
 
 
-def bleu_counts(system: System, items: Sequence[Facts]) -> Floats:
+def bleu_counts(system: System, items: Sequence[Item]) -> Floats:
     """What is summed over items to make the BLEU of a corpus: for each level the ten counts and 1."""
     made = np.zeros((len(items), len(_STRATA), 2 * _ORDER + 3))
     for row, one in enumerate(items):
-        made[row, _STRATA.index(one.level)] = (*system.counts[one.id], 1)
+        made[row, _STRATA.index(one.level or "")] = (*system.counts[one.id], 1)
     return made.reshape(len(items), made.shape[1] * made.shape[2])
 
 

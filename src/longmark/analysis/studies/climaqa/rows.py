@@ -14,61 +14,40 @@ from typing import Any
 
 from longmark.datasets.benchmark import INDEX, items_of
 from longmark.datasets.benchmark.seeds import BOOKS
+from longmark.datasets.benchmark.settings import DEFAULT, SETTINGS
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import counts
 from longmark.rag import index as rag_index
 from longmark.records import Example, sources
-from longmark.records.benchmark import LEVELS, Form, Item
+from longmark.records.benchmark import Form, Item
 from longmark.scores.answers import read_answers
 from longmark.scores.files import examples_of, name_of, sources_of
 from longmark.validator.labels import families
 
-DEFAULT = "default"
-SETTINGS = (
-    DEFAULT,
-    *("few-shot", "rag-source", "rag-held-out"),
-    *("long-context-source", "long-context-held-out"),
-)
-"""In the order of the paper's tables."""
 FORMS: tuple[Form, ...] = ("mcq", "freeform", "cloze")
-GOLD, SILVER = "gold", "silver"
-NO_ROW = "no row"
+SILVER, NO_ROW = "silver", "no row"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One score of a table. metrics: the names that it has in runs; share: it is 0 or 1."""
+    """One score of a table. metric: its name in runs; share: it is 0 or 1."""
 
     key: str
     title: str
     form: str
-    metrics: tuple[str, ...]
+    metric: str
     bounds: tuple[float, float] = (0.0, 1.0)
     share: bool = False
 
 
-MCQ = Outcome("mcq", "MCQ accuracy", "mcq", ("climaqa.mcq",), share=True)
-EM = Outcome("em", "Exact match", "cloze", ("climaqa.exact_match",), share=True)
-PS = Outcome("ps", "Phrase similarity", "cloze", ("climaqa.phrase_similarity",), (-3.0, 1.0))
-BLEU = Outcome("bleu", "BLEU", "freeform", ("climaqa.bleu",))
-BERT = Outcome("bertscore", "BERTScore", "freeform", ("climaqa.bertscore", "climaqa.bertscore.f1"), (-1.0, 1.0))
-FA = Outcome("fa", "Factual accuracy", "freeform", ("climaqa.factual_accuracy",))
+MCQ = Outcome("mcq", "MCQ accuracy", "mcq", "climaqa.mcq", share=True)
+EM = Outcome("em", "Exact match", "cloze", "climaqa.exact_match", share=True)
+PS = Outcome("ps", "Phrase similarity", "cloze", "climaqa.phrase_similarity", (-3.0, 1.0))
+BLEU = Outcome("bleu", "BLEU", "freeform", "climaqa.bleu")
+BERT = Outcome("bertscore", "BERTScore", "freeform", "climaqa.bertscore", (-1.0, 1.0))
+FA = Outcome("fa", "Factual accuracy", "freeform", "climaqa.factual_accuracy")
 OUTCOMES = (MCQ, EM, PS, BLEU, BERT, FA)
-_BY_METRIC = {name: one for one in OUTCOMES for name in one.metrics}
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a study keeps of an item. level: "" without one; book: of its seed passage; family: the same for all items
-    of one seed passage, where the benchmark is known."""
-
-    id: str
-    form: str
-    level: str
-    tier: str
-    book: str
-    family: str
-    generator: str
+_BY_METRIC = {one.metric: one for one in OUTCOMES}
 
 
 @dataclass(slots=True)
@@ -101,9 +80,11 @@ class Book:
 
 @dataclass(slots=True)
 class Read:
-    """The items of all runs, and the systems, in the order of the settings. runs: the sources."""
+    """The items that a run has an answer to, and the systems, in the order of the settings. families: id of an item ->
+    the same for all items of one seed passage; runs: the sources."""
 
-    items: dict[str, Facts] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+    families: dict[str, str] = field(default_factory=dict)
     systems: dict[str, System] = field(default_factory=dict)
     books: list[Book] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
@@ -111,63 +92,43 @@ class Read:
 
 
 def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
-    """UserError for a run without answers to items or without scores of ClimaQA's metrics, for an item that is not in
-    the benchmark, and for two runs with different scores of an answer."""
+    """benchmark: of the items; None where there is no run. UserError for a run without answers to its items or without
+    scores of ClimaQA's metrics, and for two runs with different scores of an answer."""
     found = Read(runs=sources_of(runs) if runs else [])
-    known = None
+    items = {one.id: one for one in items_of(benchmark)} if benchmark is not None else {}
+    found.families = dict(zip(items, families(list(items.values())), strict=True))
     if benchmark is not None:
-        items = items_of(benchmark)
-        known = {one.id: facts for one, facts in zip(items, _facts(items), strict=True)}
-        found.books = list(_books([known[one.id] for one in items if one.usable], benchmark))
+        found.books = list(_books(items.values(), benchmark))
     if runs:
-        _add_scores(found, _answers(found, known))
+        _add_scores(found, _answers(found, items))
     labels = list(dict.fromkeys(one.label for one in found.systems.values()))
     order = {name: place for place, name in enumerate(SETTINGS)}
     ranked = sorted(
         found.systems.values(), key=lambda one: (labels.index(one.label), order.get(one.setting, len(order)))
     )
     found.systems = {one.name: one for one in ranked}
-    if benchmark is None:
-        found.books = list(_books(found.items.values(), None))
     return found
 
 
-def _facts(items: Sequence[Item]) -> Iterator[Facts]:
-    for one, family in zip(items, families(items), strict=True):
-        book = one.passages[0].book if one.passages else None
-        yield Facts(one.id, one.form, one.level or "", one.tier or "", book or "", family, one.generator or "")
-
-
-def _answers(found: Read, known: Mapping[str, Facts] | None) -> dict[str, tuple[Example, System]]:
-    """Id -> the answer and its system, of all runs; adds their items and systems. known: the items of the benchmark."""
+def _answers(found: Read, items: Mapping[str, Item]) -> dict[str, tuple[Example, System]]:
+    """Id -> the answer and its system, of all runs; adds their items and systems. items: of the benchmark."""
     answers: dict[str, tuple[Example, System]] = {}
     for run in found.runs:
         for one in examples_of(run):
-            if one.task not in FORMS or len(one.references) != 1:
+            item = items.get(one.question_id)
+            if item is None:
                 raise UserError(
-                    f"{run}: the example {one.id} is not an answer to an item: its task must be one of "
-                    f"{', '.join(FORMS)}, with one reference; `longmark benchmark run` writes such answers"
+                    f"{run}: the item {one.question_id} is not in the benchmark; give the benchmark of these answers "
+                    "as --benchmark"
                 )
-            if known is not None and one.question_id not in known:
+            if one.task != item.form or len(one.references) != 1:
                 raise UserError(
-                    f"{run}: the item {one.question_id} is not in the benchmark; give its benchmark as --benchmark"
+                    f"{run}: the example {one.id} is not an answer to an item: its task must be {item.form}, with one "
+                    "reference; `longmark benchmark run` writes such answers"
                 )
-            facts = _facts_of(one) if known is None else known[one.question_id]
-            if found.items.setdefault(facts.id, facts) != facts:
-                raise UserError(
-                    f"{run}: the item {facts.id} differs from the item with this id in another run; use runs of one "
-                    "benchmark"
-                )
+            found.items[item.id] = item
             answers[one.id] = one, _system(found, one, run)
     return answers
-
-
-def _facts_of(example: Example) -> Facts:
-    """What an answer says of its item."""
-    meta, level = example.meta, example.level if example.level in LEVELS else ""
-    book, *_ = meta.get("books") or ("",)
-    tier, own = str(meta.get("tier") or ""), f"item {example.question_id}"
-    return Facts(example.question_id, example.task or "", level or "", tier, str(book), own, "")
 
 
 def _system(found: Read, example: Example, run: Path) -> System:
@@ -221,17 +182,17 @@ def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> N
                 system.counts[example.question_id] = (*made.shared, *made.total, made.answer, made.reference)
 
 
-def _books(items: Iterable[Facts], benchmark: Path | None) -> Iterator[Book]:
-    """Every book of the benchmark's folder, and of the items."""
+def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
+    """Every book of the benchmark's folder, and of the usable items."""
     by: dict[str, Counter[str]] = {}
-    for one in items:
-        by.setdefault(one.book, Counter())[one.form] += 1
-    by.pop("", None)
+    for item in items:
+        if item.usable and item.passages and (name := item.passages[0].book):
+            by.setdefault(name, Counter())[item.form] += 1
     known: dict[str, Mapping[str, Any]] = {}
     chunks: Counter[str] = Counter()
-    if benchmark is not None and (path := benchmark / BOOKS).is_file():
+    if (path := benchmark / BOOKS).is_file():
         known = {str(book["id"]): book for _, book in sources.records(path, "jsonl") if isinstance(book, dict)}
-    if benchmark is not None and (benchmark / INDEX).is_dir():
+    if (benchmark / INDEX).is_dir():
         passages = rag_index.load(benchmark / INDEX).passages
         chunks.update(passages[number].document for number in range(len(passages)))
         passages.close()

@@ -9,7 +9,8 @@ from typing import Any
 from longmark.analysis.metaeval.label_sections import Interval, intervals
 from longmark.analysis.studies.climaqa.beside import Fever, Window
 from longmark.analysis.studies.climaqa.results import OVERALL, Kind, Results
-from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Facts, Outcome
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Outcome
+from longmark.records.benchmark import Item
 from longmark.report.tables import Column, Mean, Table
 from longmark.stats.proportion import clustered_share
 from longmark.validator.evaluate import Precision
@@ -26,20 +27,20 @@ _NOTE = (
 )
 
 
-def closed(results: Results, items: Sequence[Facts], number: int) -> Table:
+def closed(results: Results, items: Sequence[Item], number: int) -> Table:
     """Tables 3 and 6."""
     note = f"MCQ: accuracy. EM: exact match; PS: phrase similarity. {_NOTE}"
     return _means(results, items, (f"table{number}", "Multiple choice and cloze", note), _CLOSED)
 
 
-def free(results: Results, items: Sequence[Facts], number: int) -> Table:
+def free(results: Results, items: Sequence[Item], number: int) -> Table:
     """Tables 5 and 7."""
     note = f"BLEU: corpus BLEU of characters for each level. FA: factual accuracy. {_NOTE}"
     return _means(results, items, (f"table{number}", "Freeform answers", note), _FREE)
 
 
 def _means(
-    results: Results, items: Sequence[Facts], head: tuple[str, str, str], places: Sequence[tuple[Outcome, str]]
+    results: Results, items: Sequence[Item], head: tuple[str, str, str], places: Sequence[tuple[Outcome, str]]
 ) -> Table:
     """The means of each system. head: name, title, note; places: a column each, without those that have no score."""
     made = {
