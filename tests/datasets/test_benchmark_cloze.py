@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.datasets.benchmark.cloze import blank, proposals, still_there, word_counts
@@ -64,6 +64,7 @@ def test_a_term_that_is_no_word_of_the_statement_drops_the_item(statement: str, 
     assert why in item.reasons[0]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text(min_size=1, max_size=60).filter(str.strip), st.text(min_size=1, max_size=6))
 def test_blanks_filled_with_their_words_are_the_statement_again(text: str, term: str) -> None:
     item = blank(_statement(text), term)

@@ -68,14 +68,11 @@ def test_the_loss_falls_and_the_adapter_makes_the_model_another(tiny: str, tmp_p
     import torch
 
     made = training(tiny, tmp_path / "out")
-    text, (trained, _) = made.size(), made._parameters()
     result = made.run(quiet=True)["result"]
     assert result["steps"] == 30
     assert result["last_loss"] < 0.9 * result["first_loss"]
     assert result["last_validation_loss"] < 0.8 * result["first_validation_loss"]
-    assert "30 steps" in text
-    real = sum(one.numel() for one in made.base.model.parameters() if one.requires_grad)
-    assert real == trained  # what was announced is what peft trains
+    assert made.steps == 30
     assert not (tmp_path / "out" / "checkpoints").exists()
     fresh = loaded(made.settings)
     ids = torch.tensor([[5, 6, 7, 8]])
@@ -177,7 +174,7 @@ def test_the_command_trains_and_says_how_to_use_the_adapter(tiny: str, tmp_path:
     assert not out.exists()
     assert main(["train", "pretrain", str(file), "--quiet"]) == 0
     printed = capsys.readouterr().out
-    assert "1 step. Adapter: " in printed
+    assert ", 1 step\n" in printed
     assert f"Use it with --generator {tiny}+{out}" in printed
     assert json.loads((out / MANIFEST).read_bytes())["data"]["train"]["books"][0]["id"] == "book.txt"
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from longmark.cli.arguments import add, add_verb
+from longmark.progress import counted
 
 
 def add_to(verbs: Any) -> None:
@@ -25,7 +26,10 @@ def add_to(verbs: Any) -> None:
         one = add_verb(actions, name, run, text)
         add(one, "config", "FILE.yaml", "model, data, hyper-parameters, and the folder for the adapter")
         add(
-            one, "--dry-run", "", "read the model and the data, and print sequences, steps and parameters; do not train"
+            one,
+            "--dry-run",
+            "",
+            "read the model and the data, and print the numbers of sequences and steps; do not train",
         )
         add(one, "--quiet", "", "show no progress")
 
@@ -61,7 +65,7 @@ def _run(arguments: argparse.Namespace, training: Any) -> int:
     for data in filter(None, (training.train, training.validation)):
         for note in data.notes:
             print(f"longmark: {note}", file=sys.stderr)
-    print(training.size())
+    print(f"{counted(len(training.train.sequences), 'sequence')}, {counted(training.steps, 'step')}")
     if arguments.dry_run:
         return 0
     result = training.run(quiet=arguments.quiet)["result"]

@@ -29,7 +29,7 @@ from longmark.errors import MissingExtra, SettingsChanged, UserError
 from longmark.models.adapter import CONFIG, MANIFEST
 from longmark.models.catalogue import model_path
 from longmark.models.transformers_lm import TransformersLM
-from longmark.progress import counted, duration, shown
+from longmark.progress import duration, shown
 from longmark.records.files import read_object
 from longmark.records.write import write_object
 from longmark.training.config import Settings
@@ -114,23 +114,6 @@ class Training:
             "settings": self.settings.model_dump(mode="json", exclude={"out"}),
             "data": data,
         }
-
-    def size(self) -> str:
-        """Sequences, steps and parameters."""
-        trained, total = self._parameters()
-        return (
-            f"{counted(len(self.train.sequences), 'sequence')}, {counted(self.steps, 'step')}. Adapter: {trained:,} of "
-            f"{total:,} parameters."
-        )
-
-    def _parameters(self) -> tuple[int, int]:
-        """Parameters of the adapter, and all of the model."""
-        import torch
-
-        head = self.base.model.get_output_embeddings()
-        layers = [one for one in self.base.model.modules() if isinstance(one, torch.nn.Linear) and one is not head]
-        trained = sum(self.settings.rank * (one.in_features + one.out_features) for one in layers)
-        return trained, sum(one.numel() for one in self.base.model.parameters())
 
     def run(self, *, quiet: bool = False) -> dict[str, Any]:
         """Trains, or continues from the last checkpoint; returns the manifest with `result`. A finished folder with the
