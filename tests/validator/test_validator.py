@@ -58,7 +58,7 @@ def test_both_curves_have_the_same_points_for_every_seed() -> None:
     some = labels(90, lambda n: LABELS[n])
     inputs = call(lambda models: inputs_of(some.items, models), embedder=FakeEmbedder())
     y, own = np.array([int(is_valid(one)) for one in some.items]), some.family(some.items)
-    found = evaluate.curves(evaluate.Data("mcq", inputs, y, own, np.zeros(90, dtype=int)), 0.1, range(3))
+    found = evaluate.curves(evaluate.Data("mcq", inputs, y, own, np.zeros(90, dtype=int)), range(3))
     assert {row["seeds"] for row in found.points} == {3}
     sizes = {order: [row["labels"] for row in found.points if row["order"] == order] for order in evaluate.ORDERS}
     assert sizes["active"] == sizes["random"] == sorted(sizes["random"])
@@ -75,7 +75,7 @@ def test_nothing_is_learned_from_shuffled_labels() -> None:
     for _ in range(4):
         y = np.array(draw.sample([1] * 84 + [0] * 36, 120))
         fold = linear.folds([bool(one) for one in y], [f"s{n // 3}" for n in range(120)], 0)
-        values.append(auc(linear.out_of_folds(inputs, y, fold, 0.1), y.astype(float), 0.95).value)
+        values.append(auc(linear.out_of_folds(inputs, y, fold), y.astype(float), 0.95).value)
     assert 0.4 < sum(map(there, values)) / 4 < 0.6
 
 
@@ -103,7 +103,7 @@ def test_a_form_with_too_few_labels_is_left_out_and_the_others_are_trained() -> 
 def test_the_folder_is_read_back_as_it_was_and_refused_with_another_encoder(
     validator: train.Trained, tmp_path: Path
 ) -> None:
-    terms = linear.Linear((1.0, 2.0), dict.fromkeys(cloze.WORD_NUMBERS, (1.0, 0.5)), 0.1, 1.0)
+    terms = linear.Linear((1.0, 2.0), dict.fromkeys(cloze.WORD_NUMBERS, (1.0, 0.5)), 0.1)
     made = replace(validator.validator, cloze=terms)
     folder.save(made, tmp_path)
     assert folder.load(tmp_path) == made

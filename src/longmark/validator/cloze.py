@@ -25,7 +25,6 @@ from longmark.validator.features import Inputs, embedded
 from longmark.validator.linear import FOLDS, Linear, folds, out_of_folds, uncalibrated
 
 WORD_NUMBERS = ("rarity", "length", "position", "repeats", "capital", "digits", "proposed", "near_statement")
-STRENGTH = 0.1
 FEWEST = 20  # statements with a term
 
 
@@ -118,10 +117,10 @@ def train(terms: Sequence[str], families: Sequence[str], given: Candidates, seed
     wanted = [stripped(term).casefold() for term in terms]
     chosen = [word.casefold() == wanted[n] for word, n in zip(given.words, given.statement, strict=True)]
     y, fold = np.array(chosen, dtype=np.int64), folds([True] * len(wanted), families, seed)
-    best = given.best(out_of_folds(given.inputs, y, fold[given.statement], STRENGTH))
+    best = given.best(out_of_folds(given.inputs, y, fold[given.statement]))
     hits = [float(one is not None and one[0].casefold() == term) for one, term in zip(best, wanted, strict=True)]
     able = np.bincount(given.statement, y, given.statements)
     words = np.bincount(given.statement, minlength=given.statements)
     chance = float((able / np.maximum(words, 1)).mean())
     picked = Picked(clustered_share(hits, families), chance, int((able == 0).sum()))
-    return uncalibrated(given.inputs, y, STRENGTH), picked
+    return uncalibrated(given.inputs, y), picked

@@ -107,15 +107,13 @@ class Curves:
     gain: Estimate
 
 
-def curves(data: Data, strength: float, seeds: range) -> Curves:
+def curves(data: Data, seeds: range) -> Curves:
     """AUC on held-out families by the number of labels, for items in active and in random order: the mean over seeds,
     each with another split and start, with its interval. A point without both classes on the test side has no AUC."""
     held = {seed: linear.folds((data.y == 1).tolist(), data.families, seed) == 0 for seed in seeds}
     fewest = min(int((~one).sum()) for one in held.values())
     sizes = np.unique(np.linspace(min(START, fewest), fewest, SIZES).astype(int)).tolist()
-    scores = {
-        order: np.array([_curve(data, held[seed], sizes, order, strength, seed) for seed in seeds]) for order in ORDERS
-    }
+    scores = {order: np.array([_curve(data, held[seed], sizes, order, seed) for seed in seeds]) for order in ORDERS}
     points = []
     for order, found in scores.items():
         for size, values in zip(sizes, found.T, strict=True):
@@ -127,17 +125,18 @@ def curves(data: Data, strength: float, seeds: range) -> Curves:
     return Curves(points, mean_estimate(apart[~np.isnan(apart)].tolist(), bounds=(-1.0, 1.0), level=LEVEL))
 
 
-def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, strength: float, seed: int) -> list[float]:
+def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
     """AUC at each size. The first items are drawn, both classes among them, and are the same for both orders."""
     pool = np.random.default_rng(seed).permutation(np.flatnonzero(~held)).tolist()
     first = [next(i for i in pool if data.y[i] == label) for label in (1, 0)]
     known = [*first, *(i for i in pool if i not in first)][: sizes[0]]
     found = []
     for wanted in [*np.diff(sizes).tolist(), 0]:
-        model = linear.uncalibrated(data.inputs[known], data.y[known], strength)
+        model = linear.uncalibrated(data.inputs[known], data.y[known])
         value = auc(model.log_odds(data.inputs[held]), data.y[held].astype(np.float64), LEVEL).value
         found.append(np.nan if value is None else value)
-        rest = [i for i in pool if i not in set(known)]
+        seen = set(known)
+        rest = [i for i in pool if i not in seen]
         if order == ACTIVE:
             p = linear.probability(model.log_odds(data.inputs[rest]))
             rest = [rest[place] for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known])]

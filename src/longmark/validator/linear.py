@@ -2,9 +2,8 @@
 
     log-odds of valid = intercept + w · vectors + v · (numbers - their means)
 
-Both classes have the same weight, so .5 means neutral evidence at any share of valid labels. The strength of the
-regularisation is the one with the least out-of-fold log-loss. No item is predicted by a model that saw its family, and
-none is calibrated with its own fold. All of this is stored as one list of coefficients.
+Both classes have the same weight, so .5 means neutral evidence at any share of valid labels. No item is predicted by a
+model that saw its family, and none is calibrated with its own fold. All of this is stored as one list of coefficients.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from longmark.errors import library
 from longmark.stats.samples import Floats, Ints
 from longmark.validator.features import Inputs
 
-STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # scikit-learn's C
+STRENGTH = 0.1  # scikit-learn's C
 FOLDS = 5
 FEWEST = 10  # labels of each class
 _VECTORS = 4.0  # by which vectors are stretched: their parts are small beside standardised numbers
@@ -28,13 +27,11 @@ _VECTORS = 4.0  # by which vectors are stretched: their parts are small beside s
 
 @dataclass(frozen=True)
 class Linear:
-    """weights: of the vectors; numbers: name -> (weight, mean), 0 for one that no item has; strength: of the
-    regularisation."""
+    """weights: of the vectors; numbers: name -> (weight, mean), 0 for one that no item has."""
 
     weights: tuple[FiniteFloat, ...]
     numbers: dict[str, tuple[FiniteFloat, FiniteFloat]]
     intercept: FiniteFloat
-    strength: float
 
     def log_odds(self, inputs: Inputs) -> Floats:
         """Of valid, for each item."""
@@ -76,20 +73,18 @@ def folds(valid: Sequence[bool], families: Sequence[str], seed: int) -> Ints:
 
 def fit(inputs: Inputs, y: Ints, fold: Ints) -> tuple[Linear, Floats]:
     """The model of all items, and the calibrated log-odds of each from models that did not see its fold."""
-    outs = {strength: out_of_folds(inputs, y, fold, strength) for strength in STRENGTHS}
-    strength = min(STRENGTHS, key=lambda one: _log_loss(outs[one], y))
-    out, calibrated = outs[strength], np.empty(len(y))
+    out, calibrated = out_of_folds(inputs, y, fold), np.empty(len(y))
     for k in set(fold.tolist()):
         slope, shift = _platt(out[fold != k], y[fold != k])
         calibrated[fold == k] = slope * out[fold == k] + shift
-    return uncalibrated(inputs, y, strength).calibrated(*_platt(out, y)), calibrated
+    return uncalibrated(inputs, y).calibrated(*_platt(out, y)), calibrated
 
 
-def out_of_folds(inputs: Inputs, y: Ints, fold: Ints, strength: float) -> Floats:
+def out_of_folds(inputs: Inputs, y: Ints, fold: Ints) -> Floats:
     """The log-odds of each item from a model of the other folds, without calibration."""
     out = np.empty(len(y))
     for k in set(fold.tolist()):
-        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], strength).log_odds(inputs[fold == k])
+        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k]).log_odds(inputs[fold == k])
     return out
 
 
@@ -99,7 +94,7 @@ def probability(log_odds: Floats) -> Floats:
     return found
 
 
-def uncalibrated(inputs: Inputs, y: Any, strength: float) -> Linear:
+def uncalibrated(inputs: Inputs, y: Any) -> Linear:
     """A model without calibration. Numbers that no item has, or that are all equal, get no weight."""
     known = ~np.isnan(inputs.numbers)
     counts = np.maximum(known.sum(axis=0), 1)
@@ -107,14 +102,14 @@ def uncalibrated(inputs: Inputs, y: Any, strength: float) -> Linear:
     away = np.where(known, inputs.numbers - means, 0.0)
     spread = np.sqrt((away**2).sum(axis=0) / counts)
     scale = np.where(spread > 1e-9, spread, np.inf)
-    weights, intercept = _logistic(np.hstack([_VECTORS * inputs.vectors, away / scale]), y, strength)
+    weights, intercept = _logistic(np.hstack([_VECTORS * inputs.vectors, away / scale]), y)
     width = inputs.vectors.shape[1]
     numbers = zip((weights[width:] / scale).tolist(), means.tolist(), strict=True)
     own = tuple((_VECTORS * weights[:width]).tolist())
-    return Linear(own, dict(zip(inputs.names, numbers, strict=True)), intercept, strength)
+    return Linear(own, dict(zip(inputs.names, numbers, strict=True)), intercept)
 
 
-def _logistic(x: Floats, y: Any, strength: float) -> tuple[Floats, float]:
+def _logistic(x: Floats, y: Any, strength: float = STRENGTH) -> tuple[Floats, float]:
     """Weights and intercept of scikit-learn's logistic regression with balanced classes."""
     sklearn = library("sklearn.linear_model", "a validator", "train")
     limits = library("threadpoolctl", "a validator", "train").threadpool_limits
@@ -128,10 +123,3 @@ def _platt(log_odds: Floats, y: Ints) -> tuple[float, float]:
     """Slope and shift of the calibration; no slope below 0: a model worse than chance then says nothing."""
     weights, shift = _logistic(log_odds.reshape(-1, 1), y, 1e3)
     return (float(weights[0]), shift) if weights[0] > 0 else (0.0, 0.0)
-
-
-def _log_loss(out: Floats, y: Ints) -> float:
-    """Of the calibrated log-odds; the mean of both classes, each weighing the same."""
-    slope, shift = _platt(out, y)
-    losses = np.logaddexp(0, np.where(y == 1, -1, 1) * (slope * out + shift))
-    return float(losses[y == 1].mean() + losses[y == 0].mean()) / 2

@@ -143,7 +143,7 @@ async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Pla
         trained=dict(zip((item.id for item in items), p.tolist(), strict=True)),
         dropped=len(items) - len(keep),
         precision=evaluate.precision(data, kept, plan.splits),
-        curves=evaluate.curves(data, model.strength, range(plan.seed, plan.seed + plan.curves)),
+        curves=evaluate.curves(data, range(plan.seed, plan.seed + plan.curves)),
         left_out=left_out,
     )
 
