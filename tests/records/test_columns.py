@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import Context, Example
+from longmark.records import Context, Example, Pair
 from longmark.records.columns import BadRecord, Columns
 
 
@@ -195,3 +195,5 @@ def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
     assert paged.contexts == (Context(text="c", page="7"),)
     assert Example.from_json(paged.to_json()).contexts == paged.contexts
     assert plain.id == paged.id
+    a, b = (Pair(question="q", a="x", b="y", contexts=one.contexts) for one in (plain, paged))
+    assert a.content_hash() == b.content_hash()

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Sized
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -94,6 +94,8 @@ class Example(BaseModel):
     graph: dict[str, Any] | None = None
     meta: dict[str, Any] = Field(default_factory=dict)
 
+    _NOT_SCORED: ClassVar[dict[str, Any]] = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
+
     @model_validator(mode="after")
     def _labels_fit(self) -> Example:
         if self.context_claims is not None:
@@ -118,9 +120,8 @@ class Example(BaseModel):
             object.__setattr__(self, "question_id", question_hash(self.question) if self.question else self.id)
 
     def content_hash(self) -> str:
-        """SHA-256 (hex) of all that a metric can see: every field but id, question_id and pages."""
-        hidden: dict[str, Any] = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
-        content = self.model_dump(exclude=hidden, exclude_defaults=True)
+        """SHA-256 (hex) of all that a metric can see: every field but the ids, pages, and what people gave."""
+        content = self.model_dump(exclude=self._NOT_SCORED, exclude_defaults=True)
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 
     def to_json(self) -> bytes:

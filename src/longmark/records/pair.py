@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-import orjson
 from pydantic import Field, model_validator
 
 from longmark.records.example import Example
@@ -28,7 +26,6 @@ HUMAN = "human"
 
 _SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
 _SHARED |= {"variant_of", "variant"}
-_NOT_SCORED = {"id", "question_id", "labels", "label", "expansion_checks"}
 
 
 class Pair(Example):
@@ -46,6 +43,10 @@ class Pair(Example):
 
     The labels are no part of `content_hash`, as no metric sees them: a run is not scored again for a new rater.
     """
+
+    _NOT_SCORED: ClassVar[dict[str, Any]] = Example._NOT_SCORED | dict.fromkeys(
+        ("labels", "label", "expansion_checks"), True
+    )
 
     a: str
     b: str
@@ -72,11 +73,6 @@ class Pair(Example):
         humans = (self.a_system == HUMAN) + (self.b_system == HUMAN)
         if self.mode is None and humans and self.a_system and self.b_system:
             object.__setattr__(self, "mode", "human/human" if humans == 2 else "human/model")
-
-    def content_hash(self) -> str:
-        """SHA-256 (hex) of all that a metric can see: every field but the ids and what people gave."""
-        content = self.model_dump(exclude=_NOT_SCORED, exclude_defaults=True)
-        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 
     @property
     def best_references(self) -> tuple[str, ...]:
