@@ -1,7 +1,7 @@
 """Does a validator learn from real experts? Items out of ExpertQA or WiCE, with people's verdicts as their status.
 
     python -m bench.validator expertqa|wice --out ITEMS.jsonl [--n 300] [--seed 0]
-    longmark validator train ITEMS.jsonl --form freeform --out VALIDATOR
+    longmark validator train ITEMS.jsonl --out VALIDATOR
 
 A claim is an answer, to the question that it is from (WiCE has none: a fixed one), with its evidence as the passage. It
 is valid where people called its support complete. Claims on one question, or from one article, are one family; families

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,17 +184,8 @@ def label(arguments: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _Given:
+def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels, ModelNames]:
     """What `apply`, `next` and `estimate` read."""
-
-    validator: Validator
-    items: list[Item]
-    labels: Labels
-    names: ModelNames
-
-
-def _given(arguments: argparse.Namespace) -> _Given:
     from longmark.datasets.benchmark import items_of
     from longmark.errors import library
     from longmark.models.registry import ModelNames
@@ -204,17 +195,16 @@ def _given(arguments: argparse.Namespace) -> _Given:
     library("numpy", "longmark validator", "train")
     validator, items = folder.load(arguments.validator), items_of(arguments.benchmark)
     labels = _read(arguments.labels, items) if arguments.labels else Labels()
-    return _Given(validator, items, labels, ModelNames(embedder=arguments.embedder or validator.encoder.name))
+    return validator, items, labels, ModelNames(embedder=arguments.embedder or validator.encoder.name)
 
 
 def apply(arguments: argparse.Namespace) -> int:
     from longmark.validator import use
 
-    given = _given(arguments)
-    validator, items = given.validator, given.items
+    validator, items, labels, names = _given(arguments)
     threshold = validator.threshold if arguments.threshold is None else arguments.threshold
     chosen = [item for item in items if use.open_to(item)]
-    names = replace(given.names, judges=[arguments.judge] if arguments.judge else [])
+    names = replace(names, judges=[arguments.judge] if arguments.judge else [])
     with open_models(arguments, names) as (opened, _registry):
         models = replace(opened, scoring=arguments.scoring)
 
@@ -240,7 +230,7 @@ def apply(arguments: argparse.Namespace) -> int:
             print(f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form")
     if checked := len(items) - len(chosen):
         print(f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit")
-    for name, kept, every in use.precision(made, given.labels, validator) if arguments.labels else ():
+    for name, kept, every in use.precision(made, labels, validator) if arguments.labels else ():
         print(
             f"{name}: precision {_shown(kept)} of {kept.n:,} kept items with a label; all {every.n:,}: {_shown(every)}"
         )
@@ -253,11 +243,9 @@ def next_(arguments: argparse.Namespace) -> int:
     from longmark.validator import use
 
     format_of(arguments.out, "--out ")
-    given = _given(arguments)
-    with open_models(arguments, given.names) as (models, _registry):
-        found = finish_with(
-            models, lambda: use.next_items(given.validator, given.items, given.labels.items, models, arguments.n)
-        )
+    validator, items, labels, names = _given(arguments)
+    with open_models(arguments, names) as (models, _registry):
+        found = finish_with(models, lambda: use.next_items(validator, items, labels.items, models, arguments.n))
     if not found:
         print("longmark: no item is left to label: all are labelled, dropped, or of another form", file=sys.stderr)
         return NO_VALUE
@@ -269,10 +257,10 @@ def next_(arguments: argparse.Namespace) -> int:
 def estimate(arguments: argparse.Namespace) -> int:
     from longmark.validator import use
 
-    given = _given(arguments)
-    with open_models(arguments, given.names) as (models, _registry):
-        p, _ = finish_with(models, lambda: use.confidences(given.validator, given.items, models))
-    shares = use.share_valid(p, given.items, given.labels, given.validator)
+    validator, items, labels, names = _given(arguments)
+    with open_models(arguments, names) as (models, _registry):
+        p, _ = finish_with(models, lambda: use.confidences(validator, items, models))
+    shares = use.share_valid(p, items, labels, validator)
     for form, one in shares.items():
         print(f"{form}: {one.labelled:,} labelled, {one.unlabelled:,} more items")
         print(f"  share valid {_shown(one)}")

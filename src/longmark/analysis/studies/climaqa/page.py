@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from longmark.analysis.metaeval.label_sections import lane
@@ -40,7 +40,8 @@ class Found:
 
 def document(found: Found) -> Document:
     results, parts = found.results, list(_parts())
-    forms = [counted(count, f"{form} item") for form in FORMS if (count := _count(results, form))]
+    counts = Counter(one.form for one in results.items.values())
+    forms = [counted(counts[form], f"{form} item") for form in FORMS if counts[form]]
     absent = [words for part in parts if (words := part.absent(found))]
     return Document(
         kind="climaqa study",
@@ -48,17 +49,8 @@ def document(found: Found) -> Document:
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
         sections=sections(parts, found, {}),
         notices=[*results.read.notices, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
-        settings={**found.settings, "runs": [str(run) for run in results.read.runs], **_options(results)},
+        settings={**found.settings, "runs": [str(run) for run in results.read.runs], **asdict(results.options)},
     )
-
-
-def _options(results: Results) -> dict[str, Any]:
-    options = results.options
-    return {"alpha": options.alpha, "seed": options.seed, "resamples": options.resamples}
-
-
-def _count(results: Results, form: str) -> int:
-    return sum(one.form == form for one in results.items.values())
 
 
 def _parts() -> Iterator[Part[Found]]:
