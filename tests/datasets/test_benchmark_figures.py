@@ -28,12 +28,12 @@ CLOZE = Item(form="cloze", question="<blank>是水。", answer="云", statement=
 
 def test_figures_by_hand() -> None:
     items = [
+        CLOZE,
+        FREE,
         *(_mcq(i, "a") for i in range(6)),
         _mcq(6, "b", chunk="2", page=3),
         _mcq(7, "a", "x", "y"),
-        FREE,
         DROPPED,
-        CLOZE,
     ]
     found = figures(items, {"books": [{"id": "b.pdf", "characters": 400}, {"id": "unused.txt", "characters": 100}]})
     assert (found["items"], found["usable"]) == (11, 9)

@@ -55,6 +55,19 @@ def test_books_that_cannot_be_read_are_named_before_anything_is_sent(tmp_path: P
     assert not (tmp_path / "bench").exists()
 
 
+def test_the_books_can_be_mended_after_one_could_not_be_read(tmp_path: Path, words: list[str | Path]) -> None:
+    (books := tmp_path / "books").mkdir()
+    (books / "one.txt").write_text("The sea rises twice a day at the coast.")
+    (books / "broken.pdf").write_bytes(pdf(["The sea rises."])[:200])
+    with serve(answer=lambda _number, _path, _body: (401, b"{}", "")) as server:
+        given = ["benchmark", "generate", "books", *words, "--generator", f"m@{server.base_url}"]
+        assert "broken.pdf: cannot be read as PDF" in run(*given, home=tmp_path / "home").err
+        (books / "broken.pdf").unlink()
+        assert "refused" in run(*given, home=tmp_path / "home").err  # by the endpoint, not for other settings
+        (books / "two.txt").write_text("The sea falls.")
+        assert "books: was" in run(*given, home=tmp_path / "home").err
+
+
 def test_several_books_in_any_script(tmp_path: Path, words: list[str | Path]) -> None:
     (tmp_path / "zh.txt").write_text(CHINESE * 12)
     (tmp_path / "numbers.md").write_text("1 2 3 4 5 6\n\n" * 40)  # no seed: hardly a letter

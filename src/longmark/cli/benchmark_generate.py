@@ -127,5 +127,5 @@ def _tell(built: Built, plan: Plan, out: Path) -> int:
         print(f"{counted(dropped.total(), 'item')} dropped: {whys}")
     print(counted(sum(usable.values()), "usable item") + (f": {out / 'items.jsonl'}" if built.items else ""))
     if built.stopped:
-        print(f"longmark: stopped: {built.stopped}. Repeat the command to continue.", file=sys.stderr)
+        print(f"longmark: stopped: {built.stopped.rstrip('.')}. Repeat the command to continue.", file=sys.stderr)
     return NO_VALUE if built.stopped or not usable else 0

@@ -12,7 +12,7 @@ evolved from a dropped base question would share its flaw, so it is not written.
 Whatever is stopped continues with the same command: it begins again, and the call cache has the replies of every call
 that was finished. No item leaves `items.jsonl`: those that a session has not written again (it is not there yet, or the
 cache is lost) stand at the end, and items that people or a validator judged keep their judgment. Settings that changed
-are refused; n may change.
+are refused; n may change. Before the books were read, nothing is fixed.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _manifest(work: Work) -> dict[str, Any]:
     }
     path = work.folder / MANIFEST
     found: dict[str, Any] = {"format": FORMAT, "longmark": __version__, "created": now(), "fixed": fixed}
-    if path.exists():
+    if path.exists() and any((work.folder / name).exists() for name in (seeds.BOOKS, ITEMS)):
         found = read_object(path, f"delete {work.folder} and generate again")
     if changed := list(differences("", found.get("fixed"), fixed)):
         first = f"{work.folder} contains a benchmark with other settings; name another --out, or use the same settings:"

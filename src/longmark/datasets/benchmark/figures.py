@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from longmark.datasets.benchmark.answers import messages
 from longmark.datasets.benchmark.audits import YES_NO, chosen
@@ -28,7 +28,7 @@ from longmark.metrics.score import readability
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
 from longmark.prompts import Prompt
-from longmark.records.benchmark import Item
+from longmark.records.benchmark import LEVELS, Form, Item
 
 Key = TypeVar("Key")
 
@@ -41,6 +41,7 @@ TITLES = {
     "readability": "Readability of questions and statements",
     "unaided": "Items answered without the book",
 }
+_FORMS = get_args(Form)
 _ANSWER = 256  # tokens of a freeform answer, as in `benchmark run`
 KNOWN, ASKED = "answerable_without_book", "asked_without_book"  # marks: names of models
 
@@ -57,13 +58,16 @@ PROMPTS = (SAME,)
 
 def figures(items: Sequence[Item], manifest: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The object of figures.json. manifest: of the benchmark's folder; without it no share of a book is known."""
-    usable = [item for item in items if item.usable]
+    in_order = sorted(items, key=lambda item: (_FORMS.index(item.form), (*LEVELS, None).index(item.level)))
+    usable = [item for item in in_order if item.usable]
     dropped = Counter(map(_why, (item for item in items if item.status == "dropped")))
     return {
         "format": FORMAT,
         "items": len(items),
         "usable": len(usable),
-        "cells": [_cell(*cell, group) for cell, group in _grouped(items, lambda item: (item.form, item.level)).items()],
+        "cells": [
+            _cell(*cell, group) for cell, group in _grouped(in_order, lambda item: (item.form, item.level)).items()
+        ],
         "dropped": [{"reason": why, "form": form, "items": count} for (why, form), count in sorted(dropped.items())],
         "books": _books(usable, manifest or {}),
         "keys": _keys(usable),
