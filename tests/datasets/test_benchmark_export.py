@@ -72,6 +72,7 @@ def test_a_folder_to_publish(tmp_path: Path, suffix: str) -> None:
     card = (out / "README.md").read_text("utf-8")
     assert "b\\|ook.pdf" in card
     assert "duplicate" in card
+    assert re.search(r"^- models: generator: `m", card, re.MULTILINE)
     assert re.search(
         r"^\| b\\\|ook.pdf +\| 2 +\| 1 +\| 1 +\| 0 +\| 0\.1 +\|$", card, re.MULTILINE
     )  # 23 of 230 characters

@@ -191,7 +191,10 @@ def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     how = "from passages of books, and audited by code and by the same model"
     lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
     for name, value in manifest.get("fixed", {}).items():
-        lines.append(f"- {_safe(name)}: `{one_line(str(value)).replace('`', '')}`")
+        parts = {f"{name}: {key}": of for key, of in value.items()} if isinstance(value, dict) else {name: value}
+        for part, one in parts.items():
+            shown = ", ".join(map(str, one)) if isinstance(one, list) else str(one)
+            lines.append(f"- {_safe(part)}: `{one_line(shown).replace('`', '')}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
     table = "\n" + _table(("book", "characters", "SHA-256 of its text without white space"), books) if books else ""
     return "\n".join(lines) + "\n" + table
