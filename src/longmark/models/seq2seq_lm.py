@@ -20,7 +20,7 @@ SEGMENT = "\x1e"  # ASCII's record separator
 
 
 class Seq2SeqLM(TransformersLM):
-    """A folder, or a hub name that the library downloads. identity: as for `hf:`, and told apart from it."""
+    """A folder, or a hub name that the library downloads. identity: as for `hf:`, with another prefix."""
 
     capabilities = Capabilities(prompt_logprobs=True)
 
