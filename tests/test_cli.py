@@ -388,6 +388,9 @@ def test_columns_of_other_names_are_mapped(longmark: Command):
     assert longmark(*words, "--map", "answer=antwort").code == 0
     assert [row.status for row in rows_of(Path("out"))] == ["ok"] * 6
     refused(longmark(*words, "--map", "answer=anwort"), "anwort")
+    done = longmark(*words[:-1], "question=NOPE")
+    assert "--map: no record of given.jsonl has the column NOPE; the columns are frage, antwort" in done.err
+    assert len(done.err.splitlines()) == 1
     refused(longmark(*words, "--map", "anser=antwort"), "Did you mean answer")
     refused(longmark(*words, "--map", "answer"), "FIELD=COLUMN")
 

@@ -104,7 +104,7 @@ def test_records(tmp_path: Path):
         "r.jsonl:3": "No id.",
     }
     assert found["r.jsonl:5"] == "! text: expected text, found 5"
-    assert found["r.jsonl:6"] == "! has no text; it is expected under text, content, page_content, abstract"
+    assert found["r.jsonl:6"] == "! has no text; it is expected under text, content, page_content, passage, abstract"
     assert found["r.jsonl:7"] == "! text: is empty"
     assert found["r.jsonl:8"] == "! expected an object with a text, found a list"
     assert found["r.jsonl:9"].startswith("! is not JSON")
@@ -117,7 +117,7 @@ def test_records(tmp_path: Path):
 def test_records_of_every_format_keep_their_ids(tmp_path: Path, kind: str):
     """A corpus as retrieval benchmarks publish it: the passage under a name of its own, with a number as id."""
     path = tmp_path / f"corpus.{kind}"
-    rows = [{"pid": 9797, "passage": "Ice; breaks, wires."}, {"pid": 11906, "passage": "Heat buckles rails."}]
+    rows = [{"pid": 9797, "body": "Ice; breaks, wires."}, {"pid": 11906, "body": "Heat buckles rails."}]
     if kind == "json":
         path.write_text(json.dumps(rows), encoding="utf-8")
     elif kind == "parquet":
@@ -125,15 +125,15 @@ def test_records_of_every_format_keep_their_ids(tmp_path: Path, kind: str):
         parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, ["pid", "passage"], delimiter="," if kind == "csv" else "\t")
+            writer = csv.DictWriter(file, ["pid", "body"], delimiter="," if kind == "csv" else "\t")
             writer.writeheader()
             writer.writerows(rows)
-    found = list(Documents(path, {"id": "pid", "text": "passage"}))
+    found = list(Documents(path, {"id": "pid", "text": "body"}))
     assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [
         ("9797", "Ice; breaks, wires."),
         ("11906", "Heat buckles rails."),
     ]
-    first = next(iter(Documents(path, {"id": "number", "text": "passage"})))
+    first = next(iter(Documents(path, {"id": "number", "text": "body"})))
     assert str(first).endswith("has no id; --map expects it under number")
     assert "expected under text, content" in str(next(iter(Documents(path))))
 

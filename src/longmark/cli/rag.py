@@ -149,7 +149,7 @@ def answer(arguments: argparse.Namespace) -> int:
     names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
         retriever = Retriever(found, models, arguments.retriever)
-        questions = read_questions(arguments)
+        questions = _read_asked(arguments)
         originals = list(Reading(arguments.originals)) if arguments.originals else ()
         tell, done = stage_lines(arguments.quiet), itertools.count(1)
         answered = finish_with(
@@ -181,7 +181,7 @@ def grid(arguments: argparse.Namespace) -> int:
     with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, registry):
         retrievers = [Retriever(found, models, name) for name in names]
         with_readers = _with_readers(registry, models, readers)
-        questions = read_questions(arguments)
+        questions = _read_asked(arguments)
         tell, done = stage_lines(arguments.quiet), Counter[str]()
 
         def on_answer(system: System) -> None:
@@ -234,6 +234,21 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
                     await model.close()
 
     return finish(then_closed)
+
+
+def _read_asked(arguments: argparse.Namespace) -> list[Example]:
+    """The questions to answer. What becomes of answers that they have is said before anything is paid."""
+    from longmark.rag.answer import with_references
+
+    given = read_questions(arguments)
+    questions = with_references(given)
+    kept = sum(one is not other for one, other in zip(given, questions, strict=True))
+    if kept:
+        has = "question has an answer" if kept == 1 else "questions have an answer"
+        print(f"{kept:,} {has} without a system: kept as the reference.", file=sys.stderr)
+    if replaced := sum(one.answer is not None for one in questions):
+        print(f"{counted(replaced, 'answer')} in {arguments.questions} will be replaced.", file=sys.stderr)
+    return questions
 
 
 def read_questions(arguments: argparse.Namespace) -> list[Example]:

@@ -69,7 +69,8 @@ async def answer(
     at_once: int = 32,
     on_answer: Callable[[], None] = lambda: None,
 ) -> Answered:
-    """The questions with passages and answers; an answer or passages that a line has already are replaced.
+    """The questions with passages and answers; an answer or passages that a line has already are replaced, but for the
+    answers that `with_references` keeps.
 
     models: with a generator; originals: answered examples that variants may be of, beside the questions themselves.
     A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
@@ -78,7 +79,7 @@ async def answer(
     if models.backends.generator is None:
         raise UserError("a model must write the answers: add --generator MODEL")
     work = _Work(models, retriever, how or Generation(), k, variant_context, on_answer)
-    lines = list(questions)
+    lines = with_references(questions)
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
     variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
     await work.run(firsts, at_once)
@@ -94,6 +95,21 @@ async def answer(
         no_base=sum(one.variant_of is not None and one.base_answer is None for one in examples),
         stopped=work.stopped,
     )
+
+
+def with_references(questions: Iterable[Example]) -> list[Example]:
+    """The questions; the answer of one without a system and without references becomes its reference.
+
+    Data sets of questions have the expected answer in a column `answer` (BioASQ's `rag-mini-bioasq`); a system's answer
+    names its system.
+    """
+
+    def kept(line: Example) -> Example:
+        if not (line.answer or "").strip() or line.system is not None or line.references:
+            return line
+        return line.model_copy(update={"answer": None, "references": (line.answer,)})
+
+    return [kept(line) for line in questions]
 
 
 def check_variant_context(variant_context: str) -> None:

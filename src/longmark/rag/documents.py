@@ -3,10 +3,10 @@
 Documents are read one at a time.
 
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
-`page_content`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes the text's
-first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of HTML and EPUB
-files is their paragraphs, without scripts and navigation (markup.py). Pictures are not read. What cannot be read is an
-`Unread`, one line for each; files of other kinds are counted, not read.
+`page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
+the text's first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of
+HTML and EPUB files is their paragraphs, without scripts and navigation (markup.py). Pictures are not read. What cannot
+be read is an `Unread`, one line for each; files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
 _MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
-_TEXTS = ("text", "content", "page_content", "abstract")
+_TEXTS = ("text", "content", "page_content", "passage", "abstract")
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,8 @@ async def write(
         for retriever in retrievers:
             system = System(retriever.method, label, file_of(out, retriever.method, label))
             if not stopped:
-                asked = [question.model_copy(update={"system": system.name}) for question in questions]
+                lines = answers.with_references(questions)
+                asked = [question.model_copy(update={"system": system.name}) for question in lines]
                 tell = partial(on_answer, system)
                 answered = await answers.write(asked, system.file, models, retriever, on_answer=tell, **options)
                 system, stopped = replace(system, answered=answered), answered.stopped

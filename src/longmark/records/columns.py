@@ -7,7 +7,7 @@ field -> column, takes precedence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -45,7 +45,8 @@ _SCORED = frozenset({"question", "answer", "contexts", "references"})  # an exam
 _NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level"})
 _TEXTS = frozenset({"question", "answer", "base_answer"})
 
-_PASSAGE_TEXT = ("text", "content", "page_content")
+_COLUMNS_SHOWN = 8  # in a message
+_PASSAGE_TEXT = ("text", "content", "page_content", "passage")
 _PASSAGE_ID = ("id", "doc_id", "chunk_id")
 
 
@@ -57,7 +58,8 @@ class Columns:
     """How the columns of one file are read.
 
     mapping: our field -> column. cells: the values are cells of a CSV file, where an empty one is a missing value, `""`
-    an empty text, and a list is written as JSON. `never_seen`: the mapped columns that no record had so far.
+    an empty text, and a list is written as JSON. `never_seen`: the mapped columns that no record had so far; `seen`:
+    the columns of the first records.
     """
 
     def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
@@ -76,6 +78,7 @@ class Columns:
         }
         self._mapped = frozenset(self._column_of.values())
         self.never_seen = {*self._mapped, *(one for column in self._of_pairs.values() for one in column.split(","))}
+        self.seen: dict[str, None] = {}
 
     def example(self, record: Any) -> Example:
         """The Example of a record, a Pair where it has two answers. Raises BadRecord."""
@@ -83,6 +86,8 @@ class Columns:
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
         if self.never_seen:
             self.never_seen.difference_update(record)
+            if len(self.seen) < _COLUMNS_SHOWN:
+                self.seen.update(dict.fromkeys(record))
         wrong: list[str] = []
         pair: dict[str, Any] = {}
         try:
@@ -238,8 +243,14 @@ def _check_json(fields: dict[str, Any]) -> None:
             raise Problem(f"{field}: cannot be stored as JSON ({error})") from None
 
 
+def columns_shown(columns: Iterable[str]) -> str:
+    """The first names, with `…` where there are more."""
+    names = [str(column) for column in columns]
+    return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
+
+
 def _nothing_known(record: dict[str, Any]) -> str:
     if not record:
         return "the record is empty"
-    shown = ", ".join(str(column) for column in list(record)[:8]) + (", …" if len(record) > 8 else "")
+    shown = columns_shown(record)
     return f"no known column (found {shown}); name columns with --map question=COLUMN"

@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.errors import BadInput, UserError
 from longmark.records import sources
-from longmark.records.columns import BadRecord, Columns
+from longmark.records.columns import BadRecord, Columns, columns_shown
 from longmark.records.example import Example
 from longmark.records.files import BadLines
 from longmark.records.pair import Pair
@@ -100,9 +100,9 @@ class Reading:
                 if found is None:
                     break
                 self._wrong.add(f"{self.name}:{line}: {found}")
-        if self.good and self._columns.never_seen:
-            names = ", ".join(sorted(self._columns.never_seen))
-            raise UserError(f"--map: no record of {self.name} has the column {names}; check the names in the file")
+        if self._columns.never_seen and self._columns.seen:
+            names, there = ", ".join(sorted(self._columns.never_seen)), columns_shown(self._columns.seen)
+            raise UserError(f"--map: no record of {self.name} has the column {names}; the columns are {there}")
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             raise BadInput([left, *self.bad_lines], self.bad + 1)
