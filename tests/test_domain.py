@@ -362,3 +362,6 @@ def test_a_run_asks_for_a_domain_and_a_folder_from_before_is_resumed_with_its_na
     assert run(both, domain="hazards").changes.kept_rows == 7
     fixed = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))["fixed"]
     assert fixed["domain"] == f"{DEFAULT_DOMAIN.name} {DEFAULT_DOMAIN.hash}"  # as folders from before it was named
+    longmark.run(given, "score.readability", out=tmp_path / "plain")
+    manifest = json.loads((tmp_path / "plain" / "manifest.json").read_text("utf-8"))
+    assert (manifest["fixed"]["domain"], manifest["own"]["domain"]) == (None, None)  # no metric of it reads one

@@ -268,3 +268,12 @@ def test_of_a_benchmark_dropped_items_and_proposed_terms_are_not_shown(tmp_path:
     assert (first.id, first.shown) == ("c", {"statement": "Warm air rises over land."})
     assert (second.id, second.shown) == ("f", {"question": "Why?", "answer": "Rain."})
     assert "air" not in (first.columns.get("question"), first.columns.get("answer"))
+    (alone,) = items_of(tmp_path, "benchmark", str(benchmark_of(tmp_path / "one.jsonl", plain)), "options, question")
+    assert alone.shown == {"question": "Why?"}  # no item is multiple-choice
+    with pytest.raises(UserError, match=r"unknown column in `show`: option\. Did you mean options"):
+        items_of(tmp_path, "benchmark", "one.jsonl", "option, question")
+
+
+def benchmark_of(path: Path, *items: benchmark.Item) -> Path:
+    benchmark.write_items(items, path)
+    return path

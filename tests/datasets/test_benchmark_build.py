@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -17,7 +18,7 @@ from longmark.errors import RequestRefused, SettingsChanged
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatRequest
 from longmark.rag.chunk import Chunking
-from longmark.records.benchmark import LEVELS
+from longmark.records.benchmark import LEVELS, Item
 from longmark.testing import FakeChat, FakeEmbedder, call
 
 TOPIC = Topic(name="tides", title="Tides", subject="the tides", readers="sailors", kinds=("a cause", "a date"))
@@ -58,10 +59,16 @@ def says(prompt: str) -> str:
 
 
 def made(
-    books: Path, out: Path, plan: Plan, chat: FakeChat, cache: Path | None = None, embedder: FakeEmbedder | None = None
+    books: Path,
+    out: Path,
+    plan: Plan,
+    chat: FakeChat,
+    cache: Path | None = None,
+    embedder: FakeEmbedder | None = None,
+    **more: Any,
 ) -> build.Built:
     async def step(models: Models) -> build.Built:
-        return await build.generate(build.Work((books,), out, plan, models, Chunking(120, 0), at_once=1))
+        return await build.generate(build.Work((books,), out, plan, models, Chunking(120, 0), at_once=1, **more))
 
     cached = {"cache": cache} if cache else {}
     return call(step, generator=chat, embedder=embedder, **cached)  # type: ignore[arg-type]
@@ -140,6 +147,27 @@ def test_no_item_leaves_the_folder_where_the_call_cache_is_lost(books: Path, tmp
     assert made(books, out, plan, other).items == second.items
 
 
+def test_nothing_is_evolved_from_a_base_question_that_a_validator_calls_invalid(books: Path, tmp_path: Path) -> None:
+    """It refuses the base mcq on the first word; its place in the count is taken by the next seed."""
+    asked: list[Item] = []
+
+    async def refused(item: Item) -> Item:
+        asked.append(item)
+        bad = item.form == "mcq" and item.level == "base" and not any(one.form == "mcq" for one in asked[:-1])
+        return item.model_copy(update={"status": "invalid", "reasons": ("validator: no",)}) if bad else item
+
+    out = tmp_path / "out"
+    built = made(books, out, Plan(TOPIC, n=1), FakeChat(reply), refused=refused, validator="one")
+    (bad,) = [item for item in built.items if item.status == "invalid"]
+    assert bad.id not in {item.parent for item in built.items}
+    assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 1)
+    mcq = [item for item in built.items if item.form == "mcq" and item.usable]
+    assert [item.parent is None for item in mcq] == [True, False, False]
+    assert all("key_moved" in item.marks for item in mcq)  # a valid verdict does not stop the shuffle of the options
+    with pytest.raises(SettingsChanged, match="validator: was one, now two"):
+        made(books, out, Plan(TOPIC, n=1), FakeChat(()), refused=refused, validator="two")
+
+
 def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_path: Path) -> None:
     def bad(request: ChatRequest) -> str:
         prompt = request.messages[1].content  # of a second attempt too
@@ -172,6 +200,8 @@ def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path
 
 
 def test_seeds_without_a_neighbour_are_used_alone_and_counted(books: Path, tmp_path: Path) -> None:
+    alone = made(books, tmp_path / "alone", Plan(TOPIC, n=1), FakeChat(reply))
+    assert "1 seed of 1 used without a neighbour: neighbours need an embedder" in alone.notes
     built = made(books, tmp_path / "out", Plan(TOPIC, n=1, threshold=1.5), FakeChat(reply), embedder=FakeEmbedder())
     assert {len(item.passages) for item in built.items} == {1}  # no cosine reaches it
     assert "1 seed of 1 used without a neighbour: none is above the threshold" in built.notes

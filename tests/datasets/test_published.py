@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ HALU: dict[str, Any] = {
     "incomplete_ans_label": "['answer1', 'answer1']",
     "annotator": "expert",
     "category": "physics",
+}
+
+
+ELI5: dict[str, Any] = {
+    "q_id": "5lchat",
+    "title": "Why is there no beer with caffeine?",
+    "selftext": "",
+    "category": "Chemistry",
+    "subreddit": "explainlikeimfive",
+    "answers": {"a_id": ["a", "b"], "text": ["Law.", "It is sold."], "score": [3, 12], "text_urls": [[], []]},
 }
 
 
@@ -152,3 +163,27 @@ def test_experts_mark_human_answers_of_haluquestqa_as_incomplete_more_often_than
             counted[record[f"ans{number}_label"]] += f"answer{number}" in record["incomplete_ans_label"]
     assert marked == counted
     assert marked["human_answer"] > marked["model_answer"] > 0
+
+
+def test_a_question_of_eli5_has_the_best_answer_as_reference_and_the_passages_of_its_record(tmp_path: Path):
+    bare, full = read(
+        "eli5", write_jsonl(tmp_path / "e.jsonl", [ELI5, {**ELI5, "q_id": "6", "contexts": ["One.", "Two."]}])
+    )
+    assert (bare.id, bare.question, bare.answer) == ("eli5-5lchat", "Why is there no beer with caffeine?", None)
+    assert (bare.references, bare.contexts, bare.meta["category"]) == (("It is sold.",), (), "Chemistry")
+    assert [(one.id, one.text) for one in full.contexts] == [("context1", "One."), ("context2", "Two.")]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"q_id": None}, "q_id: is empty"),
+        ({"answers": [1]}, "answers: expected an object with lists of text and score, found a list"),
+        ({"answers": {"text": ["a"], "score": []}}, "answers: expected as many scores as texts"),
+        ({"answers": {"text": ["a"], "score": ["9"]}}, "answers: expected numbers as scores, found"),
+        ({"contexts": {"a": 1}}, "contexts: expected a list of texts"),
+    ],
+)
+def test_a_record_that_is_not_of_eli5_is_named(tmp_path: Path, change: dict[str, Any], said: str):
+    with pytest.raises(BadInput, match="2: not a record of eli5: " + re.escape(said)):
+        read("eli5", write_jsonl(tmp_path / "e.jsonl", [ELI5, {**ELI5, **change}]))

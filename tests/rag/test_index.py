@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import math
+import sys
 from pathlib import Path
 
 import orjson
@@ -11,7 +12,7 @@ import pytest
 from filelock import FileLock
 from tests.rag.make import made, models
 
-from longmark.errors import BadInput, FolderInUse, ServerFault, UserError
+from longmark.errors import BadInput, FolderInUse, MissingExtra, ServerFault, UserError
 from longmark.models.fake import FakeEmbedder
 from longmark.models.protocols import EmbedReply
 from longmark.rag import dense, index
@@ -36,6 +37,17 @@ def folder_of(tmp_path: Path, **files: str) -> Path:
     for name, text in files.items():
         (docs / f"{name}.txt").write_text(text, encoding="utf-8")
     return docs
+
+
+def test_a_missing_extra_is_named_before_a_document_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+
+    def documents():
+        raise AssertionError("a document was read")
+        yield
+
+    with pytest.raises(MissingExtra, match="an index needs the extra `rag`"):
+        build(documents(), tmp_path / "idx")
 
 
 def test_what_was_written_is_what_is_loaded(tmp_path: Path):

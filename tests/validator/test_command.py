@@ -62,8 +62,21 @@ def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path:
     assert done.err.count("not judged: i") == 31
     assert {one.status for one in items_of(tmp_path / "b3.jsonl")} == {"audited", "dropped"}
 
+    (tmp_path / "tides.yaml").write_text("name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n")
+    (tmp_path / "book.md").write_text("# One\n\nThe tides rise.")
+    generate: list[str | Path] = ["benchmark", "generate", "book.md", "--domain", "tides.yaml", "--out", "made"]
+    generate += ["--generator", f"g@{server.base_url}", "--validator", learned]
+    for other in ("none", f"other@{server.base_url}"):
+        done = run(*generate, "--embedder", other, home=home)
+        assert (done.code, f"e@{server.base_url}" in done.err) == (2, True), done.err
+
     done = run("validator", "next", learned, bench, "--n", "5", "--out", tmp_path / "p.csv", home=home)
     assert (done.code, done.out) == (0, f"5 items to label: {tmp_path / 'p.csv'}\n"), done.err
+    paper: list[str | Path] = ["--drop-above", "1", "--n", "5", "--out", tmp_path / "q.csv"]
+    done = run("validator", "next", learned, bench, *paper, home=home)
+    assert done.code == 0, done.err
+    with (tmp_path / "q.csv").open() as file:
+        assert [row["item"] for row in csv.DictReader(file)] == [f"i{n}" for n in range(100, 105)]
     with (tmp_path / "p.csv").open() as file:
         named = [row["item"] for row in csv.DictReader(file)]
     queue = read_priorities(tmp_path / "p.csv", made.values())  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from longmark.validator import cloze, evaluate, folder, linear, train, use
 from longmark.validator.features import NUMBERS, Inputs, inputs_of
 from longmark.validator.labels import Labels, by_validator, is_valid
 from longmark.validator.prompts import balanced, messages
-from longmark.validator.sampling import choose
+from longmark.validator.sampling import choose, passed
 
 pytest.importorskip("sklearn")
 PLAN = train.Plan(curves=1)
@@ -149,14 +149,33 @@ def test_precision_is_that_of_labelled_items_that_it_did_not_learn_from(validato
     assert (form, kept.value, kept.n, every.value, every.n) == ("mcq", 2 / 3, 3, 3 / 4, 4)
 
 
-def test_confident_items_are_dropped_by_half() -> None:
+def test_as_in_the_paper_confident_items_are_dropped_by_half_and_the_others_keep_their_order() -> None:
     """Log-odds of 20 at T = 5 are a confidence of sigmoid(4) = .982, above .85; 2 are sigmoid(.4) = .599."""
-    p = linear.probability(np.array([20.0] * 400 + [2.0] * 100))
-    valid, families = [n % 2 > 0 for n in range(500)], [str(n) for n in range(500)]
-    kept = train._kept(p, valid, families, train.Plan())
-    assert 160 < sum(i < 400 for i in kept) < 240
-    assert sum(i >= 400 for i in kept) == 100
-    assert train._kept(p, valid, families, train.Plan(drop_above=1.0)) == list(range(500))
+    p = linear.probability(np.array([20.0, -20.0, 2.0, 2.0] * 100))
+    kept = [place for place, _ in passed(p, 400, 0.85, seed=1)]
+    assert kept == sorted(kept)
+    assert [sum(place % 4 == kind for place in kept) for kind in (2, 3)] == [100, 100]
+    assert all(35 < sum(place % 4 == kind for place in kept) < 65 for kind in (0, 1))
+    assert [place for place, _ in passed(p, 5, 1.0, seed=1)] == [0, 1, 2, 3, 4]  # a confidence of 1 drops none
+    assert [value for _, value in passed(p, 4, 1.0, seed=1)] == [1, 0.75, 0.5, 0.25]
+
+
+def test_classes_are_balanced_by_a_draw_from_the_larger_one() -> None:
+    """The two rows of the smaller class stay, and two of eight are drawn."""
+    y = np.array([0, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+    kept = linear._undersampled(y, seed=3)
+    assert (len(kept), {0, 5} <= set(kept)) == (4, True)
+    draw = np.random.default_rng(0)
+    inputs = Inputs(draw.normal(size=(10, 4)), np.zeros((10, 1)), ("n",))
+    assert linear.uncalibrated(inputs, y, 3) == linear.uncalibrated(inputs[kept], y[kept])
+    assert linear.uncalibrated(inputs, y, 3) != linear.uncalibrated(inputs, y)
+
+
+def test_a_mean_over_few_seeds_has_no_interval() -> None:
+    few, enough = evaluate._over_seeds([0.1, -0.02], (-1, 1)), evaluate._over_seeds([0.1, 0, 0.1, 0, 0.1], (-1, 1))
+    assert few.value == pytest.approx(0.04)
+    assert (few.low, few.reason) == (None, "an interval needs 5 seeds (--curves)")
+    assert enough.low is not None
 
 
 def test_the_least_sure_item_is_named_first_and_its_duplicates_last() -> None:

@@ -17,6 +17,7 @@ from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
 from longmark.datasets.benchmark import items_of
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Pair, sources
+from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
@@ -100,6 +101,8 @@ def read_items(study: Study, base: Path) -> list[Item]:
     if twice is not None:
         raise UserError(f'the id "{twice}" appears twice in the study\'s files; give each item an id of its own')
     known = dict.fromkeys(column for item in drawn for column in item.columns)
+    if study.items.from_ == "benchmark":  # a benchmark need not have items of every form
+        known |= dict.fromkeys(BENCHMARK_COLUMNS)
     for where, column in columns_named(study):
         if not known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)):
             raise UnknownName(

@@ -47,6 +47,8 @@ def add_to(actions: Any) -> None:
         type=int,
         default=0,
     )
+    text = "drop what this validator calls invalid, and rewrite only base questions that it calls valid"
+    add(one, "--validator", "VALIDATOR", text, type=Path)
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "print books, chunks and the number of calls; send nothing")
     add_calls(one)
@@ -79,8 +81,27 @@ def generate(arguments: argparse.Namespace) -> int:
         )
         if arguments.dry_run:
             return _dry_run(work)
+        if arguments.validator is not None:
+            work = _with_validator(work, arguments.validator)
         built = finish_with(models, lambda: build.generate(work))
     return _tell(built, plan, arguments.out)
+
+
+def _with_validator(work: Work, folder: Path) -> Work:
+    """UserError if it needs another embedder than that of the work."""
+    from functools import partial
+
+    from longmark.errors import UserError
+    from longmark.home import sha256
+    from longmark.validator import folder as validators
+    from longmark.validator.use import refused
+
+    validator = validators.load(folder)
+    if work.models.backends.embedder is None:
+        raise UserError(f"--validator {folder} needs its embedder: --embedder {validator.encoder.name}")
+    validator.check(work.models)
+    judge = partial(refused, validator, models=work.models)
+    return replace(work, refused=judge, validator=sha256(folder / validators.FILE))
 
 
 def _dry_run(work: Work) -> int:

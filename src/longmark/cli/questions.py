@@ -38,7 +38,7 @@ def add_to(verbs: Any) -> None:
         one,
         "name",
         "NAME",
-        "wikicontradict, conflictbank or haluquestqa; with pairs: lfqa-e, haluquestqa-pairs or llmbar",
+        "wikicontradict, conflictbank, haluquestqa or eli5; with pairs: lfqa-e, haluquestqa-pairs or llmbar",
     )
     add(one, "file", "FILE", "the data set's file, as published: .jsonl, .json, .csv, .tsv or .parquet")
     add(one, "--out", "FILE", examples.replace("examples", "examples or pairs"), required=True)

@@ -38,8 +38,8 @@ def add_to(verbs: Any) -> None:
     add(one, "--embedder", "MODEL", "the embedding model (default: embedded)", default="embedded")
     add(one, "--judge", "MODEL", "also measure this judge, without training (zero-shot)")
     add(one, "--threshold", "P", "minimum probability of a valid item (default: 0.5)", type=share, default=0.5)
-    above = "omit half of the items above this confidence from training (default: 0.85; 1: none)"
-    add(one, "--drop-above", "P", above, type=share, default=0.85)
+    balance = "how both classes count the same: weights, or a draw from the larger one as in ClimaQA (default: weights)"
+    add(one, "--balance", "weights|undersample", balance, choices=["weights", "undersample"], default="weights")
     add(
         one, "--splits", "N", "train-test splits for the precision, 1 to 5 (default: 5)", choices=range(1, 6), default=5
     )
@@ -65,6 +65,9 @@ def add_to(verbs: Any) -> None:
     add(one, "--labels", "LABELS", "labels that you already have; their items are not listed", type=Path)
     out = "the file to write, .csv or .jsonl, for `priorities` in a study of `longmark annotate`"
     add(one, "--out", "FILE", out, required=True)
+    above = "as in ClimaQA: keep the benchmark's order, drop half of the items above this confidence (paper: 0.85)"
+    add(one, "--drop-above", "P", above, type=share)
+    add(one, "--seed", "N", "seed of the draw of --drop-above (default: 0)", type=int, default=0)
     add_calls(one)
     text = "Estimate the share of valid items from few labels and the validator's probabilities."
     one = _using(actions, "estimate", estimate, text)
@@ -101,7 +104,7 @@ def train(arguments: argparse.Namespace) -> int:
     labels = _read(arguments.labels, benchmark)
     if labels.unlabelled:
         print(f"{counted(labels.unlabelled, 'line')} without a verdict omitted", file=sys.stderr)
-    same = ("cloze", "threshold", "drop_above", "splits", "curves", "seed")
+    same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
     plan = Plan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
     for form, why in trainable(labels, plan)[1].items():
         print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
@@ -133,8 +136,6 @@ def _tell(form: str, result: Result) -> None:
     means = evaluate.means(result.precision)
     print(f"  mean precision: {', '.join(f'{way} {value:.3f}' for way, value in means.items())}")
     print(f"  active order of labels against random order, AUC {_shown(result.curves.gain, '+')}")
-    if result.dropped:
-        print(f"  {counted(result.dropped, 'confident item')} omitted from training (--drop-above)")
     for left_out in result.left_out:
         print(f"not judged: {left_out}", file=sys.stderr)
     low = result.auc.value if result.auc.low is None else result.auc.low
@@ -245,7 +246,8 @@ def next_(arguments: argparse.Namespace) -> int:
     format_of(arguments.out, "--out ")
     validator, items, labels, names = _given(arguments)
     with open_models(arguments, names) as (models, _registry):
-        found = finish_with(models, lambda: use.next_items(validator, items, labels.items, models, arguments.n))
+        drop = {"drop_above": arguments.drop_above, "seed": arguments.seed}
+        found = finish_with(models, lambda: use.next_items(validator, items, labels.items, models, arguments.n, **drop))
     if not found:
         print("longmark: no item is left to label: all are labelled, dropped, or of another form", file=sys.stderr)
         return NO_VALUE

@@ -1,17 +1,20 @@
-"""Published data sets with labels of completeness, as examples: WikiContradict, ConflictBank, HaluQuestQA. Those with
-preferences between two answers are in `preferences`.
+"""Published data sets with labels of completeness, as examples: WikiContradict, ConflictBank, HaluQuestQA; and the
+questions of ELI5-Category. Those with preferences between two answers are in `preferences`.
 
 The label of an answer is in its example's `meta`, so that a run folder carries it:
 
     wikicontradict  label: Correct, Partially correct or Incorrect, as published; given: the contexts that the answer
                     was written from; record: the place of the record, from 0
     conflictbank    matches: the ids of the contexts that say what the answer says
+    eli5            category; no label: questions alone, with the answer of the highest score as the reference
     haluquestqa     complete: yes or no (an expert marked a span of the answer as incomplete); rater; subject
 
 Sources: WikiContradict, Hou et al. 2024 (240 records, five answers to each); ConflictBank, Su et al. 2024; HaluQuestQA,
 Sachdeva et al. 2024. The first two are read as the Comprehensiveness paper uses them (appendix B.1.1): all contexts of
 a record are the sources, whichever of them the answer was written from. In HaluQuestQA an answer has no source, and
-the other answer to the question takes its place.
+the other answer to the question takes its place. ELI5-Category (Gao et al. 2021) has the questions of section 4.2; the
+web pages that the paper found for them, and their summaries, are not published: passages of a column `contexts` are
+read, else `longmark rag answer` adds them.
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ from longmark.errors import UnknownName, UserError
 from longmark.records import Context, Example, sources
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, at
-from longmark.records.values import Problem, as_list_cell, found
+from longmark.records.values import Problem, as_list_cell, found, text
 
 DATASET = "dataset"
-WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA = "wikicontradict", "conflictbank", "haluquestqa"
+WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA, ELI5 = "wikicontradict", "conflictbank", "haluquestqa", "eli5"
 CORRECT, PARTIAL, INCORRECT = LABELS = ("Correct", "Partially correct", "Incorrect")
 
 GIVEN: tuple[tuple[str, ...], ...] = (
@@ -135,10 +138,34 @@ def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         )
 
 
+def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+    answers = as_list_cell("answers", record.get("answers") or {})
+    if not isinstance(answers, Mapping):
+        raise Problem(f"answers: expected an object with lists of text and score, found {found(answers)}")
+    texts, scores = answers.get("text") or [], answers.get("score") or []
+    if not (isinstance(texts, list) and isinstance(scores, list) and len(texts) == len(scores)):
+        raise Problem("answers: expected as many scores as texts")
+    wrong = next((one for one in scores if isinstance(one, bool) or not isinstance(one, int | float)), None)
+    if wrong is not None:
+        raise Problem(f"answers: expected numbers as scores, found {found(wrong)}")
+    best = max(zip(scores, texts, strict=True), key=lambda one: one[0], default=None)
+    passages = record.get("contexts") or []
+    if not isinstance(passages, list):
+        raise Problem(f"contexts: expected a list of texts, found {found(passages)}")
+    yield Example(
+        id=f"{ELI5}-{of(record, 'q_id')}",
+        question=of(record, "title"),
+        references=() if best is None else (text("answers", best[1]),),
+        contexts=tuple(Context(id=f"context{i}", text=text("contexts", one)) for i, one in enumerate(passages, 1)),
+        meta={DATASET: ELI5, "category": of(record, "category", empty=True), "record": str(place)},
+    )
+
+
 _READERS: dict[str, Callable[[int, Mapping[str, Any]], Iterator[Example]]] = {
     WIKICONTRADICT: _wikicontradict,
     CONFLICTBANK: _conflictbank,
     HALUQUESTQA: _haluquestqa,
+    ELI5: _eli5,
     preferences.LFQA_E: preferences.lfqa_e,
     preferences.HALUQUESTQA_PAIRS: preferences.haluquestqa,
     preferences.LLMBAR: preferences.llmbar,

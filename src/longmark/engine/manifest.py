@@ -59,11 +59,12 @@ def fresh(settings: Settings, system: str, source: str, pairs: bool = False) -> 
 
 def own(settings: Settings) -> dict[str, Any]:
     """What the user brought, whole, so that the run can be repeated: prompts by id, the domain (None: the built-in
-    one), and metrics from outside the package by name."""
+    one, or no metric reads it), and metrics from outside the package by name."""
     domain = settings.domain
+    brought = settings.reads_domain and domain.hash != DEFAULT_DOMAIN.hash
     return {
         "prompts": settings.prompts.replaced,
-        "domain": None if domain.hash == DEFAULT_DOMAIN.hash else domain.model_dump(mode="json"),
+        "domain": domain.model_dump(mode="json") if brought else None,
         "metrics": {chosen.name: dict(chosen.metric.origin) for chosen in settings.selected if chosen.metric.source},
     }
 

@@ -201,7 +201,7 @@ class Settings:
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
             "seed": self.seed,
             "scoring": self.scoring,
-            "domain": f"{self.domain.name} {self.domain.hash}",
+            "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
             **self.sampling,
             **({"reasons": sorted(self.reasons)} if self.reasons else {}),
             **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != Comparison() else {}),

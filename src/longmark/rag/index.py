@@ -23,7 +23,7 @@ import orjson
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from longmark.errors import FolderInUse, LongmarkError, UserError
+from longmark.errors import FolderInUse, LongmarkError, UserError, library
 from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
@@ -120,6 +120,7 @@ async def build(
     chunking, weights, out = chunking or Chunking(), weights or Weights(), Path(out)
     instructions = instructions or Instructions()
     chunker = Chunker(chunking)
+    library("bm25s", "an index", "rag")  # before documents are read
     embedder = models.backends.embedder if models is not None else None
     if approximate and embedder is None:
         raise UserError("--approximate needs vectors: add --embedder MODEL")

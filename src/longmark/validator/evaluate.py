@@ -8,7 +8,7 @@ the model has seen no family of theirs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from longmark.validator.sampling import choose
 CURVES = "curves.json"
 ACTIVE, RANDOM = ORDERS = ("active", "random")
 START, SIZES = 12, 8  # labels that a curve begins with, and points of a curve
+FEWEST_SEEDS = 5  # of an interval over seeds
 LEVEL = 0.95
 
 
@@ -56,13 +57,14 @@ class Precision:
 
 @dataclass(frozen=True)
 class Data:
-    """The labelled items of a form, with the fold of each."""
+    """The labelled items of a form, with the fold of each. undersample: as `linear.fit` takes it."""
 
     form: str
     inputs: Inputs
     y: Ints
     families: Sequence[str]
     fold: Ints
+    undersample: int | None = None
 
 
 def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precision]:
@@ -118,11 +120,19 @@ def curves(data: Data, seeds: range) -> Curves:
     for order, found in scores.items():
         for size, values in zip(sizes, found.T, strict=True):
             known = values[~np.isnan(values)].tolist()
-            mean = mean_estimate(known, bounds=(0.0, 1.0), level=LEVEL)
+            mean = _over_seeds(known, (0.0, 1.0))
             points.append({"form": data.form, "order": order, "labels": size, "auc": mean.value, "low": mean.low,
                            "high": mean.high, "seeds": len(known)})  # fmt: skip
     apart = (scores[ACTIVE] - scores[RANDOM]).mean(axis=1)
-    return Curves(points, mean_estimate(apart[~np.isnan(apart)].tolist(), bounds=(-1.0, 1.0), level=LEVEL))
+    return Curves(points, _over_seeds(apart[~np.isnan(apart)].tolist(), (-1.0, 1.0)))
+
+
+def _over_seeds(values: Sequence[float], bounds: tuple[float, float]) -> Estimate:
+    """The mean; below `FEWEST_SEEDS` without its interval, which would be as wide as the bounds."""
+    mean = mean_estimate(values, bounds=bounds, level=LEVEL)
+    if len(values) >= FEWEST_SEEDS or mean.low is None:
+        return mean
+    return replace(mean, low=None, high=None, reason=f"an interval needs {FEWEST_SEEDS} seeds (--curves)")
 
 
 def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
@@ -132,7 +142,7 @@ def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -
     known = [*first, *(i for i in pool if i not in first)][: sizes[0]]
     found = []
     for wanted in [*np.diff(sizes).tolist(), 0]:
-        model = linear.uncalibrated(data.inputs[known], data.y[known])
+        model = linear.uncalibrated(data.inputs[known], data.y[known], data.undersample)
         value = auc(model.log_odds(data.inputs[held]), data.y[held].astype(np.float64), LEVEL).value
         found.append(np.nan if value is None else value)
         seen = set(known)

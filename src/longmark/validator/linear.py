@@ -2,7 +2,8 @@
 
     log-odds of valid = intercept + w · vectors + v · (numbers - their means)
 
-Both classes have the same weight, so .5 means neutral evidence at any share of valid labels. No item is predicted by a
+Both classes have the same weight, or the larger class is reduced to the size of the smaller one by a draw, so .5 means
+neutral evidence at any share of valid labels. No item is predicted by a
 model that saw its family, and none is calibrated with its own fold. All of this is stored as one list of coefficients.
 """
 
@@ -71,20 +72,22 @@ def folds(valid: Sequence[bool], families: Sequence[str], seed: int) -> Ints:
     return np.array([place[family] for family in families], dtype=np.int64)
 
 
-def fit(inputs: Inputs, y: Ints, fold: Ints) -> tuple[Linear, Floats]:
-    """The model of all items, and the calibrated log-odds of each from models that did not see its fold."""
-    out, calibrated = out_of_folds(inputs, y, fold), np.empty(len(y))
+def fit(inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = None) -> tuple[Linear, Floats]:
+    """The model of all items, and the calibrated log-odds of each from models that did not see its fold.
+
+    undersample: the seed of the draw that balances the classes; None: by weights."""
+    out, calibrated = out_of_folds(inputs, y, fold, undersample), np.empty(len(y))
     for k in set(fold.tolist()):
         slope, shift = _platt(out[fold != k], y[fold != k])
         calibrated[fold == k] = slope * out[fold == k] + shift
-    return uncalibrated(inputs, y).calibrated(*_platt(out, y)), calibrated
+    return uncalibrated(inputs, y, undersample).calibrated(*_platt(out, y)), calibrated
 
 
-def out_of_folds(inputs: Inputs, y: Ints, fold: Ints) -> Floats:
+def out_of_folds(inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = None) -> Floats:
     """The log-odds of each item from a model of the other folds, without calibration."""
     out = np.empty(len(y))
     for k in set(fold.tolist()):
-        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k]).log_odds(inputs[fold == k])
+        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], undersample).log_odds(inputs[fold == k])
     return out
 
 
@@ -94,8 +97,11 @@ def probability(log_odds: Floats) -> Floats:
     return found
 
 
-def uncalibrated(inputs: Inputs, y: Any) -> Linear:
+def uncalibrated(inputs: Inputs, y: Any, undersample: int | None = None) -> Linear:
     """A model without calibration. Numbers that no item has, or that are all equal, get no weight."""
+    if undersample is not None:
+        kept = _undersampled(y, undersample)
+        inputs, y = inputs[kept], y[kept]
     known = ~np.isnan(inputs.numbers)
     counts = np.maximum(known.sum(axis=0), 1)
     means = np.where(known, inputs.numbers, 0.0).sum(axis=0) / counts
@@ -107,6 +113,13 @@ def uncalibrated(inputs: Inputs, y: Any) -> Linear:
     numbers = zip((weights[width:] / scale).tolist(), means.tolist(), strict=True)
     own = tuple((_VECTORS * weights[:width]).tolist())
     return Linear(own, dict(zip(inputs.names, numbers, strict=True)), intercept)
+
+
+def _undersampled(y: Ints, seed: int) -> list[int]:
+    """Places, ascending: all of the smaller class, and as many of the larger one, drawn (ClimaQA, appendix A.5)."""
+    places = [np.flatnonzero(y == label) for label in (0, 1)]
+    size, rng = min(map(len, places)), np.random.default_rng(seed)
+    return sorted(int(i) for own in places for i in rng.choice(own, size, replace=False))
 
 
 def _logistic(x: Floats, y: Any, strength: float = STRENGTH) -> tuple[Floats, float]:

@@ -3,15 +3,20 @@
     value of an item = (1 - |2 p - 1|) (1 - its greatest cosine with an item that is listed or labelled already)
 
 Items are listed one after the other, the most valuable first. Each listed item lowers the value of similar ones, so
-near duplicates are not listed together (uncertainty sampling as in ClimaQA, section 4.4; the second factor is ours).
+near duplicates are not listed together. This order is ours. ClimaQA's active sampling (section 4.4; in its authors'
+code the filter before the annotation) is `passed`: confident items are dropped at random before experts see them, and
+the others keep their order.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.stats.samples import Floats
 from longmark.validator.features import Inputs
+
+DROPPED = 0.5  # share of the confident items
 
 
 def choose(confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = None) -> list[tuple[int, float]]:
@@ -30,6 +35,15 @@ def choose(confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = 
         left[best] = False
         near = np.clip(np.maximum(near, unit @ unit[best]), 0.0, 1.0)
     return chosen
+
+
+def passed(confidences: Floats, n: int, above: float, seed: int) -> list[tuple[int, float]]:
+    """(place, value) of the first n items after half of the confident ones were dropped at random, in their order; the
+    values descend from 1. above: the confidence of the likelier class, smoothed at T = 5 (the paper's is .85)."""
+    dropped = np.random.default_rng(seed).random(len(confidences)) < DROPPED
+    sure = np.array([max(smoothed(p), 1 - smoothed(p)) > above for p in confidences.tolist()], dtype=bool)
+    kept = np.flatnonzero(~(sure & dropped))[:n].tolist()
+    return [(place, 1 - rank / len(kept)) for rank, place in enumerate(kept)]
 
 
 def _question(inputs: Inputs) -> Floats:

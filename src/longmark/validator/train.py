@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,7 +14,6 @@ from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.models.handles import Models
 from longmark.records.benchmark import Form, Item
-from longmark.stats.samples import Floats
 from longmark.validator import cloze, evaluate, linear
 from longmark.validator.features import inputs_of
 from longmark.validator.folder import Encoder, Validator
@@ -24,34 +22,38 @@ from longmark.validator.linear import Linear, probability
 from longmark.validator.prompts import zero_shot
 
 FORMS: tuple[Form, ...] = ("mcq", "freeform")
-DROPPED = 0.5  # of the items above `drop_above` (ClimaQA, section 4.4)
+WEIGHTS, UNDERSAMPLE = BALANCES = ("weights", "undersample")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained and measured. drop_above: half of the items of a greater confidence, smoothed at T = 5, are left
-    out of the training; splits: of the precision; curves: seeds of the learning curves."""
+    """What is trained and measured. balance: how valid and invalid items count the same, by weights, or by a draw from
+    the larger class as in ClimaQA; splits: of the precision; curves: seeds of the learning curves."""
 
     cloze: bool = False
     threshold: float = 0.5
-    drop_above: float = 0.85  # ClimaQA, section 4.4
+    balance: str = WEIGHTS
     splits: int = linear.FOLDS
     curves: int = 5
     seed: int = 0
     at_once: int = 16
 
+    @property
+    def undersample(self) -> int | None:
+        """The seed of the draw; None: classes are balanced by weights."""
+        return self.seed if self.balance == UNDERSAMPLE else None
+
 
 @dataclass(frozen=True)
 class Result:
-    """A form's model. auc: out of folds; trained: id -> probability out of folds; dropped: confident items that the
-    training left out; left_out: items that the judge gave no verdict on."""
+    """A form's model. auc: out of folds, of models of four fifths of the labels; trained: id -> probability out of
+    folds; left_out: items that the judge gave no verdict on."""
 
     model: Linear
     valid: int
     invalid: int
     auc: Auc
     trained: dict[str, float | None]
-    dropped: int
     precision: list[evaluate.Precision]
     curves: evaluate.Curves
     left_out: list[LeftOut]
@@ -87,7 +89,7 @@ async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan:
         given = await cloze.candidates_of(items, counts, models)
         terms, picked = cloze.train([item.answer or "" for item in items], labels.family(items), given, plan.seed)
         known |= dict.fromkeys(item.id for item in items)
-    settings = {"drop_above": plan.drop_above, "seed": plan.seed}
+    settings = {"balance": plan.balance, "seed": plan.seed}
     own = {form: one.model for form, one in forms.items()}
     return Trained(Validator(Encoder.of(models), own, terms, plan.threshold, known, settings), forms, picked, refused)
 
@@ -122,11 +124,8 @@ async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Pla
     valid, families = list(map(is_valid, items)), labels.family(items)
     y, fold = np.array(valid, dtype=np.int64), linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)
-    model, out = linear.fit(inputs, y, fold)
+    model, out = linear.fit(inputs, y, fold, plan.undersample)
     p = probability(out)
-    keep = _kept(p, valid, families, plan)
-    if len(keep) < len(items):
-        model, _ = linear.fit(inputs[keep], y[keep], fold[keep])
     kept, left_out = {"none": np.ones(len(y), dtype=bool)}, list[LeftOut]()
     if models.backends.judges:
         place = np.flatnonzero(fold < plan.splits).tolist()
@@ -134,27 +133,14 @@ async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Pla
         kept["zero-shot"] = np.zeros(len(y), dtype=bool)
         kept["zero-shot"][place] = [one is not None and smoothed(one) >= plan.threshold for one in judged]
     kept["validator"] = p >= plan.threshold
-    data = evaluate.Data(items[0].form, inputs, y, families, fold)
+    data = evaluate.Data(items[0].form, inputs, y, families, fold, plan.undersample)
     return Result(
         model=model,
         valid=sum(valid),
         invalid=len(valid) - sum(valid),
         auc=auc(out, y.astype(np.float64), evaluate.LEVEL, families),
         trained=dict(zip((item.id for item in items), p.tolist(), strict=True)),
-        dropped=len(items) - len(keep),
         precision=evaluate.precision(data, kept, plan.splits),
         curves=evaluate.curves(data, range(plan.seed, plan.seed + plan.curves)),
         left_out=left_out,
     )
-
-
-def _kept(p: Floats, valid: Sequence[bool], families: Sequence[str], plan: Plan) -> list[int]:
-    """The items that are trained on: those of a high confidence, out of folds, are dropped at random; all are kept if
-    too few would be left."""
-    draw, kept = random.Random(plan.seed), list[int]()
-    for i, one in enumerate(p.tolist()):
-        sure = max(smoothed(one), 1 - smoothed(one)) > plan.drop_above
-        if not (sure and draw.random() < DROPPED):
-            kept.append(i)
-    enough = linear.too_few([valid[i] for i in kept], [families[i] for i in kept]) is None
-    return kept if enough else list(range(len(valid)))

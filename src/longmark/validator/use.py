@@ -24,7 +24,7 @@ from longmark.validator.features import Inputs, inputs_of
 from longmark.validator.folder import Validator, write_json
 from longmark.validator.labels import Labels, by_validator, families, is_valid
 from longmark.validator.prompts import zero_shot
-from longmark.validator.sampling import choose
+from longmark.validator.sampling import choose, passed
 from longmark.validator.train import FORMS
 
 
@@ -66,6 +66,13 @@ def _applied(item: Item, p: float, threshold: float) -> Item:
     found = {"probability": round(p, 6), "confidence": round(smoothed(p), 6)}
     changed = {"status": "valid" if valid else "invalid", "reasons": reasons, "tier": "silver"}
     return item.model_copy(update={**changed, "meta": {**item.meta, "validator": found}})
+
+
+async def refused(validator: Validator, item: Item, models: Models) -> Item:
+    """The item; an invalid silver item where the validator has a model of its form and calls it invalid."""
+    p, _ = await confidences(validator, [item], models)
+    (marked,) = applied([item], p, validator.threshold)
+    return marked if marked.status == "invalid" else item
 
 
 async def with_terms(validator: Validator, items: Sequence[Item], models: Models) -> list[Item]:
@@ -126,16 +133,28 @@ class Priority:
 
 
 async def next_items(
-    validator: Validator, items: Sequence[Item], labelled: Sequence[Item], models: Models, n: int
+    validator: Validator,
+    items: Sequence[Item],
+    labelled: Sequence[Item],
+    models: Models,
+    n: int,
+    *,
+    drop_above: float | None = None,
+    seed: int = 0,
 ) -> list[Priority]:
     """The n items to label, the most valuable first. labelled: items that have a label already; nothing like them, or
-    like those that were trained on, is named first."""
+    like those that were trained on, is named first. drop_above: as in ClimaQA, the items in their order after half of
+    those of a greater confidence were dropped (`sampling.passed`)."""
     known = validator.trained.keys() | {item.id for item in labelled}
     forms = validator.models.keys()
     pool = [item for item in items if item.form in forms and open_to(item) and item.id not in known]
     seen = [item for item in items if item.form in forms and item.id in known]
     p, inputs = await confidences(validator, [*pool, *seen], models)
-    order = choose(np.array([p[item.id] for item in pool]), inputs[: len(pool)], n, inputs[len(pool) :])
+    own = np.array([p[item.id] for item in pool])
+    if drop_above is not None:
+        order = passed(own, n, drop_above, seed)
+    else:
+        order = choose(own, inputs[: len(pool)], n, inputs[len(pool) :])
     return [Priority(pool[place].id, round(value, 9), pool[place].form) for place, value in order]
 
 

@@ -7,7 +7,8 @@
 Seeds go in waves. A wave has at most as many seeds as the emptiest cell wants items, and its i-th seed fills the cells
 that want more than i: as a seed gives one item of a cell at most, no cell gets too many, and the result does not depend
 on how many calls are under way at once. A base question is written where one of its evolutions is wanted. What is
-evolved from a dropped base question would share its flaw, so it is not written.
+evolved from a dropped base question would share its flaw, so it is not written. With a validator, neither is what would
+be evolved from a base question that it calls invalid (ClimaQA's silver set).
 
 Whatever is stopped continues with the same command: it begins again, and the call cache has the replies of every call
 that was finished. No item leaves `items.jsonl`: those that a session has not written again (it is not there yet, or the
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import islice, takewhile
@@ -51,7 +52,8 @@ Cell = tuple[Form, Level | None]
 
 @dataclass(frozen=True)
 class Work:
-    """What a generation is given. models: with a generator, and an embedder for neighbours; at_once: seeds."""
+    """What a generation is given. models: with a generator, and an embedder for neighbours; at_once: seeds. refused: of
+    a validator, marks an item that passed its audits as invalid, or returns it; validator: its hash."""
 
     paths: Sequence[Path]
     folder: Path
@@ -61,6 +63,8 @@ class Work:
     skip_bad: bool = False
     at_once: int = 16
     tell: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
+    refused: Callable[[Item], Awaitable[Item]] | None = None
+    validator: str | None = None
 
 
 @dataclass(slots=True)
@@ -134,6 +138,7 @@ def _manifest(work: Work) -> dict[str, Any]:
         **plan,
         "models": work.models.backends.names(),
         "prompts": work.models.prompts.hashes((*write.PROMPTS, *audits.PROMPTS)),
+        "validator": work.validator,
     }
     path = work.folder / MANIFEST
     found: dict[str, Any] = {"format": FORMAT, "longmark": __version__, "created": now(), "fixed": fixed}
@@ -215,6 +220,8 @@ class _Generation:
         except (NoScore, TooLong) as error:
             made.failed.append(f"{what}: {error}")
             return None
+        if item.usable and self.work.refused is not None:
+            item = await self.work.refused(item)
         made.items.append(item)
         return item
 
@@ -259,9 +266,10 @@ class _Generation:
             notes.append(f"{of} are not used as seeds: too short, or not mostly letters")
         alone = sum(one.alone for one in self.done.values())
         if alone and self.plan.k:
-            notes.append(
-                f"{counted(alone, 'seed')} of {len(self.done):,} used without a neighbour: none is above the threshold"
-            )
+            why = "none is above the threshold"
+            if self.models.backends.embedder is None:
+                why = "neighbours need an embedder"
+            notes.append(f"{counted(alone, 'seed')} of {len(self.done):,} used without a neighbour: {why}")
         have = usable(self.items)
         short = [cell for cell in self.plan.topic.cells if have[cell] < self.plan.n]
         if short and len(self.done) == len(self.seeds.order):
