@@ -46,6 +46,7 @@ GET  /mine                        401    200       200         403
 GET  /owner/disagreements         401    403       200         200
 GET  /adjudicate/{item}           401    403       404         404
 POST /adjudicate/{item}           401    403       404         404
+POST /adjudicate/{item}/labels    401    403       404         404
 GET  /owner                       401    403       403         200
 GET  /owner/items                 401    403       403         200
 GET  /owner/items/{item}          401    403       403         200

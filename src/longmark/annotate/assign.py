@@ -6,7 +6,7 @@ have done. Qualification items come first, attention items in between. A person 
 was skipped or withdrawn.
 
 The sides of a pair are balanced over the people of an item first, then over the items of a person; what is left is
-drawn from the study's seed.
+drawn from the study's seed. An adjudicator is blinded as a rater is: their sides are balanced over their own cases.
 """
 
 from __future__ import annotations
@@ -41,15 +41,13 @@ class Assigned:
 @dataclass(slots=True)
 class AssignmentState:
     """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
-    file of priorities; decided: items with a decision, whose labels are final; seen: (item, person) of labels of others
-    that an adjudicator looked at."""
+    file of priorities; decided: items with a decision, whose labels are final."""
 
     by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     priorities: Mapping[str, float] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
-    seen: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -65,11 +63,12 @@ class AssignmentState:
         return state
 
     def put(self, one: Assignment) -> None:
-        """Adds an assignment, or replaces the one of the same item and person. Whoever decided on an item has seen its
-        labels, and is never given it."""
+        """Adds an assignment, or replaces the one of the same item and person. Whoever opened an item as an adjudicator
+        has it among their own, and is never given it to label."""
         self.by_person.setdefault(one.person_id, {})[one.item_id] = one
         if one.kind == "adjudication":
-            self.decided.add(one.item_id)
+            if one.status == "done":
+                self.decided.add(one.item_id)
         else:
             self.by_item.setdefault(one.item_id, {})[one.person_id] = one
 
@@ -92,14 +91,18 @@ class Queue:
     def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
         """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
         own = state.by_person.get(person, {})
-        begun = [one for one in own.values() if one.status == "open" and one.item_id not in state.decided]
+        begun = [
+            one
+            for one in own.values()
+            if one.status == "open" and one.kind != "adjudication" and one.item_id not in state.decided
+        ]
         if begun:
             first = min(begun, key=lambda one: one.position)
             return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
         if (item := self._new(state, person, now)) is None:
             return None
         position = max((one.position for one in own.values()), default=0) + 1
-        return Assigned(item.id, item.kind, self._swapped(state, person, item), position)
+        return Assigned(item.id, item.kind, self.swapped(state, person, item), position)
 
     def why_none(self, state: AssignmentState, person: str) -> str:
         """Why a person gets no item: `not qualified`, `quota` or `done`."""
@@ -134,11 +137,10 @@ class Queue:
         if rules.quota is not None and counted >= rules.quota:
             return None
         free = []
-        for item in self._order(person, state.priorities):
+        for item in self.order(person):
             if (
                 item.id not in own
                 and item.id not in state.decided
-                and (item.id, person) not in state.seen
                 and (people := self._people(state, item, now)) < rules.overlap
             ):
                 free.append((item, people))
@@ -190,12 +192,12 @@ class Queue:
                 return True
         return False
 
-    def _order(self, person: str, priorities: Mapping[str, float]) -> list[Item]:
+    def order(self, person: str) -> list[Item]:
         """The normal items in the order for a person."""
         if person not in self._orders:
             items, rules = self._of_kind["normal"], self.study.assignment
             if rules.order != "file":
-                items = sorted(items, key=lambda item: _draw(rules.seed, person, item.id))
+                items = sorted(items, key=lambda item: draw(rules.seed, person, item.id))
             if rules.blocks:
                 places: dict[Any, int] = {}
                 for place, item in enumerate(items):
@@ -204,19 +206,23 @@ class Queue:
             self._orders[person] = items
         return self._orders[person]
 
-    def _swapped(self, state: AssignmentState, person: str, item: Item) -> bool:
+    def swapped(self, state: AssignmentState, person: str, item: Item, *, adjudicates: bool = False) -> bool:
+        """Whether a person sees side b of a pair first, as a rater or as an adjudicator."""
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
             return False
-        others = [one.swapped for one in state.by_item.get(item.id, {}).values() if one.status in _COUNTED]
+        raters = () if adjudicates else state.by_item.get(item.id, {}).values()
+        others = [one.swapped for one in raters if one.status in _COUNTED]
         own = [
             one.swapped
             for one in state.by_person.get(person, {}).values()
-            if one.item_id in self.items and self.items[one.item_id].sides != ("answer",)
+            if (one.kind == "adjudication") == adjudicates
+            and one.item_id in self.items
+            and self.items[one.item_id].sides != ("answer",)
         ]
         for seen in (others, own):
             if (more := 2 * sum(seen) - len(seen)) != 0:
                 return more < 0
-        return _draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
+        return draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
 
 
 def next_item(
@@ -226,7 +232,8 @@ def next_item(
     return Queue(study, items).next(state, person, now)
 
 
-def _draw(*parts: Any) -> int:
+def draw(*parts: Any) -> int:
+    """A number that looks random, and is the same for the same parts."""
     return int.from_bytes(hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:8])
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from longmark.annotate.items import Item
 from longmark.annotate.study import TIE, AskedField, Study
-from longmark.annotate.words import TITLES, as_words, label_of, loaded
+from longmark.annotate.words import TITLES, as_words, label_of, loaded, shown_side
 
 Form = Mapping[str, Sequence[str]]
 
@@ -133,11 +133,6 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
 def shown_text(item: Item, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
     return as_words(item.shown.get(shown_side(name, swapped), ""))
-
-
-def shown_side(name: str, swapped: bool) -> str:
-    """a or b as shown, from a or b of the item, and the other way round; other names stay."""
-    return {"a": "b", "b": "a"}.get(name, name) if swapped else name
 
 
 def _part(name: str, value: Any, *, beside: bool) -> Part:

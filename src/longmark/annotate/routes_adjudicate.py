@@ -1,11 +1,17 @@
-"""Disagreements, and the decision of a third person. Labels are shown without names, and of these items only."""
+"""Disagreements, and the decision of a third person, who works as a rater does: systems hidden, sides balanced, and a
+reading of their own before the labels of the raters. These are shown on request, without names and in an order drawn
+for each item; the request is an event.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 
 from longmark.annotate import screens
-from longmark.annotate.assign import differing, may_adjudicate, to_adjudicate
+from longmark.annotate.assign import differing, draw, may_adjudicate, to_adjudicate
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
 from longmark.annotate.routes_work import title_of
@@ -18,12 +24,13 @@ _LONGEST = 10_000  # characters of a justification
 
 
 async def disagreements(c: Context) -> web.Response:
-    """GET /owner/disagreements: those to decide first."""
+    """GET /owner/disagreements: those to decide first, in an order of the person's own."""
     store, study, items = c.site.store, c.site.study, c.site.items
+    places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
     finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
     open_ = to_adjudicate(study, store.answers(), finished, [one.item_id for one in store.adjudications()])
     rows = [_row(c, items[item], fields, decided=False) for item, fields in open_.items() if item in items]
-    rows.sort(key=lambda row: row.mine)
+    rows.sort(key=lambda row: (row.mine, places[row.item_id]))
     for one in store.adjudications():
         fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
         rows.append(_row(c, items[one.item_id], fields, decided=True))
@@ -42,8 +49,10 @@ def _counts(one: Assignment) -> bool:
 
 def _labels(c: Context, item_id: str) -> list[Answer]:
     """The finished labels of an item, in an order that says nothing about the people."""
+    seed = c.site.study.assignment.seed
     done = {one.person_id for one in c.site.store.assignments(item=item_id) if _counts(one)}
-    return [answer for answer in c.site.store.answers(item_id) if answer.person_id in done]
+    labels = [answer for answer in c.site.store.answers(item_id) if answer.person_id in done]
+    return sorted(labels, key=lambda one: draw(seed, "labels", item_id, one.person_id))
 
 
 def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
@@ -63,24 +72,50 @@ def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication
     return item, labels, fields, decision
 
 
+def _given(c: Context, item: Item) -> Assignment:
+    """The item as it is shown to this person: from the first time that they open it."""
+    store, person = c.site.store, c.person.id
+    if (given := store.assignment(item.id, person)) is None:
+        swapped = c.site.queue.swapped(c.site.state, person, item, adjudicates=True)
+        given = Assignment(item.id, person, swapped, "open", None, utc_now(), None, 0, "adjudication")
+        store.assign(given)
+        c.site.noted(item.id, person)
+    return given
+
+
+def _seen(c: Context, item_id: str) -> bool:
+    """Whether this person has asked for the labels of the item."""
+    sql = "SELECT 1 FROM events WHERE item_id = ? AND person_id = ? AND kind = 'labels seen'"
+    return c.site.store.row(sql, (item_id, c.person.id)) is not None
+
+
+def _as_shown(c: Context, item: Item, values: Mapping[str, Any], swapped: bool) -> Mapping[str, Any]:
+    """Labels in terms of the page: `a` is the answer that is shown first."""
+    study = c.site.study
+    return parse(study, item, form_of(study, item, values, swapped=swapped), swapped=False, draft=True).values
+
+
 def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
     item, labels, fields, decision = _case(c)
+    swapped, seen = _given(c, item).swapped, _seen(c, item.id)
     form: dict[str, list[str]] = c.form
-    if not form and decision is not None:
-        form = form_of(c.site.study, item, decision.values, swapped=False)
+    if not form and decision is not None and (seen or decision.person_id == c.person.id):
+        form = form_of(c.site.study, item, decision.values, swapped=swapped)
         form[JUSTIFICATION] = [decision.justification]
     rules = c.site.study.assignment.adjudication
+    shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
     screen = screens.Adjudicate(
         c.frame(),
         c.site.study,
         item,
-        [screens.Labels(f"Rater {n}", answer.values) for n, answer in enumerate(labels, 1)],
+        [screens.Labels(f"Rater {n}", values) for n, values in enumerate(shown, 1)],
         values=form,
         errors=errors or {},
         differing=fields,
         once=once(),
         version=_decisions(c, item.id),
         justification=rules is None or rules.justification,
+        swapped=swapped,
     )
     return c.page(screen, status)
 
@@ -92,12 +127,17 @@ def _decisions(c: Context, item_id: str) -> int:
 
 
 async def case(c: Context) -> web.Response:
-    """GET /adjudicate/{item}: who sees its labels is not given the item to label."""
-    page, seen = _page(c), (c.item_id, c.person.id)
-    if seen not in c.site.state.seen:
-        c.site.store.note("labels seen", c.person.id, c.item_id)
-        c.site.state.seen.add(seen)
-    return page
+    """GET /adjudicate/{item}: from now on, this person is not given the item to label."""
+    return _page(c)
+
+
+async def labels(c: Context) -> web.Response:
+    """POST /adjudicate/{item}/labels: shows them; what was chosen before is recorded, and stays on the page."""
+    item, *_ = _case(c)
+    if not _seen(c, item.id):
+        parsed = parse(c.site.study, item, c.form, swapped=_given(c, item).swapped, draft=True)
+        c.site.store.note("labels seen", c.person.id, item.id, {"values": parsed.values})
+    return _page(c)
 
 
 async def decide(c: Context) -> web.Response:
@@ -113,7 +153,8 @@ async def decide(c: Context) -> web.Response:
             "Your decision was not saved.",
             "Open the item again to see the other decision. To replace it, decide again.",
         )
-    parsed = parse(c.site.study, item, c.form, swapped=False, draft=True)
+    given = _given(c, item)
+    parsed = parse(c.site.study, item, c.form, swapped=given.swapped, draft=True)
     absent = complete(c.site.study, item, parsed.values)
     errors = {**{name: what for name, what in absent.items() if name in c.site.study.compared}, **parsed.errors}
     justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()
@@ -126,8 +167,7 @@ async def decide(c: Context) -> web.Response:
         return _page(c, 422, errors)
     with store.unit():
         store.adjudicate(item.id, person, parsed.values, justification)
-        now = utc_now()
-        store.assign(Assignment(item.id, person, False, "done", None, now, now, 0, "adjudication"))
+        store.set_status(item.id, person, "done", person)
         c.site.noted(item.id, person)
         store.post(person, key, "/owner/disagreements")
     return c.to("/owner/disagreements")

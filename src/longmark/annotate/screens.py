@@ -237,8 +237,9 @@ class Disagreements:
 
 @dataclass(frozen=True, slots=True)
 class Adjudicate:
-    """Labels side by side, and the decision on the fields that are compared. values: the form, as in Work; differing:
-    the names of the fields that differ; justification: ask for one (posted as `justification`)."""
+    """The decision on the fields that are compared, and the labels side by side once they were asked for. values: the
+    form, as in Work; labels: in terms of the page, none before; differing: the names of the fields that differ;
+    justification: ask for one (posted as `justification`)."""
 
     frame: Frame
     study: Study
@@ -250,6 +251,7 @@ class Adjudicate:
     once: str = ""
     version: int = 0
     justification: bool = True
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +283,7 @@ def render(screen: Screen) -> str:
 
 def _more(screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Work | Adjudicate):
-        swapped = screen.swapped if isinstance(screen, Work) else False
-        study, item = screen.study, screen.item
+        study, item, swapped = screen.study, screen.item, screen.swapped
         more: dict[str, Any] = {
             "parts": controls.parts(study, item, swapped),
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
@@ -290,7 +291,8 @@ def _more(screen: Screen) -> dict[str, Any]:
         if isinstance(screen, Adjudicate):
             asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
             more["controls"] = [one for one in more["controls"] if one.posted in asked]
-            return more | {"compared": _compared(study, screen.labels), "differing": frozenset(screen.differing)}
+            compared = _compared(study, screen.labels, swapped)
+            return more | {"compared": compared, "differing": frozenset(screen.differing)}
         if screen.stale is not None:
             stored = controls.controls(study, item, screen.stale.values, {}, swapped)
             both = [(a, words.said(a), words.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
@@ -307,11 +309,11 @@ def _more(screen: Screen) -> dict[str, Any]:
     return {}
 
 
-def _compared(study: Study, labels: Sequence[Labels]) -> list[tuple[str, str, list[str]]]:
+def _compared(study: Study, labels: Sequence[Labels], swapped: bool = False) -> list[tuple[str, str, list[str]]]:
     """(field name, its label, what each rater gave)"""
     given = [dict(words.in_words(study, one.values)) for one in labels]
     return [
-        (asked.name, words.title_of(asked), [one.get(asked.name, "") for one in given])
+        (asked.name, words.title_of(asked, swapped), [one.get(asked.name, "") for one in given])
         for asked in study.asked
         if any(asked.name in one for one in given)
     ]

@@ -43,6 +43,7 @@ ROUTES = (
     Route("GET", "/owner/disagreements", routes_adjudicate.disagreements, _DECIDE),
     Route("GET", "/adjudicate/{item}", routes_adjudicate.case, _DECIDE),
     Route("POST", "/adjudicate/{item}", routes_adjudicate.decide, _DECIDE),
+    Route("POST", "/adjudicate/{item}/labels", routes_adjudicate.labels, _DECIDE),
     Route("GET", "/owner", routes_owner.progress, _OWN),
     Route("GET", "/owner/items", routes_owner.items, _OWN),
     Route("GET", "/owner/items/{item}", routes_owner.item, _OWN),

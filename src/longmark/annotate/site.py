@@ -247,8 +247,6 @@ class Site:
             self._state = AssignmentState.of(self.items, (), answers)
             for one in self.store.assignments():
                 self.noted(one.item_id, one.person_id)
-            seen = self.store.rows("SELECT item_id, person_id FROM events WHERE kind = 'labels seen'")
-            self._state.seen = {(row[0], row[1]) for row in seen}
         self._state.priorities = self._read_priorities()
         return self._state
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B", "graph": "Statements"}
 
 
+def shown_side(name: str, swapped: bool) -> str:
+    """a or b as shown, from a or b of the item, and the other way round; other names stay."""
+    return {"a": "b", "b": "a"}.get(name, name) if swapped else name
+
+
 def as_words(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
@@ -47,9 +52,9 @@ def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str
             yield asked.name, _value(asked, values[asked.name])
 
 
-def title_of(asked: AskedField) -> str:
-    """A field's label, with the answer that it is about."""
-    side = TITLES.get(getattr(asked, "over", ""))
+def title_of(asked: AskedField, swapped: bool = False) -> str:
+    """A field's label, with the answer that it is about, as it is shown."""
+    side = TITLES.get(shown_side(getattr(asked, "over", ""), swapped))
     return f"{asked.shown} ({side})" if side else asked.shown
 
 
