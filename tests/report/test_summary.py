@@ -30,9 +30,9 @@ def test_mean_and_interval_by_hand(tmp_path):
 
 
 def test_interval_is_clipped_to_the_bounds_where_there_are_bounds(tmp_path):
-    # mean 0.5, variance 0.5, standard error 0.5, t(0.975, 1) = 12.7062: half a width of 6.3531
-    assert marked(tmp_path / "a", [0.0, 1.0]).cells[0].interval == (0, 1)
-    assert marked(tmp_path / "b", [0.0, 1.0], EASE).cells[0].interval == pytest.approx((-5.8531, 6.8531), abs=1e-4)
+    # mean 0.5, variance 0.125, standard error 0.25, t(0.975, 1) = 12.7062: half a width of 3.1766
+    assert marked(tmp_path / "a", [0.25, 0.75]).cells[0].interval == (0, 1)
+    assert marked(tmp_path / "b", [0.25, 0.75], EASE).cells[0].interval == pytest.approx((-2.6766, 3.6766), abs=1e-4)
 
 
 SKEWED = [1.0] * 9 + [0.9, 0.8, 0.75, 0.5, 0.25, 0.0, 0.95]

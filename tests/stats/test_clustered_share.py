@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from tests.there import counted
 
 from longmark.errors import UserError
+from longmark.stats.means import equal_interval, mean_estimate
 from longmark.stats.proportion import clustered_share, share
-from longmark.stats.student import t_quantile
 
 
-def wilson(p: float, size: float, t: float) -> tuple[float, float]:
-    middle, half = p + t * t / (2 * size), t * math.sqrt(p * (1 - p) / size + t * t / (4 * size * size))
-    return (middle - half) / (1 + t * t / size), (middle + half) / (1 + t * t / size)
-
-
-def test_by_hand():
-    # Four questions with 2 of 2, 2 of 2, 0 of 2 and 1 of 2: p = 5/8, sums of y - p: 3/4, 3/4, -5/4, -1/4, squares
-    # (9 + 9 + 25 + 1) / 16 = 11/4; V = 4/3 * 11/4 / 64 = 11/192. p (1 - p) / 8 = 15/512: n' = 8 * (15/512) / (11/192) =
-    # 4.0909.
+def test_clusters_have_the_interval_of_a_mean():
     found = clustered_share([1, 1, 1, 1, 0, 0, 1, 0], "aabbccdd")
-    assert (counted(found), found.n, found.value, found.method) == (5, 8, 0.625, "Wilson, effective size")
-    assert (found.low, found.high) == pytest.approx(wilson(0.625, 45 / 11, t_quantile(0.95, 3)))
-
-
-def test_all_or_none_counts_questions():
-    found = clustered_share([1] * 12, [place // 3 for place in range(12)])
-    assert found.high == 1
-    assert found.low == pytest.approx(wilson(1, 4, t_quantile(0.95, 3))[0])
+    assert (counted(found), found.n, found.value) == (5, 8, 0.625)
+    assert found == mean_estimate([1, 1, 1, 1, 0, 0, 1, 0], list("aabbccdd"), (0, 1))
+    every = clustered_share([1] * 12, [place // 3 for place in range(12)])
+    assert every.ends == equal_interval(1, 4, 0, 1)
 
 
 def test_where_no_cluster_holds_two_it_is_the_plain_share():
@@ -41,7 +27,7 @@ def test_where_no_cluster_holds_two_it_is_the_plain_share():
 
 def test_one_question_tells_nothing_of_others():
     found = clustered_share([1, 0, 1], ["a"] * 3)
-    assert (found.value, found.low, found.reason) == (2 / 3, None, "all answers belong to one question")
+    assert (found.value, found.low, found.reason) == (2 / 3, None, "all 3 values belong to one cluster")
     with pytest.raises(UserError, match="1 or 0"):
         clustered_share([0.5, 1], ["a", "a"])
 

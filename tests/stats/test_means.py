@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from tests.there import there
 
 from longmark.errors import UserError
+from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.means import equal_interval, mean_estimate, mean_of_groups
+from longmark.stats.proportion import share
+from longmark.stats.student import t_quantile
 
 
 def test_without_skewness_it_is_students_t() -> None:
@@ -32,13 +35,42 @@ def test_skewed_values_by_hand() -> None:
 
 
 def test_clusters_by_hand() -> None:
-    # sums 3 of 2, 2 of 1, 1 of 3: mean 6/6 = 1; u = 3 - 2, 2 - 1, 1 - 3 = 1 1 -2; squares 6, cubes -6;
-    # error sqrt(3/2 x 6) / 6 = 0.5; a = -6 / 6^1.5 = -0.408248; t(2) = 4.302653, a/6 = -0.068041
-    # lower: 1 + a x 4.370694 = -0.784329, cube root -0.922216, less 1, times 3/a: 14.125345
-    # upper: 1 + a x (-4.234612) = 2.728774, cube root 1.397402: -2.920290
+    # sums 3 2 1 of 2 2 2: mean 6/6 = 1; u = 1 0 -1; squares 2, cubes 0; error sqrt(3/2 x 2) / 6; t(2) = 4.302653
+    interval = mean_estimate([1, 2, 2, 0, 1, 0], clusters="aabbcc")
+    assert (interval.value, interval.n, interval.clusters, interval.effective) == (1, 6, 3, 3)
+    assert interval.ends == pytest.approx((1 - 4.302653 * 3**0.5 / 6, 1 + 4.302653 * 3**0.5 / 6), abs=1e-6)
+    assert interval.remark == "3.0 effective clusters are too few for a decision"
+
+
+def test_clusters_of_unequal_size_by_hand() -> None:
+    # sums 3 of 2, 2 of 1, 1 of 3: mean 6/6 = 1; leverages 6 x 2 / (3 x (6 - size)) = 1, 4/5, 4/3; u = 1 0.8 -8/3;
+    # squares 8.751111, cubes -17.450963; error sqrt(3/2 x 8.751111) / 6 = 0.603849; a = -17.450963 / 25.887683
+    d_f = degrees_of_freedom([2, 1, 3])
     interval = mean_estimate([1, 2, 2, 0, 1, 0], clusters="aabccc")
-    assert (interval.value, interval.n, interval.clusters) == (1, 6, 3)
-    assert interval.ends == pytest.approx((1 - 0.5 * 14.125345, 1 + 0.5 * 2.920290), abs=2e-5)
+    assert (interval.effective, 1 < d_f < 2) == (d_f + 1, True)
+    a, t = -0.674103, t_quantile(0.95, d_f)
+    ends = [1 - 0.603849 * 3 / a * (math.cbrt(1 + a * (side * t - a / 6)) - 1) for side in (1, -1)]
+    assert interval.ends == pytest.approx(ends, abs=1e-4)
+
+
+@pytest.mark.parametrize("good", [0, 5, 45, 49])
+def test_scores_that_are_only_0_or_1_have_wilsons_interval(good: int) -> None:
+    values = [1.0] * good + [0.0] * (50 - good)
+    if good:
+        assert mean_estimate(values, bounds=(0, 1)).ends == share(good, 50).ends
+        scaled = mean_estimate([2 + 4 * one for one in values], bounds=(2, 6)).ends
+        assert scaled == pytest.approx([2 + 4 * end for end in there(share(good, 50).ends)])
+    else:
+        assert mean_estimate(values, bounds=(0, 1)).ends == equal_interval(0, 50, 0, 1)
+    assert mean_estimate(values).method == ("Hall's t" if good else "")
+    assert mean_estimate(values, [i // 2 for i in range(50)], (0, 1)).method != "Wilson"
+
+
+def test_an_interval_of_few_values_is_remarked_on() -> None:
+    assert mean_estimate([0, 1, 1, 0, 1], bounds=(0, 1)).remark == "an interval of 5 values means little"
+    assert mean_estimate([0.1, 0.9, 0.4]).remark == "an interval of 3 values means little"
+    assert (mean_estimate([0.1, 0.9] * 3).remark, mean_estimate([0.5] * 3).remark) == (None, None)
+    assert mean_estimate([0.5] * 3, bounds=(0, 1)).remark
 
 
 def test_interval_is_clipped_to_the_bounds() -> None:

@@ -1,23 +1,30 @@
-"""Many paired differences tested at once: skewness-corrected t, joint sign flips, step-down maxima.
+"""Many paired differences tested at once: skewness-corrected t, joint sign flips, maxima, and intervals that agree.
 
 For each hypothesis h (a pair of systems on a metric) the differences d of its questions have the statistic
 
-    t = mean(d) / se(d)      se: sqrt(G / (G - 1) sum_c u_c²) / n,  u_c = s_c - n_c mean(d)
+    t = mean(d) / se(d)      se: sqrt(G / (G - 1) sum_c u_c²) / n,  u_c = l_c (s_c - n_c mean(d))
     T = t + a t² / 3 + a² t³ / 27 + a / 6      a = sum_c u_c³ / (sum_c u_c²)^(3/2)
 
-s_c and n_c are the sum and the number of differences of a cluster c, G the number of clusters and n of differences;
-without clusters each question is one. T is the transformation of Hall (1992), "On the removal of skewness by
-transformation", JRSS B 54: it is monotone in t, and without it skewed differences reject too often.
+s_c, n_c and l_c are the sum, the number and the leverage (`stats.clusters`) of the differences of a cluster c, G the
+number of clusters and n of differences; without clusters each question is one. T is the transformation of Hall (1992),
+"On the removal of skewness by transformation", JRSS B 54: it is monotone in t, and without it skewed differences reject
+too often.
 
 Under the null hypothesis a cluster's differences could have had the opposite sign. All hypotheses turn the sign of a
 question together, which keeps their dependence. p is the share of sign patterns under which |T| is as large as
-observed. The adjusted p (Westfall and Young 1993, "Resampling-based multiple testing", step-down maxT) is the share
-under which the largest |T| of this hypothesis and of all with a smaller |T| is. It controls the family-wise error rate.
-Studentising keeps the level where some systems scatter more than others (`python -m bench.family` shows it).
+observed; the adjusted p (single-step maxT: Westfall and Young 1993, "Resampling-based multiple testing") the share
+under which the largest |T| of all hypotheses is. It controls the family-wise error rate. Studentising keeps the level
+where some systems scatter more than others. The test is exact where differences are symmetric about 0.
+
+The interval of a mean is the test inverted: all values from which it lies at most the critical value of the largest |T|
+away. Over all hypotheses together they are simultaneous, and one excludes 0 exactly where its adjusted p is at most
+alpha; for that p is not stepped down. An end that does not decide uses Student's quantile where that is larger (few
+differences other than zero have few patterns).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +34,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from longmark.errors import UserError
+from longmark.stats.clusters import effective
+from longmark.stats.means import few_clusters, untransformed
 from longmark.stats.samples import Floats, Ints, check_count, cluster_numbers
+from longmark.stats.student import t_quantile
 
 FEWEST = 3
 """Clusters that a test needs."""
 
+ALL_ZERO = "every difference is 0"
+
+_SKEWED, _SYMMETRIC = 1.0, 30  # skewness that is remarked on, and the clusters from which on it is not
 _EXACT = 14  # clusters up to which all patterns are looked at
 _CELLS = 2_000_000  # signs held at once
 _STEP, _BLOCK = 1_000, 512  # patterns and hypotheses in one product: their statistics fit the processor's cache
@@ -39,20 +52,33 @@ _STEP, _BLOCK = 1_000, 512  # patterns and hypotheses in one product: their stat
 
 @dataclass(frozen=True, slots=True)
 class MaxT:
-    """The tests of several hypotheses, in the order given. statistic: T, with the sign of the mean. `p` and `adjusted`
-    are None where a hypothesis has fewer than three clusters or no difference other than zero. standard_error: of each
-    mean. critical: the 1 - alpha quantile of the largest |T| under sign flips, None where nothing is tested."""
+    """The tests of several hypotheses, in the order given.
+
+    statistic       T, with the sign of the mean
+    p, adjusted     None with fewer than three clusters, fewer than 5 effective ones, or no difference other than zero
+    standard_error  of each mean
+    low, high       the simultaneous interval of each mean at the level 1 - alpha
+    reasons         why there is no p or no interval; remarks: what a reader of the p must know
+    n, clusters, effective   differences other than missing ones, their clusters, and clusters of one size as good
+    critical        |T| above which the adjusted p is at most alpha; None where nothing is tested
+    """
 
     statistic: tuple[float | None, ...]
     p: tuple[float | None, ...]
     adjusted: tuple[float | None, ...]
     standard_error: tuple[float | None, ...]
-    critical: float | None
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    reasons: tuple[str | None, ...]
+    remarks: tuple[str | None, ...]
     n: tuple[int, ...]
     clusters: tuple[int, ...]
+    effective: tuple[float, ...]
+    critical: float | None
     patterns: int
     exact: bool
     seed: int
+    alpha: float
 
 
 def max_t(
@@ -84,58 +110,121 @@ def max_t(
     count = len(sums)
     n = given.sum(axis=0)
     groups = n if sizes is None else (sizes > 0).sum(axis=0)
-    testable = (groups >= FEWEST) & (sums != 0).any(axis=0)
+    worth = groups.astype(np.float64)
+    if sizes is not None:
+        for i in np.flatnonzero((groups >= FEWEST) & (groups < n)):
+            worth[i] = effective(sizes[sizes[:, i] > 0, i].tolist())
+    few = [None if groups[i] == n[i] else few_clusters(worth[i]) for i in range(columns)]
+    testable = (groups >= FEWEST) & (sums != 0).any(axis=0) & np.array([one is None for one in few], dtype=bool)
     exact = count <= _EXACT
-    statistic, p, adjusted, error = (np.full(columns, np.nan) for _ in range(4))
+    statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
+    reasons: list[str | None] = [
+        why or (ALL_ZERO if enough >= FEWEST else f"{enough} clusters are too few for a test")
+        for why, enough in zip(few, groups, strict=True)
+    ]
+    remarks: list[str | None] = [None] * columns
     patterns, critical = 0, None
     if testable.any():
         table = _Table(sums[:, testable], None if sizes is None else sizes[:, testable], groups[testable], n[testable])
         observed = table.statistics(np.ones((1, count)))[0]
-        order = np.argsort(-observed, kind="stable")
-        needed = observed[order] * (1 - 1e-9)
-        single, joint = np.zeros(len(order)), np.zeros(len(order))
-        most = []
+        needed = observed * (1 - 1e-9)
+        single, joint, most = np.zeros(len(observed)), np.zeros(len(observed)), []
         for signs in _signs(count, permutations, seed, exact):
-            reached = table.statistics(signs)[:, order]
+            reached = table.statistics(signs)
             single += (reached >= needed).sum(axis=0)
-            largest = np.maximum.accumulate(reached[:, ::-1], axis=1)[:, ::-1]
-            joint += (largest >= needed).sum(axis=0)
-            most.append(largest[:, 0])
-        maxima = np.concatenate(most)
-        patterns = len(maxima)
-        critical = float(np.quantile(maxima, 1 - alpha, method="higher"))
-        one = 0 if exact else 1
-        inverse = np.argsort(order, kind="stable")
+            largest = reached.max(axis=1)
+            joint += (largest[:, None] >= needed).sum(axis=0)
+            most.append(largest)
+        maxima = np.sort(np.concatenate(most))[::-1]
+        patterns, one = len(maxima), 0 if exact else 1
+        rarer = math.floor(alpha * (patterns + one) + 1e-9) - one  # patterns that may reach as far
+        critical = float(maxima[rarer]) if 0 <= rarer < patterns else math.inf
         statistic[testable] = np.sign(sums[:, testable].sum(axis=0)) * observed
-        p[testable] = ((single + one) / (patterns + one))[inverse]
-        adjusted[testable] = np.maximum.accumulate((joint + one) / (patterns + one))[inverse]
-        error[testable] = table.standard_errors()
+        p[testable] = (single + one) / (patterns + one)
+        adjusted[testable] = (joint + one) / (patterns + one)
+        error[testable], skewness = table.standard_errors()
+        means = sums.sum(axis=0) / np.maximum(n, 1)
+        for i, a in zip(np.flatnonzero(testable), skewness, strict=True):
+            sides = _inverted(
+                means[i], error[i], a, critical, adjusted[i] <= alpha, t_quantile(1 - alpha, worth[i] - 1)
+            )
+            reasons[i] = None
+            if 2.0 ** (1 - groups[i]) > alpha or not math.isfinite(critical):
+                reasons[i] = f"with {groups[i]} {_units(sizes)} no difference is significant at {alpha:g}"
+            elif sides is None:
+                reasons[i] = "all differences are equal, so they show no spread"
+            else:
+                low[i], high[i] = sides
+            if worth[i] < _SYMMETRIC and abs(skew := a * math.sqrt(groups[i])) > _SKEWED:
+                remarks[i] = (
+                    f"skewed differences (skewness {skew:.1f}): with fewer than {_SYMMETRIC} {_units(sizes)} the test "
+                    "rejects too often"
+                )
 
     def listed(values: Floats) -> tuple[float | None, ...]:
         return tuple(None if np.isnan(value) else float(value) for value in values)
 
-    tests = (listed(statistic), listed(p), listed(adjusted), listed(error))
-    return MaxT(*tests, critical, tuple(n.tolist()), tuple(groups.tolist()), patterns, exact, seed)
+    return MaxT(
+        statistic=listed(statistic),
+        p=listed(p),
+        adjusted=listed(adjusted),
+        standard_error=listed(error),
+        low=listed(low),
+        high=listed(high),
+        reasons=tuple(reasons),
+        remarks=tuple(remarks),
+        n=tuple(n.tolist()),
+        clusters=tuple(groups.tolist()),
+        effective=tuple(worth.tolist()),
+        critical=critical,
+        patterns=patterns,
+        exact=exact,
+        seed=seed,
+        alpha=alpha,
+    )
+
+
+def _units(sizes: Floats | None) -> str:
+    return "questions" if sizes is None else "clusters"
+
+
+def _inverted(
+    mean: float, error: float, a: float, critical: float, significant: bool, student: float
+) -> tuple[float, float] | None:
+    """The interval; None if there is no spread. It excludes 0 exactly where the mean is significant."""
+    if not error > 0:
+        return None
+    wide = max(critical, student)
+    below, above = (critical if significant and side * mean > 0 else wide for side in (1, -1))
+    low, high = mean - error * untransformed(below, a), mean - error * untransformed(-above, a)
+    return (low, high) if significant else (min(low, 0.0), max(high, 0.0))
 
 
 class _Table:
     """Clusters x hypotheses, and the size of each hypothesis's statistic under rows of signs. sizes None: a cluster has
-    one difference of a hypothesis, or none and the sum 0."""
+    one difference of a hypothesis, or none and the sum 0. sums and sizes are times the leverages; plain: sums alone."""
 
     def __init__(self, sums: Floats, sizes: Floats | None, groups: Ints, n: Ints) -> None:
-        self.sums, self.sizes, self.groups, self.n = sums, sizes, groups, n
-        self.squares = (sums * sums).sum(axis=0)
-        self.even: tuple[NDArray[Any], ...] = (self.squares, n, n)
+        self.plain, self.sums, self.sizes, self.groups, self.n = sums, sums, sizes, groups, n
         if sizes is not None:
-            self.even = (sums * sums * sizes).sum(axis=0), (sizes**2).sum(axis=0), (sizes**3).sum(axis=0)
+            leverage = n * (groups - 1) / (groups * (n - sizes))
+            self.sums, self.sizes = sums * leverage, sizes * leverage
+        self.squares = (self.sums * self.sums).sum(axis=0)
+        self.even: tuple[NDArray[Any], ...] = (self.squares, n, n)
+        if self.sizes is not None:
+            self.even = (
+                (self.sums**2 * self.sizes).sum(axis=0),
+                (self.sizes**2).sum(axis=0),
+                (self.sizes**3).sum(axis=0),
+            )
 
-    def standard_errors(self) -> Floats:
-        """Of the means, in the differences' units."""
-        total = self.sums.sum(axis=0)
-        by_size = total if self.sizes is None else (self.sums * self.sizes).sum(axis=0)
-        means, n2 = total / self.n, self.even[1]
-        spread = np.maximum(self.squares - 2 * means * by_size + means**2 * n2, 0.0)
-        return np.asarray(np.sqrt(self.groups / (self.groups - 1) * spread) / self.n)
+    def standard_errors(self) -> tuple[Floats, Floats]:
+        """Of the means, in the differences' units, and their skewness a; 0 if the spread is rounding."""
+        _, spread, third, level = (one[0] for one in self._moments(np.ones((1, len(self.sums))), slice(None)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a = np.where(level, 0.0, third / spread**1.5)
+            error = np.sqrt(self.groups / (self.groups - 1) * spread) / self.n
+        return np.where(level, 0.0, error), a
 
     def statistics(self, signs: Floats) -> Floats:
         """|T|, patterns x hypotheses."""
@@ -145,8 +234,20 @@ class _Table:
         return found
 
     def _block(self, signs: Floats, of: slice) -> Floats:
-        sums, groups = self.sums[:, of], self.groups[of]
-        total, cubes = signs @ sums, signs @ (sums * sums * sums)
+        groups = self.groups[of]
+        total, spread, third, level = self._moments(signs, of)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.sqrt(spread)
+            t = total / (np.sqrt(groups / (groups - 1)) * root)
+            a = np.where(level, 0.0, third / (spread * root))  # skewness / sqrt(groups)
+            at = a * t
+            moved = t * (1 + at / 3 + at * at / 27) + a / 6
+        return np.where(level, np.where(total == 0, 0.0, np.inf), np.abs(moved))
+
+    def _moments(self, signs: Floats, of: slice) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        """The sum of all differences, sum u², sum u³, and whether sum u² is rounding; each patterns x hypotheses."""
+        sums = self.sums[:, of]
+        total, cubes = signs @ self.plain[:, of], signs @ (sums * sums * sums)
         by_size = by_square = total
         if self.sizes is not None:
             sizes = self.sizes[:, of]
@@ -155,14 +256,7 @@ class _Table:
         means = total / self.n[of]
         spread = squares - 2 * means * by_size + means**2 * n2
         third = cubes - 3 * means * squares_n + 3 * means**2 * by_square - means**2 * means * n3
-        level = spread <= 1e-12 * squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            root = np.sqrt(spread)
-            t = total / (np.sqrt(groups / (groups - 1)) * root)
-            a = np.where(level, 0.0, third / (spread * root))  # skewness / sqrt(groups)
-            at = a * t
-            moved = t * (1 + at / 3 + at * at / 27) + a / 6
-        return np.where(level, np.where(total == 0, 0.0, np.inf), np.abs(moved))
+        return total, spread, third, spread <= 1e-12 * squares
 
 
 def _signs(count: int, permutations: int, seed: int, exact: bool) -> Iterator[Floats]:

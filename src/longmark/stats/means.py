@@ -1,18 +1,20 @@
 """The confidence interval of a mean, of values that may belong together: Hall's transformed t, in plain Python.
 
-    u_c = s_c - n_c mean                s_c: the sum of the n_c values of cluster c, of G clusters with n values in all
-    se  = sqrt(G / (G - 1) sum u_c²) / n
+    u_c = l_c (s_c - n_c mean)          s_c: the sum of the n_c values of cluster c, of G clusters with n values in all
+    se  = sqrt(G / (G - 1) sum u_c²) / n                        l_c: its leverage (`stats.clusters`), 1 for equal sizes
     a   = sum u_c³ / (sum u_c²)^1.5     the skewness of the mean
     g(t) = (3 / a) ((1 + a (t - a / 6))^(1/3) - 1);  t - a / 6 for a near 0
-    low, high = mean - se g(t), mean - se g(-t)          t: the quantile of Student's t with G - 1 degrees of freedom
+    low, high = mean - se g(t), mean - se g(-t)          t: the quantile of Student's t; d.f. of `stats.clusters`
 
 The mean is over values. Clusters change its uncertainty only: values of one cluster may depend on each other, clusters
-are taken as drawn independently. Without clusters each value is one, and se is the standard deviation / sqrt n.
+are taken as drawn independently; se is the cluster jackknife's (CR3), d.f. are Bell and McCaffrey's. Without clusters
+each value is one, se is the standard deviation / sqrt n, and d.f. are n - 1; values that are all at one of two bounds
+then have Wilson's interval, which is narrower.
 
 Source: Hall (1992), "On the removal of skewness by transformation", JRSS B 54: the cubic transformation of the
 studentised mean, inverted. Deviations: the quantile is Student's, not the normal one, and u_c takes the place of the
-deviations of values (the linearised ratio mean of cluster sampling). docs/statistics.md has its coverage beside that of
-six other methods. Sums are exact (`math.fsum`), so that the order of the values does not change a digit.
+deviations of values. docs/statistics.md has the coverage. Sums are exact (`math.fsum`), so that the order of the values
+does not change a digit.
 """
 
 from __future__ import annotations
@@ -20,16 +22,19 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Hashable, Iterable, Sequence
+from statistics import NormalDist
 
 from longmark.errors import UserError
+from longmark.stats.clusters import FEWEST_EFFECTIVE, effective, leverages
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.student import t_quantile
 
 Bounds = tuple[float | None, float | None]
 """Least and greatest value that a metric can have; None: no limit."""
 
-HALL, ALL_EQUAL = "Hall's t", "all equal"
+HALL, ALL_EQUAL, WILSON = "Hall's t", "all equal", "Wilson"
 
+_FEW = 5  # values or clusters up to which an interval is remarked on
 _ROUNDING = 1e-12  # deviations up to this share of the values are rounding
 
 
@@ -55,9 +60,10 @@ def mean_estimate(
 def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, None), level: float = 0.95) -> Estimate:
     """The mean over all values of the groups, each of one cluster and with a value or more; in the values' units.
 
-    Where all values, or the means of all clusters, are equal, the interval is that of `equal_interval` with the number
-    of clusters. No interval, and `reason` says why, for fewer than two clusters, for equal values without bounds, and
-    for values too large to be averaged. `clusters` is None if each value is one. Two numbers are kept for each cluster.
+    Where all values, or the means of all clusters, are equal, the interval is that of `equal_interval` with the
+    effective number of clusters. No interval, and `reason` says why, for fewer than two clusters, for equal values
+    without bounds, and for values too large to be averaged. `clusters` and `effective` are None if each value is one;
+    `remark` says so where there are too few. Two numbers are kept for each cluster.
     UserError for a level outside (0, 1), ValueError for a value that is not finite.
     """
     check_level(level)
@@ -75,10 +81,17 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     except OverflowError:
         sums[:] = array("d", [math.inf])
     n, number = sum(counts), len(counts)
+    size = effective(counts) if 1 < number < n else None  # of clusters
 
     def made(ends: tuple[float, float] | None, method: str = "", reason: str | None = None) -> Estimate:
         low, high = ends or (None, None)
-        return Estimate(mean, low, high, n, level, method, reason, clusters=number if number < n else None)
+        remark = None if ends is None else few_clusters(size) if size else few_values(n)
+        return Estimate(
+            *(mean, low, high, n, level, method, reason),
+            clusters=number if number < n else None,
+            effective=size,
+            remark=remark,
+        )
 
     if math.inf in sums:
         return made(None, reason="the values are too large to be averaged")
@@ -92,8 +105,14 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
         if lo is None or hi is None or not lo <= least <= greatest <= hi:
             what = f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
             return made(None, reason=f"all {what} are equal, and the metric has no bounds")
-        return made(equal_interval(min(max(mean, lo), hi), number, lo, hi, level), ALL_EQUAL)
-    low, high = _ends(mean, [one / widest for one in apart], widest / n, level)
+        return made(equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL)
+    if number == n and lo is not None and hi is not None and all(one in (lo, hi) for one in sums):
+        low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
+        return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
+    scaled = [one / widest for one in apart]
+    if size is not None:
+        scaled = [u * lever for u, lever in zip(scaled, leverages(counts), strict=True)]
+    low, high = _ends(mean, scaled, widest / n, t_quantile(level, (size or number) - 1))
     if not math.isfinite(low) or not math.isfinite(high):
         return made(None, reason="the values are too large to be averaged")
     off = _ROUNDING * max(abs(least), abs(greatest))  # a bound that a value breaks by more than this is none
@@ -101,24 +120,48 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     return made((low, high if hi is None or greatest > hi + off else min(hi, high)), HALL)
 
 
-def _ends(mean: float, apart: Sequence[float], unit: float, level: float) -> tuple[float, float]:
+def few_values(n: int) -> str | None:
+    """What a reader of an interval of n values must know."""
+    return f"an interval of {n} values means little" if n <= _FEW else None
+
+
+def few_clusters(size: float) -> str | None:
+    """What a reader of an interval of so many effective clusters must know; then nothing is decided by it."""
+    return f"{size:.1f} effective clusters are too few for a decision" if size < FEWEST_EFFECTIVE else None
+
+
+def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
+    """The ends of Wilson's interval (1927) about a share p of n.
+
+        middle ± half     middle = (p + q² / 2n) / (1 + q² / n),  half = q / (1 + q² / n) √(p (1 - p) / n + q² / 4n²)
+
+    Also for n points of 0, 1/2 or 1 with the mean p (ties counted half): they vary less than points of 0 or 1, so the
+    interval is then conservative.
+    """
+    square = quantile * quantile
+    middle = (p + square / (2 * n)) / (1 + square / n)
+    half = quantile / (1 + square / n) * math.sqrt(p * (1 - p) / n + square / (4 * n * n))
+    return (0.0 if p == 0 else max(0.0, middle - half), 1.0 if p == 1 else min(1.0, middle + half))
+
+
+def _ends(mean: float, apart: Sequence[float], unit: float, t: float) -> tuple[float, float]:
     """apart: u_c; unit: what they are counted in, divided by n."""
     number = len(apart)
     squares = math.fsum(u * u for u in apart)
-    a, t = math.fsum(u * u * u for u in apart) / squares**1.5, t_quantile(level, number - 1)
+    a = math.fsum(u * u * u for u in apart) / squares**1.5
     error = unit * math.sqrt(number / (number - 1) * squares)
-    return mean - error * _untransformed(t, a), mean - error * _untransformed(-t, a)
+    return mean - error * untransformed(t, a), mean - error * untransformed(-t, a)
 
 
-def _untransformed(t: float, a: float) -> float:
-    """g(t). Near a = 0 the cube root is taken by logarithms, which lose no digits."""
+def untransformed(t: float, a: float) -> float:
+    """g(t), a transformed t turned back. Near a = 0 the cube root is taken by logarithms, which lose no digits."""
     y = t - a / 6
     if abs(a) < _ROUNDING:
         return y
     return 3 / a * (math.expm1(math.log1p(a * y) / 3) if a * y > -0.5 else math.cbrt(1 + a * y) - 1)
 
 
-def equal_interval(value: float, n: int, lo: float, hi: float, level: float = 0.95) -> tuple[float, float]:
+def equal_interval(value: float, n: float, lo: float, hi: float, level: float = 0.95) -> tuple[float, float]:
     """The interval of the mean if all n values in a sample are equal: a spread cannot be estimated, but the share of
     other values cannot be large.
 

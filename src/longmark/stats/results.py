@@ -22,6 +22,8 @@ class Estimate:
     n          values, pairs or items used; missing: those left out because a value is missing
     level      of the interval, in (0, 1); method: how the interval was made
     clusters   how many the values belong to; None: each value counts by itself
+    effective  how many clusters of one size would do as well (`stats.clusters`); below 5 nothing is decided
+    remark     what a reader of the interval must know
     resamples  drawn, with this seed (None: a generator was given); undefined: resamples without a value, left out
     """
 
@@ -37,6 +39,8 @@ class Estimate:
     resamples: int = 0
     seed: int | None = None
     undefined: int = 0
+    effective: float | None = None
+    remark: str | None = None
 
     @property
     def ends(self) -> tuple[float, float] | None:

@@ -1,7 +1,7 @@
 """The quantiles of Student's t in plain Python, so that intervals need no extra.
 
-They are found by Newton's method from P(|T| < t), a finite sum for whole degrees of freedom (Abramowitz & Stegun
-26.7.3, 26.7.4), and agree with SciPy's to 1e-9.
+They are found by Newton's method from P(|T| < t), a regularised incomplete beta function (its continued fraction, DLMF
+8.17.22, by Lentz's method), for degrees of freedom that need not be whole. They agree with SciPy's to 1e-9.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NEARLY_NORMAL = 10_000  # degrees of freedom from which on A & S 26.7.5 (three 
 
 
 @lru_cache(maxsize=4096)
-def t_quantile(level: float, df: int) -> float:
+def t_quantile(level: float, df: float) -> float:
     """The t for which P(|T| < t) = level, T being Student's t with df >= 1 degrees of freedom."""
     if df == 1:
         return math.tan(math.pi * level / 2)
@@ -31,7 +31,7 @@ def t_quantile(level: float, df: int) -> float:
             + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * df**3)
         )
     # P is concave for t > 0 and the normal quantile lies below t: Newton's steps climb to it and never overshoot.
-    for _ in range(100):
+    for _ in range(200):
         step = (level - _within(t, df)) / (2 * _density(t, df))
         t += step
         if abs(step) <= 1e-12 * t:
@@ -39,17 +39,33 @@ def t_quantile(level: float, df: int) -> float:
     return t
 
 
-def _within(t: float, df: int) -> float:
-    """P(|T| < t)."""
-    angle = math.atan(t / math.sqrt(df))
-    square = df / (df + t * t)  # of the cosine
-    term = total = math.sqrt(square) if df % 2 else 1.0
-    for k in range(2 + df % 2, df - 1, 2):
-        term *= square * (k - 1) / k
-        total += term
-    return (angle + math.sin(angle) * total) * 2 / math.pi if df % 2 else math.sin(angle) * total
+def _within(t: float, df: float) -> float:
+    """P(|T| < t) = I(1/2, df / 2) at t² / (df + t²)."""
+    x = t * t / (df + t * t)
+    if x < 3 / (df + 5):
+        return _beta(x, 0.5, df / 2)
+    return 1 - _beta(df / (df + t * t), df / 2, 0.5)
 
 
-def _density(t: float, df: int) -> float:
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), for x < (a + 1) / (a + b + 2)."""
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(scale + a * math.log(x) + b * math.log1p(-x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    total = d
+    for m in range(1, 1000):
+        for step in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / (1 + step * d)
+            c = 1 + step / c
+            total *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return front * total
+
+
+def _density(t: float, df: float) -> float:
     scale = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(math.pi * df)
     return scale * math.exp(-(df + 1) / 2 * math.log1p(t * t / df))

@@ -106,8 +106,9 @@ def test_answers_to_one_question_count_as_one_among_people():
     (both,) = people.among(labels(hazard=twice), ["hazard"], FAST)
     assert (both.items, one.items) == (40, 20)
     assert one.kappa.low is not None
-    assert both.mean.method == "Hall's t"
-    assert [both.mean.low, both.mean.high] == pytest.approx([one.mean.low, one.mean.high])
+    agree = [float(len(set(its.values())) == 1) for its in said.values()]
+    assert both.mean.ends == pytest.approx(mean_estimate(2 * agree, 2 * list(range(20)), (0, 1)).ends)
+    assert (both.mean.clusters, one.mean.method) == (20, "Wilson")
     assert kappa_of(both) == pytest.approx(kappa_of(one))
     scores = {item: {rater: float(len(label)) for rater, label in its.items()} for item, its in twice.items()}
     (rho,) = people.on_scales(labels(answer_relevance=scores), results())

@@ -21,9 +21,8 @@ from scipy.sparse import csr_array
 from scipy.special import nctdtrinc
 
 from longmark.stats.bootstrap import FEWEST_BCA, interval, resampled_sums
-from longmark.stats.means import Bounds, mean_estimate
+from longmark.stats.means import WILSON, Bounds, mean_estimate, wilson
 from longmark.stats.permutation import rounding
-from longmark.stats.proportion import WILSON, wilson
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
 

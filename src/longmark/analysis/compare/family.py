@@ -18,7 +18,7 @@ from longmark.analysis.compare.metric import PairTest, Settings, Tested
 from longmark.analysis.compare.power import undetectable
 from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import Scores
-from longmark.stats.max_t import FEWEST, MaxT, max_t
+from longmark.stats.max_t import ALL_ZERO, FEWEST, MaxT, max_t
 from longmark.stats.permutation import rounding
 from longmark.stats.power import standard_errors_apart
 
@@ -65,6 +65,8 @@ def _test(joint: MaxT, i: int, how: Settings) -> PairTest:
         found = f"{n}{'' if clusters == n else f' in {clusters} clusters'}"
         why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {found}"
         return PairTest(n, None, None, None, why, None)
+    if p is None and joint.reasons[i] != ALL_ZERO:
+        return PairTest(n, None, None, None, joint.reasons[i], None)
     if p is None:
         return PairTest(n, 1.0, 1.0, None, "both systems have the same score on every question", None)
     permutations = sys.maxsize if joint.exact else how.permutations
