@@ -132,18 +132,18 @@ def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_f
     robust, both = "score.robustness.paraphrase", "score.robustness.paraphrase, score.robustness.perturbation"
     with serve() as server:
 
-        def marked(metrics: str, out: str) -> Done:
+        def scored(metrics: str, out: str) -> Done:
             model = f"m@{server.base_url}"
             return longmark("run", "given.jsonl", "--metrics", metrics, "--embedder", model, "--out", out, "--quiet")
 
-        family = marked("score.readability,score.robustness", "family")
+        family = scored("score.readability,score.robustness", "family")
         assert family.code == 0
         (line,) = family.err.splitlines()
         assert line.startswith(f"longmark: {both}: applies to no example of the file (")
-        named = marked(f"score.readability,{robust}", "named")
+        named = scored(f"score.readability,{robust}", "named")
         assert (named.code, len(rows_of(Path("named")))) == (4, 10)
         assert named.err.startswith(f"longmark: {robust}: applies to no example of the file (")
-        nothing = marked("score.robustness", "nothing")
+        nothing = scored("score.robustness", "nothing")
         assert nothing.code == 4  # no row at all
         assert both in nothing.err
         assert server.counts["requests"] == 0

@@ -48,7 +48,7 @@ def always(body: bytes, headers: str = "") -> Answer:
     return lambda _number, _path, _request: (200, body, headers)
 
 
-def marked(tmp_path: Path, base_url: str, out: str = "r", n: int = N, **more: Any) -> RunResult:
+def scored(tmp_path: Path, base_url: str, out: str = "r", n: int = N, **more: Any) -> RunResult:
     return longmark.run(records(n), QR, judges=f"m@{base_url}", out=tmp_path / out, **more)
 
 
@@ -74,7 +74,7 @@ def test_a_call_that_is_told_to_come_back_in_an_hour_ends_and_the_run_goes_on(
 
     began = time.monotonic()
     with serve(answer=answer) as server:
-        result = marked(tmp_path, server.base_url, concurrency=concurrency)
+        result = scored(tmp_path, server.base_url, concurrency=concurrency)
     assert time.monotonic() - began < 600  # not the hour that it asks for
     assert Counter(row.status for row in rows_of(tmp_path / "r")) == {"ok": 8, "model_error": 4}
     assert result.closed == ()
@@ -82,7 +82,7 @@ def test_a_call_that_is_told_to_come_back_in_an_hour_ends_and_the_run_goes_on(
 
 def test_an_endpoint_that_tells_everyone_to_come_back_in_an_hour_is_asked_no_more(tmp_path: Path):
     with serve(answer=lambda *_: (429, b'{"error": {"message": "daily limit"}}', "retry-after: 3600\r\n")) as server:
-        result = marked(tmp_path, server.base_url, n=60, concurrency=4)
+        result = scored(tmp_path, server.base_url, n=60, concurrency=4)
     assert server.counts["requests"] <= 5 + 4
     assert len(result.closed) == 1
     assert "daily limit" in result.closed[0]
@@ -105,8 +105,8 @@ ODD = [
 @pytest.mark.parametrize("usage", ODD)
 def test_a_usage_that_makes_no_sense_is_unknown_and_its_reply_is_kept(tmp_path: Path, usage: Any):
     with serve(answer=always(chat(usage=usage))) as server:
-        result = marked(tmp_path, server.base_url)
-        again = marked(tmp_path, server.base_url, out="again")
+        result = scored(tmp_path, server.base_url)
+        again = scored(tmp_path, server.base_url, out="again")
     rows = rows_of(tmp_path / "r")
     assert [(row.status, row.usage.unmetered, row.usage.prompt_tokens) for row in rows] == [("ok", 1, 0)] * N
     assert (result.counts.unmetered, result.counts.usd) == (N, None)
@@ -119,7 +119,7 @@ def test_a_budget_in_dollars_stops_at_the_first_reply_without_a_price(
 ):
     priced(monkeypatch)
     with serve(answer=always(chat(usage=usage))) as server:
-        result = marked(tmp_path, server.base_url, max_usd=100.0, concurrency=1)
+        result = scored(tmp_path, server.base_url, max_usd=100.0, concurrency=1)
     assert server.counts["requests"] == 1
     assert result.stopped == "budget"
     assert "--max-usd cannot be enforced" in result.budget
@@ -129,7 +129,7 @@ def test_a_budget_in_dollars_stops_at_the_first_reply_without_a_price(
 @pytest.mark.parametrize("usage", ODD)
 def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_path: Path, usage: Any):
     with serve(answer=always(chat(usage=usage))) as server:
-        result = marked(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
+        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
     assert 1 <= server.counts["requests"] < N
     assert result.stopped == "budget"
 
@@ -139,7 +139,7 @@ def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_p
 )
 def test_failed_attempts_that_were_billed_count(tmp_path: Path, body: bytes, known: bool):
     with serve(answer=always(body)) as server:
-        result = marked(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
+        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
     assert server.counts["requests"] <= 5
     assert result.stopped == "budget"
     assert (result.counts.prompt_tokens > 0, result.counts.unmetered > 0) == (known, not known)
@@ -147,7 +147,7 @@ def test_failed_attempts_that_were_billed_count(tmp_path: Path, body: bytes, kno
 
 def test_attempts_that_ran_into_the_deadline_count(tmp_path: Path):
     with serve(rates={"hang": 1.0}) as server:
-        result = marked(tmp_path, server.base_url, max_tokens=1500, concurrency=1, timeout=0.05)
+        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1, timeout=0.05)
     assert server.counts["requests"] <= 5
     assert result.stopped == "budget"
 
@@ -166,10 +166,10 @@ def test_attempts_that_ran_into_the_deadline_count(tmp_path: Path):
 def test_a_row_that_is_ok_never_pays_again(tmp_path: Path, choice: dict[str, Any], scoring: str):
     usage = {"prompt_tokens": 12, "completion_tokens": 1}
     with serve(answer=always(chat(usage=usage, **choice))) as server:
-        marked(tmp_path, server.base_url, n=3, scoring=scoring)
+        scored(tmp_path, server.base_url, n=3, scoring=scoring)
         rows = rows_of(tmp_path / "r")
         first = server.counts["requests"]
-        marked(tmp_path, server.base_url, out="again", n=3, scoring=scoring)
+        scored(tmp_path, server.base_url, out="again", n=3, scoring=scoring)
         assert all(row.score is None or row.status == "ok" for row in rows)
         if all(row.status == "ok" for row in rows):
             assert server.counts["requests"] == first
@@ -187,7 +187,7 @@ def test_a_key_that_a_reply_repeats_is_written_nowhere(
         }
     ).replace(secret.encode(), "".join(f"\\u{ord(char):04x}" for char in secret).encode(), 1)  # escaped once
     with serve(answer=always(body)) as server:
-        marked(tmp_path, server.base_url)
+        scored(tmp_path, server.base_url)
     shown = capsys.readouterr()
     assert secret not in shown.out + shown.err
     assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
@@ -197,24 +197,24 @@ def test_a_key_that_a_reply_repeats_is_written_nowhere(
 def test_a_body_above_the_limit_is_given_up_unread(tmp_path: Path):
     body = orjson.dumps({"choices": [{"message": {"content": "80" + " " * 2_000_000}}]})
     with serve(answer=always(body)) as server:
-        marked(tmp_path, server.base_url, n=2, max_reply_bytes=1_000_000)
+        scored(tmp_path, server.base_url, n=2, max_reply_bytes=1_000_000)
         assert server.counts["requests"] == 2  # asking again would bring the same
         assert all(re.search("1,000,000 bytes.*--max-reply-bytes", row.reason or "") for row in rows_of(tmp_path / "r"))
-        marked(tmp_path, server.base_url, n=2, max_reply_bytes=3_000_000)
+        scored(tmp_path, server.base_url, n=2, max_reply_bytes=3_000_000)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"ok"}
 
 
 def test_a_packed_reply_is_unpacked_up_to_the_limit(tmp_path: Path):
     usage = {"prompt_tokens": 12, "completion_tokens": 1}
     with serve(answer=always(gzip.compress(chat(usage=usage)), "content-encoding: gzip\r\n")) as server:
-        marked(tmp_path, server.base_url, n=2)
+        scored(tmp_path, server.base_url, n=2)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"ok"}
     bomb = gzip.compress(b" " * 100_000_000, 1)
     with serve(answer=always(bomb, "content-encoding: gzip\r\n")) as server:
         import resource
 
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        marked(tmp_path, server.base_url, out="bomb", n=2)
+        scored(tmp_path, server.base_url, out="bomb", n=2)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert {row.status for row in rows_of(tmp_path / "bomb")} == {"model_error"}
     assert grown < 80_000  # kB
@@ -223,7 +223,7 @@ def test_a_packed_reply_is_unpacked_up_to_the_limit(tmp_path: Path):
 @pytest.mark.parametrize("encoding", ["br", "gzip", "deflate"])
 def test_a_reply_that_is_not_packed_as_it_says_is_a_fault(tmp_path: Path, encoding: str):
     with serve(answer=always(chat(), f"content-encoding: {encoding}\r\n")) as server:
-        marked(tmp_path, server.base_url, n=1)
+        scored(tmp_path, server.base_url, n=1)
     assert [row.status for row in rows_of(tmp_path / "r")] == ["model_error"]
 
 
@@ -231,7 +231,7 @@ def test_two_runs_at_once_on_one_cache_pay_once(tmp_path: Path):
     """Each has a cache object and an event loop of its own, as two processes would."""
     with serve(latency=0.05) as server:
         runs = [
-            threading.Thread(target=marked, args=(tmp_path, server.base_url, f"r{i}"), kwargs={"n": 80}) for i in (1, 2)
+            threading.Thread(target=scored, args=(tmp_path, server.base_url, f"r{i}"), kwargs={"n": 80}) for i in (1, 2)
         ]
         for one in runs:
             one.start()
@@ -261,10 +261,10 @@ def test_a_full_disk_under_the_rows_lets_calls_in_flight_end(tmp_path: Path, mon
         with monkeypatch.context() as broken:
             broken.setattr(RunFolder, "append", full)
             with pytest.raises(UserError, match="no space left"):
-                marked(tmp_path, server.base_url, n=100)
+                scored(tmp_path, server.base_url, n=100)
         paid = server.counts["paid"]
         assert len(CallCache(tmp_path / "home" / "calls.sqlite").lines()) == 1
-        marked(tmp_path, server.base_url, n=100)
+        scored(tmp_path, server.base_url, n=100)
         assert server.counts["paid"] == 100
         assert server.counts["paid_again"] == 0
     assert paid < 100
@@ -275,7 +275,7 @@ def test_an_odd_host_is_a_mistake_of_the_user(tmp_path: Path):
 
     for base_url in ("http://a..b/v1", f"http://{'a' * 64}.example/v1"):
         with pytest.raises(UserError, match="not a base URL"):
-            marked(tmp_path, base_url)
+            scored(tmp_path, base_url)
 
 
 class _Plain(socketserver.BaseRequestHandler):
@@ -289,7 +289,7 @@ class _Plain(socketserver.BaseRequestHandler):
 def test_tls_to_a_port_that_speaks_none_says_so(tmp_path: Path):
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Plain) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        marked(tmp_path, f"https://127.0.0.1:{server.server_address[1]}/v1", n=1)
+        scored(tmp_path, f"https://127.0.0.1:{server.server_address[1]}/v1", n=1)
         server.shutdown()
     (row,) = rows_of(tmp_path / "r")
     assert row.status == "model_error"
@@ -299,7 +299,7 @@ def test_tls_to_a_port_that_speaks_none_says_so(tmp_path: Path):
 def test_a_reply_of_a_million_lists_is_refused_unparsed(tmp_path: Path):
     body = b'{"choices":[' + b"[]," * 1_100_000 + b"[]]}"
     with serve(answer=always(body)) as server:
-        marked(tmp_path, server.base_url, n=1)
+        scored(tmp_path, server.base_url, n=1)
     (row,) = rows_of(tmp_path / "r")
     assert (row.status, "not JSON" in str(row.reason)) == ("model_error", True)
 
@@ -325,7 +325,7 @@ def test_a_key_that_a_reply_escapes_inside_its_own_json_is_written_nowhere(
 def test_bytes_behind_a_finished_gzip_stream_count_towards_the_limit(tmp_path: Path):
     body = gzip.compress(chat()) + b"x" * 2_000_000
     with serve(answer=always(body, "content-encoding: gzip\r\n")) as server:
-        marked(tmp_path, server.base_url, n=1, max_reply_bytes=1_000_000)
+        scored(tmp_path, server.base_url, n=1, max_reply_bytes=1_000_000)
     (row,) = rows_of(tmp_path / "r")
     assert (row.status, "1,000,000 bytes" in str(row.reason)) == ("model_error", True)
 
@@ -335,9 +335,9 @@ def test_a_stored_price_that_cannot_be_is_asked_anew(tmp_path: Path, usd: object
     import sqlite3
 
     with serve() as server:
-        marked(tmp_path, server.base_url, n=1)
+        scored(tmp_path, server.base_url, n=1)
         with sqlite3.connect(tmp_path / "home" / "calls.sqlite") as database:
             database.execute("UPDATE calls SET usd = ?", (usd,))
-        marked(tmp_path, server.base_url, out="again", n=1)
+        scored(tmp_path, server.base_url, out="again", n=1)
         assert server.counts["requests"] == 2
     assert [row.status for row in rows_of(tmp_path / "again")] == ["ok"]

@@ -54,7 +54,7 @@ def test_a_refused_temperature_is_settled_before_the_first_row_and_stays_settled
             orjson.dumps({name: ["no temperature"]})
         }
         assert json.loads((tmp_path / "r" / "manifest.json").read_text())["settled"] == {name: ["no temperature"]}
-        assert notices == [f"{name} takes no temperature: none is sent, and it answers at its own."]
+        assert notices == [f"{name} does not accept a temperature; using the model's default."]
         # the facts of the cache are gone: the manifest is enough
         resumed = _run(tmp_path / "r", server.base_url, many, cache=tmp_path / "other.sqlite")
         assert server.counts["by_status"] == {"400": 3, "200": 40}  # max_tokens, again: it changes no score
@@ -74,7 +74,7 @@ def test_samples_of_a_model_without_temperature_are_drawn_at_its_own(tmp_path: P
         )  # fmt: skip
         assert server.counts["by_status"] == {"400": 1, "200": 12}
     assert [len(row.evidence["judges"]) for row in result.rows()] == [4, 4, 4]
-    assert "its samples are drawn at its own" in notices[0]
+    assert "its samples use the model's default" in notices[0]
 
 
 def test_a_temperature_that_is_refused_after_it_was_taken_is_an_error(tmp_path: Path) -> None:

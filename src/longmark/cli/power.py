@@ -10,13 +10,16 @@ from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, posi
 
 def add_to(verbs: Any) -> None:
     """Adds the verb to the command line's verbs."""
-    text = (
-        "Plan a comparison from a pilot: the questions that a difference needs, the difference that N questions show."
-    )
+    text = "Plan a comparison from a pilot: the required sample size, or the smallest detectable difference."
     one = add_verb(verbs, "power", power, text)
     add(one, "runs", "RUN", "run folders or files of rows of the pilot", nargs="+")
     add(one, "--effect", "D", "the smallest true difference that matters to you, in the metric's units", type=positive)
-    add(one, "--questions", "N", "report the difference that N questions show (default: as many as the pilot has)")
+    add(
+        one,
+        "--questions",
+        "N",
+        "report the smallest difference that N questions can detect (default: as many as the pilot has)",
+    )
     add(one, "--power", "SHARE", "the probability that the test finds the difference (default: 0.8)", default=0.8)
     add(one, "--alpha", "SHARE", "significance level over all comparisons (default: 0.05)", default=0.05)
     add(one, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)

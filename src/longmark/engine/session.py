@@ -159,8 +159,9 @@ async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Setti
     for name, words in (await workers.settle(before)).items():
         before[name] = words
         if words:
-            own = "its samples are drawn at its own" if settings.samples > 1 else "it answers at its own"
-            options.tell(f"{name} takes {' and '.join(words)}: none is sent, and {own}.")
+            what = " and ".join(words).removeprefix("no ")
+            how = "its samples use" if settings.samples > 1 else "using"
+            options.tell(f"{name} does not accept a {what}; {how} the model's default.")
 
 
 def _versions(before: Any, now: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:

@@ -299,7 +299,7 @@ class Client(Sender):
         return landed
 
     def _book(self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
-        """Puts a call into the books of whoever asked: a call more, and its tokens if nobody asked for them before."""
+        """Records a call's usage for the caller: one call, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
         usage = usage_log.usage
         usage.calls += 1
