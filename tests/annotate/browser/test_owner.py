@@ -54,6 +54,9 @@ def test_a_third_person_decides_and_justifies(browser: Browser, served: Served):
         page = cy.page
         page.goto(f"{served.url}/owner/disagreements")
         page.get_by_role("link", name="Why 0?").click()
+        assert page.locator("tr.differs").count() == 0, "the adjudicator reads first"
+        page.get_by_role("button", name="Show the labels").click()
+        page.locator("tr.differs").wait_for()
         content = page.content()
         assert not {"Ada", "Bo", "alpha"} & set(content.replace("<", " ").replace(">", " ").split())
         assert page.locator("tr.differs td").all_inner_texts() in (["yes", "n-a"], ["n-a", "yes"])
