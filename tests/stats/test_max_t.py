@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from tests.there import there
 
 from longmark.errors import UserError
@@ -33,8 +34,9 @@ def test_every_pattern_of_signs_is_looked_at_where_there_are_few():
     flipped = [
         [by_hand((np.array(signs) * table[:, i]).tolist()) for i in (0, 1)] for signs in product((1, -1), repeat=5)
     ]
-    single = [sum(one[i] >= observed[i] - 1e-9 for one in flipped) / 32 for i in (0, 1)]
-    joint = [sum(max(one) >= observed[i] - 1e-9 for one in flipped) / 32 for i in (0, 1)]
+    student = [2 * float(stats.t.sf(one, 4)) for one in observed]
+    single = [max(sum(one[i] >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)]
+    joint = [max(sum(max(one) >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)]
     assert (done.patterns, done.exact, done.n, done.clusters) == (32, True, (5, 5), (5, 5))
     assert done.statistic[0] == pytest.approx(observed[0])
     assert done.p == pytest.approx(single)
