@@ -189,6 +189,28 @@ def test_a_second_row_of_an_example_system_and_metric_is_an_error(tmp_path: Path
         list(read_rows(path))
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("retried", [(None, 0.5), (0.5, None), (0.4, None, 0.5), (0.4, 0.5)])
+def test_the_last_row_of_an_example_system_and_metric_counts(
+    tmp_path: Path, suffix: str, retried: tuple[float | None, ...]
+) -> None:
+    """A run that is killed while it retries leaves the first rows in the file; so does a copy of that file."""
+    check_suffix(suffix)
+    others = [row("2"), row("1", metric="m.other"), row("1", system="other")]
+    failed = {"status": "model_error", "reason": "no reply"}
+    versions = [row("1", score=score, **(failed if score is None else {})) for score in retried]
+    path = tmp_path / f"rows.{suffix}"
+    write_rows([*versions[:-1], *others, versions[-1]], path)
+    assert list(read_rows(path)) == [*others, versions[-1]]
+
+
+def test_a_row_without_a_system_is_of_the_one_that_the_reader_names(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("example_id,system,metric,score,status,reason\na,,m,,refused,It is.\na,rows,m,0.5,ok,\n")
+    assert [found.score for found in read_rows(path, system="rows")] == [0.5]
+    assert [found.score for found in read_rows(path)] == [None, 0.5]
+
+
 def test_an_empty_score_of_a_table_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     for cell in ("", "nan", " "):

@@ -28,6 +28,7 @@ from longmark.models.registry import price_of
 from longmark.progress import counted
 from longmark.records import Example, Row
 from longmark.records.read import ExampleSource, Reading
+from longmark.records.write import read_rows
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -59,9 +60,8 @@ class RunResult:
     unjudged: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
-        """The rows, in the order of the examples."""
-        with open(self.folder / "rows.jsonl", "rb") as file:
-            yield from map(Row.from_json, file)
+        """The rows, in the order of the examples; where an answer and metric have several, the last."""
+        return read_rows(self.folder / "rows.jsonl", lambda unfinished: None)
 
 
 async def execute(

@@ -13,8 +13,9 @@ import codecs
 import csv
 import os
 import secrets
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields
 from functools import partial
 from itertools import chain, count, islice
@@ -29,7 +30,6 @@ from longmark.records.carried import CARRIED
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.pair import Pair
-from longmark.records.read import seen_ids
 from longmark.records.row import Row
 from longmark.records.values import Problem, folded, found, missing, name, text
 
@@ -37,6 +37,7 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 """Suffix -> format, of the files that can be written."""
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
+_OWN_COLUMNS = frozenset(ROW_COLUMNS)
 EXAMPLE_COLUMNS = tuple(Example.model_fields)
 PAIR_COLUMNS = tuple(name for name in Pair.model_fields if name not in ("answer", "base_answer"))
 
@@ -66,13 +67,14 @@ def write_examples(examples: Iterable[Example], path: str | Path) -> int:
     return write_records(chain(first, every), Path(path), partial(_flat_example, columns), columns)
 
 
-def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
-    """The rows of a file in its order.
+def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None, *, system: str = "") -> Iterator[Row]:
+    """The rows of a file in its order; where an example, system and metric have several, only the last.
 
-    In a file made elsewhere, columns that are not a row's are ignored, and names and ids are read as in files of labels
-    and examples. unfinished: for the rows of a run folder, where a later row replaces an earlier one; called with the
-    number of the last line if that line is cut off, which is then left out. Without it such a line is an error, and so
-    is a second row of an example, system and metric. Raises UserError, with the line, for anything that is not a row.
+    A run that was stopped while it retried leaves such rows. Rows made elsewhere have no order: two scores in rows
+    without a signature are an error, since answers of two systems can be meant. Columns that are not a row's are
+    ignored, and names and ids are read as in files of labels and examples. system: of rows that name none. unfinished:
+    for the rows of a run folder; called with the number of the last line if that line is cut off, which is then left
+    out. Without it such a line is an error. Raises UserError, with the line, for anything that is not a row.
     """
     path = Path(path)
     if path.is_file() and path.stat().st_size == 0:
@@ -80,20 +82,57 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None)
     kind = sources.kind_of(path)
     if kind == "json":
         raise UserError(f"{path}: the suffix for rows must be one of {', '.join(WRITTEN)}")
-    rows = _rows(path, kind, unfinished)
-    return _unique(path, rows) if unfinished is None else (row for _, row in rows)
+    return _last(path, kind, unfinished, system)
 
 
-def _unique(path: Path, rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
-    """The rows of a file made elsewhere. UserError if two are of one example, system and metric."""
-    with seen_ids() as first_use:
-        for number, row in rows:
-            key = (row.example_id, row.system, row.metric)
-            if first := first_use(repr(key), number):
-                of = f'"{row.example_id}"{f" of {row.system}" if row.system else ""}'
-                message = f"{row.metric} of {of} already has a row in line {first}; keep one of them"
-                raise UserError(at(path, number, f"{message}, or give each answer an example_id of its own"))
-            yield row
+def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, system: str) -> Iterator[Row]:
+    with closing(sqlite3.connect("", isolation_level=None)) as db:
+        db.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096; CREATE TABLE replaced (place INTEGER PRIMARY KEY);"
+            "CREATE TABLE last (key TEXT PRIMARY KEY, place INTEGER, foreign_score) WITHOUT ROWID; BEGIN"
+        )
+        for place, record in lines(path) if kind == "jsonl" else sources.records(path, kind):
+            if (outline := _outline(record)) is None:
+                continue  # `_rows` says what is wrong with it
+            example, its, metric, foreign_score = outline
+            new = (repr((example, its or system, metric)), place, foreign_score)
+            if not db.execute("INSERT OR IGNORE INTO last VALUES (?, ?, ?)", new).rowcount:
+                first, before = db.execute("SELECT place, foreign_score FROM last WHERE key = ?", new[:1]).fetchone()
+                if unfinished is None and before and foreign_score:
+                    of = f'{metric} of "{example}"{f" of {its}" if its else ""} already has a row in line {first}'
+                    raise UserError(
+                        at(path, place, f"{of}; keep one of them, or give each answer an example_id of its own")
+                    )
+                db.execute("INSERT INTO replaced VALUES (?)", (first,))
+                db.execute("REPLACE INTO last VALUES (?, ?, ?)", new)
+        db.execute("DROP TABLE last")
+        places = iter(db.execute("SELECT place FROM replaced ORDER BY place"))
+        replaced = next(places, (0,))[0]
+        for place, row in _rows(path, kind, unfinished):
+            if place == replaced:
+                replaced = next(places, (0,))[0]
+            else:
+                yield row
+
+
+def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
+    """The example, system and metric of a row, and whether it has a score that no run signed; None if it is none."""
+    try:
+        if isinstance(record, bytes):
+            record = orjson.loads(record)
+        if not isinstance(record, dict):
+            return None
+        if not record.keys() <= _OWN_COLUMNS:
+            record = _known(record)
+        example, metric = (name(field, record[field]) for field in ("example_id", "metric"))
+        system = name("system", record.get("system") or "")
+        score, signature = record.get("score", record.get("value")), record.get("signature") or {}
+        signature = orjson.loads(signature) if isinstance(signature, str) else signature
+        signed = isinstance(signature, dict) and bool(signature.get("version"))
+    except (ValueError, KeyError, Problem):
+        return None
+    scored = not missing(score) and str(score).strip().casefold() not in ("", "nan")
+    return example or "", system, metric or "", scored and not signed
 
 
 def _rows(path: Path, kind: str, unfinished: Callable[[int], None] | None) -> Iterator[tuple[int, Row]]:

@@ -57,19 +57,21 @@ def sources_of(paths: Sequence[Path]) -> list[Path]:
 
 
 def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
-    """The rows of a source in their order. notices: gets a sentence if the last line of a run is unfinished.
+    """The rows of a source in their order; where an answer and metric have several, only the last. notices: gets a
+    sentence if the last line of a run is unfinished.
 
-    UserError, with the line, for anything else that is not a row, and for a second row in a file made elsewhere.
+    UserError, with the line, for anything else that is not a row, and for two scores of one answer in a file made
+    elsewhere.
     """
     if not source.is_dir():
-        return read_rows(source)
+        return read_rows(source, system=name_of(source))
     path = source / "rows.jsonl"
 
     def unfinished(line: int) -> None:
         if notices is not None:
             notices.append(f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it.")
 
-    return read_rows(path, unfinished)
+    return read_rows(path, unfinished, system=name_of(source))
 
 
 def examples_of(source: Path) -> Iterator[Example]:
