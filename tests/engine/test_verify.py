@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,132 @@ def test_a_run_with_word_overlap_as_the_checker_is_verified(
     assert cli.main(["run", str(tmp_path / "e.jsonl"), *options.split()]) == 0
     assert cli.main(["verify", str(tmp_path / "run")]) == 0
     assert "11 of 11 rows verified" in capsys.readouterr().out
+
+
+# What a manifest may not do --------------------------------------------------------------------------------------
+
+
+def edit(run: Path, **fixed: Any) -> dict[str, Any]:
+    """Writes other settings into the manifest, and returns it."""
+    manifest: dict[str, Any] = orjson.loads((run / "manifest.json").read_bytes())
+    manifest["fixed"] |= fixed
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    return manifest
+
+
+@pytest.fixture
+def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that code writes if it runs: `own.py` and `stray.py` in the working folder, which is on Python's path."""
+    mark, code = tmp_path / "ran", "'Doc.'\nfrom longmark.metric import Metric, Score\n\n\nasync def score(e, m, p):\n"
+    code += "    return Score(1.0)\n\n\nMETRIC = Metric(score, needs=('answer',))\n"
+    for name in ("own.py", "stray.py", "package/__init__.py", "package/inner.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{code}open({str(mark)!r}, 'a').write('x')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return mark
+
+
+@pytest.mark.parametrize(
+    ("score", "origin"),
+    [
+        ("stray", {"file": "stray.py"}),
+        ("inner", {"module": "package.inner"}),
+        ("stray.py", None),  # names that select a file or a module on the command line
+        ("package.inner", None),
+        ("score.readability.stray.py", None),
+    ],
+)
+@pytest.mark.parametrize("form", ["folder", "bundle"])
+def test_no_code_that_a_manifest_names_is_run(
+    run: Path, canary: Path, score: str, origin: Any, form: str, capsys: pytest.CaptureFixture[str]
+):
+    manifest = edit(run)
+    manifest["fixed"]["metrics"].append(score)
+    manifest["fixed"]["params"][score] = {"source": "0" * 16}
+    if origin:
+        manifest["own"]["metrics"][score] = origin
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    target = run
+    if form == "bundle":
+        target = run.parent / "b.zip"
+        with zipfile.ZipFile(target, "w") as file:
+            for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
+                file.write(run / name, name)
+            file.write(run.parent / "home" / "calls.sqlite", "calls.sqlite")
+    assert cli.main(["verify", str(target)]) == 3  # though it has no row of that metric
+    assert not canary.exists()
+    why = "which only the command line may name" if origin else "this version of longmark has no such metric"
+    assert f"changed since the run: {score}: " in (out := capsys.readouterr().out)
+    assert why in out
+
+
+def test_a_metric_of_ones_own_is_verified_by_the_file_on_the_command_line_if_it_is_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, canary: Path, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    (tmp_path / "e.jsonl").write_bytes(b"\n".join(map(orjson.dumps, EXAMPLES)))
+    assert cli.main(["run", "e.jsonl", "--metrics", "own.py,score.readability", "--out", "own", "--quiet"]) == 0
+    assert cli.main(["export", "own", "--bundle", "b.zip", "--metrics", "own.py"]) == 0
+    canary.unlink()
+    capsys.readouterr()
+    assert cli.main(["verify", "b.zip"]) == 3
+    assert "add --metrics" in capsys.readouterr().out
+    assert not canary.exists()
+    (tmp_path / "moved.d").mkdir()
+    assert cli.main(["verify", "b.zip", "--metrics", str((tmp_path / "own.py").rename("moved.d/own.py"))]) == 0
+    assert "9 of 9 rows verified" in capsys.readouterr().out
+    with open("moved.d/own.py", "a") as file:
+        file.write("# changed\n")
+    assert cli.main(["verify", "b.zip", "--metrics", "moved.d/own.py"]) == 3
+    assert "its metric's source has changed since" in capsys.readouterr().out
+
+
+def test_no_model_that_a_manifest_names_is_loaded(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    manifest = edit(run)
+    loaded: list[str] = []
+    monkeypatch.setattr("longmark.metrics.classic.bleurt._checkpoint", loaded.append)
+    manifest["fixed"]["metrics"].append("classic.bleurt")
+    manifest["fixed"]["params"]["classic.bleurt"] = {"checkpoint": "./model"}
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    assert cli.main(["verify", str(run)]) == 3
+    assert "add --param classic.bleurt.checkpoint=./model" in capsys.readouterr().out
+    assert loaded == []
+
+
+@pytest.mark.parametrize(
+    ("fixed", "line"),
+    [
+        ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "configured: was {'m'"),
+        ({"seed": 5}, "rows of ccrs.question_relevance.seed: was 0, now 5"),
+        ({"prompts": {"system": "0" * 16}}, "prompts.system: was 0000"),
+    ],
+)
+def test_a_setting_that_is_not_as_it_was_fails(
+    run: Path, fixed: dict[str, Any], line: str, capsys: pytest.CaptureFixture[str]
+):
+    edit(run, **fixed)
+    assert cli.main(["verify", str(run)]) == 3
+    assert f"changed since the run: {line}" in capsys.readouterr().out
+
+
+def test_a_bundle_that_is_larger_unpacked_than_it_may_be_is_left_at_the_limit(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    bundle = tmp_path / "b.zip"
+    with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in ("manifest.json", "examples.jsonl"):
+            file.write(run / name, name)
+        file.writestr("rows.jsonl", b" " * (8 << 20))
+        file.write(tmp_path / "home" / "calls.sqlite", "calls.sqlite")
+    packed = bundle.read_bytes()
+    size = (8 << 20).to_bytes(4, "little")
+    bundle.write_bytes(packed.replace(size, (9).to_bytes(4, "little")))  # the bomb's headers say: 9 bytes
+    for forged in (True, False):
+        if not forged:
+            bundle.write_bytes(packed)
+        assert cli.main(["verify", str(bundle), "--max-bundle-bytes", str(1 << 20)]) == 2
+        err = capsys.readouterr().err
+        assert forged or "has more than 1,048,576 bytes unpacked; --max-bundle-bytes sets the limit" in err

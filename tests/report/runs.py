@@ -76,7 +76,7 @@ def manifest(system: str = "first", **more: Any) -> dict[str, Any]:
             "python": "3.11.7",
             "platform": "Linux x86_64",
             "packages": {"aiohttp": "3.14.5", "orjson": "3.13.0", "pydantic": "2.14.3", "pyphen": "0.18.1"},
-            "git": {"commit": "52f2e2f" + "0" * 33, "dirty": True},
+            "git": {"commit": "52f2e2f" + "0" * 33},
         },
         "sessions": [
             {

@@ -126,7 +126,6 @@ def test_the_page_says_what_was_scored_by_which_model_and_when(tmp_path):
         "52f2e2f",
     ]:
         assert text in found.text
-    assert "dirty true" in found.text
     assert "79 % reused by prefix sharing (48,500)" in found.text, "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
     assert "9 from the call cache (8.4 %)" in found.text, "9 of 90 + 8 that were sent and 9"
     assert "$0.0146" in found.text

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb
+from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb, pairs, split
 
 if TYPE_CHECKING:
-    from longmark.engine.verify import Verification
+    from longmark.engine.verify import Given, Verification
 
 _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
@@ -37,17 +37,21 @@ def add_to(verbs: Any) -> None:
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
 
-    text = "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable."
+    text = (
+        "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable, or "
+        "if a setting is not as it was."
+    )
     one = add_verb(verbs, "verify", verify, text)
     add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    _add_verifying(one)
+    add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
 
     text = "Pack a run with its prompts and the replies that its scores need into one file, or write its graphs."
     one = add_verb(verbs, "export", export, text)
     add(one, "run", "RUN", "the run folder")
     add(one, "--bundle", "FILE.zip", "write the run to this file")
     add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    _add_verifying(one)
 
     one = add_verb(verbs, "cache", cache, "List the contents of the call cache, or clear it.")
     add(one, "--cache", "FILE", _CACHE_HELP)
@@ -59,6 +63,13 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "demo", demo, text)
     add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
     add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
+
+
+def _add_verifying(one: argparse.ArgumentParser) -> None:
+    """Options on what a run is verified with."""
+    add(one, "--metrics", "NAME,…", "the run's own metrics in Python: my_metric.py, or the name of a package's metric")
+    add(one, "--param", "METRIC.NAME=VALUE", "the run's own model of a parameter such as encoder; repeatable")
+    add(one, "--cache", "FILE", _CACHE_HELP)
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -144,12 +155,20 @@ def report(arguments: argparse.Namespace) -> int:
 def verify(arguments: argparse.Namespace) -> int:
     """Computes the scores of a run again."""
     from longmark.engine.run import cache_path, finish
-    from longmark.engine.verify import opened
+    from longmark.engine.verify import MOST, opened
     from longmark.engine.verify import verify as verified
 
-    with opened(arguments.run, cache_path(arguments.cache)) as (folder, store):
-        found = finish(lambda: verified(folder, store))
+    most = arguments.max_bundle_bytes or MOST
+    with opened(arguments.run, cache_path(arguments.cache), most) as (folder, store):
+        found = finish(lambda: verified(folder, store, _given(arguments)))
     return _verification(found)
+
+
+def _given(arguments: argparse.Namespace) -> Given:
+    """What a run is verified with."""
+    from longmark.engine.verify import Given
+
+    return Given(split(arguments.metrics), pairs(arguments.param, "--param METRIC.NAME=VALUE"))
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -173,7 +192,8 @@ def _bundle(arguments: argparse.Namespace) -> int:
     from longmark.engine.run import cache_path, finish
     from longmark.engine.verify import export as exported
 
-    found = finish(lambda: exported(arguments.run, cache_path(arguments.cache), arguments.bundle))
+    path = cache_path(arguments.cache)
+    found = finish(lambda: exported(arguments.run, path, arguments.bundle, _given(arguments)))
     code = _verification(found)
     print(f"Bundle: {arguments.bundle} (check it: longmark verify {arguments.bundle})")
     return code
@@ -200,7 +220,7 @@ def _verification(found: Verification) -> int:
     parts += [f"{found.without_reply:,} had no reply to verify"] if found.without_reply else []
     parts += [f"{counted(found.missing, 'row')} missing from rows.jsonl"] if found.missing else []
     print(" · ".join(parts))
-    return UNDER if findings or found.missing else 0
+    return 0 if found.ok else UNDER
 
 
 def demo(arguments: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -70,7 +70,7 @@ def own(settings: Settings) -> dict[str, Any]:
 
 
 def environment() -> dict[str, Any]:
-    """Versions that a number may depend on, and the state of the git checkout the command was given in."""
+    """Versions that a number may depend on, and the commit of the git checkout the command was given in."""
     system = (platform.system(), platform.release(), platform.machine(), "".join(platform.libc_ver()))
     return {
         "python": platform.python_version(),
@@ -92,17 +92,40 @@ def _versions() -> dict[str, str]:
     return {package: versions[package] for package in _PACKAGES if package in versions}
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """The commit and whether there are changes, or None outside a checkout or without git."""
-    command = ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5, check=True)
-    except (OSError, subprocess.SubprocessError):
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(r"ref: (refs/(?:[^\s./][^\s/]*/)*[^\s./][^\s/]*)")
+_MOST = 64 << 20  # bytes of packed-refs
+
+
+def git_state(folder: Path) -> dict[str, str] | None:
+    """The commit that is checked out, or None outside a checkout. git itself is not asked: a repository's configuration
+    names programs, which git would run."""
+    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    if top is None:
         return None
-    lines = done.stdout.splitlines()
-    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "(initial)")
-    dirty = any(not line.startswith("#") for line in lines)
-    return None if commit == "(initial)" else {"commit": commit, "dirty": dirty}
+    git = top / ".git"
+    if git.is_file():  # of a worktree or a submodule
+        git = top / _text(git).removeprefix("gitdir: ")
+    common = git / (_text(git / "commondir") or ".")
+    head = _text(git / "HEAD")
+    if (ref := _REF.fullmatch(head)) is not None:
+        head = _text(git / ref[1]) or _text(common / ref[1]) or _packed(common / "packed-refs", ref[1])
+    return {"commit": head} if _COMMIT.fullmatch(head) else None
+
+
+def _packed(file: Path, ref: str) -> str:
+    """The commit of a reference in packed-refs; "" if it is not there."""
+    lines = (line.partition(" ") for line in _text(file, _MOST).splitlines())
+    return next((commit for commit, _, name in lines if name == ref), "")
+
+
+def _text(file: Path, most: int = 4096) -> str:
+    """The text at the beginning of a regular file; "" where it cannot be read."""
+    with suppress(OSError, ValueError):
+        if file.is_file():
+            with file.open("rb") as opened:
+                return opened.read(most).decode().strip()
+    return ""
 
 
 def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) -> None:

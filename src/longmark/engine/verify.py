@@ -3,17 +3,21 @@
 A row is verified if its metric gives the same score (to 1e-9 of its size), or is unscored with the same status. It
 differs otherwise. It is not verifiable where a reply that it needs is not stored, or its metric cannot be loaded as it
 was. Rows without a reply (an endpoint failed, the budget was spent) have nothing to verify.
+
+A manifest may be a stranger's, so it is data alone: it selects metrics of the package and rubrics, which are data too.
+A metric of a Python file or of another package, and a model that a parameter loads from the disk or a hub, are used
+only where the caller names them.
 """
 
 from __future__ import annotations
 
 import math
-import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +25,7 @@ from longmark import metrics
 from longmark.domain import Domain
 from longmark.engine.manifest import differences
 from longmark.engine.pairs import Comparison
-from longmark.engine.settings import RETRIED, Settings, every_prompt, parameters
+from longmark.engine.settings import RETRIED, Settings, choose, every_prompt, parameters
 from longmark.engine.worker import Task, WorkerPool
 from longmark.errors import UserError
 from longmark.metric import Metric
@@ -37,6 +41,16 @@ from longmark.records.files import read_object
 from longmark.text.entailment import named_checker
 
 _CLOSE = 1e-9
+_LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk or on a hub
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller names: metrics from outside the package, as for a run, and values of parameters (`METRIC.NAME` ->
+    value) that load a model."""
+
+    metrics: Sequence[str | Metric] = ()
+    params: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +65,30 @@ class Finding:
 @dataclass(slots=True)
 class Verification:
     """What was found. verified: rows; without_reply: rows that have nothing to verify; findings: the other rows;
-    missing: rows that a run that is finished by its manifest should have; changed: settings that are not as they were,
-    a line each."""
+    missing: rows that a run that is finished by its manifest should have; changed: settings, of the manifest or of
+    rows, that are not as they were, a line each. A run is as it was if `ok`."""
 
     verified: int = 0
     missing: int = 0
     without_reply: int = 0
     findings: list[Finding] = field(default_factory=list)
-    changed: tuple[str, ...] = ()
+    changed: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
         return self.verified + self.without_reply + len(self.findings)
 
+    @property
+    def ok(self) -> bool:
+        return not (self.findings or self.missing or self.changed)
 
-async def verify(run: Path, cache: CallCache) -> Verification:
+
+async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Verification:
     """Verifies a run folder. UserError where it is no run folder, is damaged or has no rows."""
     manifest = read_object(run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it")
-    settings, gone = _settings(manifest, cache, run)
-    changed = tuple(differences("", manifest["fixed"], settings.fixed())) if not gone else ()
-    found = Verification(changed=changed)
+    settings, gone = _settings(manifest, cache, run, given or Given())
+    changed = [f"{name}: {why}" for name, why in gone.items()] or differences("", manifest["fixed"], settings.fixed())
+    found = Verification(changed=list(changed))
     rows: dict[str, dict[str, Row]] = {}
     for row in _lines(run / "rows.jsonl", Row.from_json):
         rows.setdefault(row.example_id, {})[row.metric] = row
@@ -116,12 +134,24 @@ async def _one(workers: WorkerPool, task: Task, stored: dict[str, Row], found: V
         return
     for name, row in stored.items():
         now = computed[name]
+        for line in differences(f"rows of {name}", *(_signed(one) for one in (row, now))):
+            if line not in found.changed:
+                found.changed.append(line)
         if row.status in RETRIED:
             found.without_reply += 1
         elif _same(row, now):
             found.verified += 1
         else:
             found.findings.append(Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}"))
+
+
+def _signed(row: Row) -> dict[str, Any]:
+    """What a row's signature says, but for the version of longmark, what an endpoint did not take, and the reasons of
+    expected scores, which are not asked for again."""
+    params, expected = row.signature.params, row.signature.params.get("scoring") == "expected"
+    made = {"params": {name: value for name, value in params.items() if not (expected and name == "reasons")}}
+    names = ("models", "seed", "configured") if expected else ("models", "prompts", "seed", "configured")
+    return made | {name: getattr(row.signature, name) for name in names}
 
 
 def _same(row: Row, now: Row) -> bool:
@@ -154,20 +184,18 @@ def _lines(path: Path, read: Any) -> Iterator[Any]:
         raise UserError(f"{path}: {error.strerror}") from None
 
 
-def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Settings, dict[str, str]]:
+def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Given) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
         fixed, own = manifest["fixed"], manifest.get("own") or {}
         domain = Domain.model_validate(own["domain"]) if own.get("domain") else DEFAULT_DOMAIN
-        selected, gone = _selected(fixed, own.get("metrics") or {}, domain)
+        selected, gone = _selected(fixed, own.get("metrics") or {}, domain, given)
+        known = {c.name: {one.name for one in fields(c.metric.params)} for c in selected}
         params = {
-            f"{metric}.{name}": value for metric, given in fixed["params"].items() for name, value in given.items()
-        }
-        known = {f"{chosen.name}.": chosen for chosen in selected}
-        params = {
-            name: value
-            for name, value in params.items()
-            if not name.endswith(".source") and any(name.startswith(prefix) for prefix in known)
+            f"{metric}.{name}": value
+            for metric, stored in fixed["params"].items()
+            for name, value in stored.items()
+            if name in known.get(metric, ())  # what is stored beside them can only differ, such as the version
         }
         prompts = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt(selected))}
         book = PromptBook(
@@ -182,10 +210,10 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
             models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
         if "checker" in models:  # overlap is no model
             models["checker"] = [named_checker(name) for name in models["checker"]]
-        given = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
+        names = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))
-        backends = Registry(cache, config=config, sends=False).backends(given, called)
+        backends = Registry(cache, config=config, sends=False).backends(names, called)
         scoring, seed = fixed["scoring"], fixed["seed"]
         sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
         made = parameters(selected, params)
@@ -197,48 +225,61 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path) -> tuple[Se
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 
 
-def _selected(fixed: dict[str, Any], outside: dict[str, Any], domain: Domain) -> tuple[list[Selected], dict[str, str]]:
-    wanted: list[str | Metric] = []
+def _selected(
+    fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, given: Given
+) -> tuple[list[Selected], dict[str, str]]:
+    """The metrics that the manifest names; and score -> why its metric is not among them."""
+    own: dict[str, tuple[str | Metric, str]] = {}  # name -> what was given, its metric's source
+    for one in given.metrics:
+        own |= {chosen.name: (one, chosen.metric.source) for chosen in choose([one], domain) if chosen.metric.source}
+    wanted: dict[str, str | Metric] = {}  # score -> what selects it
     gone: dict[str, str] = {}
-    for name, origin in outside.items():
-        mine = [score for score in fixed["metrics"] if score == name or score.startswith(f"{name}.")]
-        try:
-            metric = _outside(origin)
-            then = fixed["params"].get(name, {}).get("source")
-            if metric is None:
-                gone |= dict.fromkeys(mine, "its metric was passed as a Python object")
-            elif metric.source != then:
-                gone |= dict.fromkeys(mine, f"its metric's source has changed since (was {then}, now {metric.source})")
-            else:
-                wanted.append(metric)
-        except UserError as error:
-            gone |= dict.fromkeys(mine, str(error))
-    others = [
-        score
-        for score in fixed["metrics"]
-        if not any(score == name or score.startswith(f"{name}.") for name in outside)
-    ]
-    selected = metrics.select([*others, *wanted], domain)
-    return [
-        replace(one, scores={s: v for s, v in one.scores.items() if s in fixed["metrics"]}) for one in selected
-    ], gone
+    for score in fixed["metrics"]:
+        name = next((name for name in outside if score == name or score.startswith(f"{name}.")), None)
+        if name is None and any(score in metrics.load(one).published(one, domain) for one in metrics.names()):
+            wanted[score] = score
+        elif name is None:
+            gone[score] = "this version of longmark has no such metric"
+        elif "rubric" in outside[name]:
+            wanted[score] = metric = _rubric(outside[name])
+            gone |= _changed_source(score, fixed["params"].get(name), metric.source)
+        elif name in own:
+            wanted[score] = own[name][0]
+            gone |= _changed_source(score, fixed["params"].get(name), own[name][1])
+        else:
+            origin = str(outside[name].get("file") or outside[name].get("module") or "")
+            where = f"add --metrics {origin}" if origin else "it was passed as a Python object"
+            gone[score] = f"its metric is Python code, which only the command line may name: {where}"
+    for name, params in fixed["params"].items():
+        for param in (one for one in _LOADED if params.get(one) not in (None, "", "embedded:embedder")):
+            if given.params.get(f"{name}.{param}") != params[param]:
+                remedy = f"add --param {name}.{param}={params[param]}"
+                why = f"it loads a model, which only the command line may name: {remedy}"
+                gone |= {score: why for score in fixed["metrics"] if score == name or score.startswith(f"{name}.")}
+    kept = [score for score in fixed["metrics"] if score not in gone]
+    selected = metrics.select([wanted[score] for score in kept], domain)
+    chosen = [replace(one, scores={s: v for s, v in one.scores.items() if s in kept}) for one in selected]
+    return [one for one in chosen if one.scores], gone
 
 
-def _outside(origin: dict[str, Any]) -> Metric | None:
-    from longmark.metrics._outside import of_file, of_module
+def _changed_source(score: str, params: Any, source: str) -> dict[str, str]:
+    then = (params or {}).get("source")
+    why = f"its metric's source has changed since (was {then}, now {source})"
+    return {} if source == then else {score: why}
 
-    if "rubric" in origin:
-        from longmark.metrics.rubric import Rubric
 
-        return Rubric.model_validate(origin["rubric"]).metric()
-    made = of_file(origin["file"]) if "file" in origin else of_module(origin["module"]) if "module" in origin else None
-    return made[1] if made else None
+def _rubric(origin: dict[str, Any]) -> Metric:
+    from longmark.metrics.rubric import Rubric
+
+    return Rubric.model_validate(origin["rubric"]).metric()
 
 
 # Bundles -------------------------------------------------------------------------------------------------------------
 
 _FILES = ("manifest.json", "examples.jsonl", "rows.jsonl")
 _CALLS = "calls.sqlite"
+MOST = 1 << 30
+"""Bytes of an unpacked bundle, at most."""
 
 
 class _Noting(CallCache):
@@ -255,14 +296,14 @@ class _Noting(CallCache):
         return found
 
 
-async def export(run: Path, cache: Path, bundle: Path) -> Verification:
+async def export(run: Path, cache: Path, bundle: Path, given: Given | None = None) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 
     UserError where the run cannot be read or the file cannot be written.
     """
     noting = _Noting(cache)
     try:
-        found = await verify(run, noting)
+        found = await verify(run, noting, given)
         with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
             calls = Path(folder) / _CALLS
             copy = CallCache(calls)
@@ -279,10 +320,10 @@ async def export(run: Path, cache: Path, bundle: Path) -> Verification:
 
 
 @contextmanager
-def opened(run: Path, cache: Path) -> Iterator[tuple[Path, CallCache]]:
+def opened(run: Path, cache: Path, most: int = MOST) -> Iterator[tuple[Path, CallCache]]:
     """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
 
-    UserError where a bundle is damaged or has other files.
+    UserError where a bundle is damaged, has other files, or has more than `most` bytes, counted as they are unpacked.
     """
     if run.is_dir():
         calls = CallCache(cache)
@@ -295,10 +336,16 @@ def opened(run: Path, cache: Path) -> Iterator[tuple[Path, CallCache]]:
         folder = Path(temporary)
         try:
             with zipfile.ZipFile(run) as file:
+                left = most
                 for name in (*_FILES, _CALLS):
                     with file.open(name) as source, open(folder / name, "wb") as target:
-                        shutil.copyfileobj(source, target)
-        except (OSError, KeyError, zipfile.BadZipFile) as error:
+                        while piece := source.read(min(1 << 20, left + 1)):
+                            if (left := left - len(piece)) < 0:
+                                raise UserError(
+                                    f"{run}: has more than {most:,} bytes unpacked; --max-bundle-bytes sets the limit"
+                                )
+                            target.write(piece)
+        except (OSError, KeyError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             raise UserError(f"{run}: expected a run folder or a bundle of `longmark export` ({error})") from None
         calls = CallCache(folder / _CALLS)
         try:
