@@ -87,7 +87,7 @@ def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dic
     try:
         study, items = stored_study(store), [Item(**one) for one in store.contents()]
         assert study is not None
-        export(study, items, store, folder, only=["labels.jsonl"])
+        export(study, items, store, folder, only=["labels.jsonl"], names=True)
         lines = [orjson.loads(line) for line in (folder / "labels.jsonl").read_bytes().splitlines()]
         given = {(one["rater"], one["item"]): one["value"] for one in lines}
         assert given == {(f"Rater {k}", item): one for k, its in enumerate(labels) for item, one in its.items()}

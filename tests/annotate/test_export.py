@@ -23,10 +23,11 @@ from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
 from longmark.annotate.progress import agreements, methods, progress, speed_outliers
 from longmark.annotate.store import Assignment, Page, Store, Visit
-from longmark.annotate.study import TEMPLATES, Study
+from longmark.annotate.study import TEMPLATES, Adjudication, Study
 from longmark.records import Pair
 from longmark.records.labels import read_labels as read_human
 from longmark.records.read import Reading
+from longmark.validator.labels import read_labels as read_verdicts
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -71,7 +72,7 @@ def test_score_study_reads_its_labels(tmp_path: Path):
     }
     details = ("hazard", "location", "timeline", "intensity")
     labels = read_labels(tmp_path / "score.jsonl", details, known)
-    assert labels.raters == {"Ann", "Bo"}
+    assert labels.raters == {"p1", "p2"}
     assert labels.left_out == {}
     assert {name: len(labels.given(name)) for name in (*details, "answer_relevance", "context_utilization")} == (
         dict.fromkeys((*details, "answer_relevance", "context_utilization"), 12)
@@ -159,7 +160,7 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     export(study, items, store, tmp_path)
     records = {one["id"]: one for one in read(tmp_path / "pairs.jsonl")}
     assert [records[name].get("label") for name in ("q0", "q1", "q2")] == ["a", "b", None]
-    assert records["q1"]["labels"] == {"Ann": "a", "Bo": "b"}
+    assert records["q1"]["labels"] == {"p1": "a", "p2": "b"}
     assert (records["q0"]["a_system"], records["q0"]["references"]) == ("alpha-7b", ["At 6:10."])
     pairs = list(Reading(tmp_path / "pairs.jsonl"))
     assert all(isinstance(one, Pair) for one in pairs)
@@ -172,16 +173,16 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     assert first.checks == (("factual_error", False), ("new_information", True))
     assert [(one.gold, one.disputed, one.checks) for one in others] == [("b", True, ()), (None, True, ())]
     assert [(one.label, one.labels) for one in pairs if isinstance(one, Pair)] == [
-        ("a", {"Ann": "a", "Bo": "a"}),
-        ("b", {"Ann": "a", "Bo": "b"}),
-        (None, {"Ann": "tie", "Bo": "b"}),
+        ("a", {"p1": "a", "p2": "a"}),
+        ("b", {"p1": "a", "p2": "b"}),
+        (None, {"p1": "tie", "p2": "b"}),
     ]
     state = progress(study, items, store)
     assert dict(state.figures)["Undecided disagreements"] == "1"
     rows = [one for one in read(tmp_path / "labels.jsonl") if one["field"] == "key_points"]
     assert [one["value"] for one in rows] == [points] * 6
     final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]
-    assert [(one["value"], one["rater"], one["reason"]) for one in final] == [("b", "Cy", "Only b has the time.")]
+    assert [(one["value"], one["rater"], one["reason"]) for one in final] == [("b", "p3", "Only b has the time.")]
 
 
 def test_training_lines_have_what_a_validator_sees(tmp_path: Path):
@@ -217,7 +218,7 @@ def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
     shown = [
         (one["status"], one["field"], one["value"], one["reason"]) for one in read(tmp_path / "out" / "labels.jsonl")
     ]
-    assert shown == [("skipped", None, None, "no time"), ("open", "quality", 1, None), ("withdrawn", None, None, None)]
+    assert shown == [("skipped", None, None, "no time"), ("open", "quality", 1, None)], "withdrawn labels leave no line"
 
 
 def test_only_the_files_that_are_asked_for(tmp_path: Path):
@@ -275,3 +276,67 @@ def test_who_is_three_times_as_fast_is_named(tmp_path: Path):
     outliers = speed_outliers(collect(study, items, store))
     assert list(outliers) == ["p1"]
     assert outliers["p1"].startswith("slow: ")
+
+
+DECIDED = {
+    "rating": ("quality", "ratings.csv", 1, 2, 5),
+    "pairs": ("preference", "choices.csv", "a", "b", "tie"),
+    "calf": ("preference", "choices.csv", "a", "b", "tie"),
+    "score": ("hazard", "score.jsonl", "yes", "no", "n/a"),
+    "comprehensiveness": ("errors", "comprehensiveness.jsonl", ["NONE"], ["incoherent"], ["incoherent", "verbose"]),
+    "climaqa": ("verdict", "training.jsonl", "valid", "invalid", "invalid"),
+}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: Path, name: str):
+    """Ann and Bo differ on two items and agree on the third. One of the two is decided: it has a final label, as the
+    third has, and the other has none. Each rater's own label stays."""
+    field, file, one, other, decision = DECIDED[name]
+    study, items = set_up(tmp_path, name, 9, overlap=2, quota=None, adjudication=Adjudication(fields=(field,)))
+    items = [item for item in items if item.columns.get("form") != "cloze"][:3]
+    given = {(item.id, rater): one for item in items for rater in ("Ann", "Bo")}
+    given |= {(items[0].id, "Bo"): other, (items[1].id, "Bo"): other}
+    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], lambda i, r: {field: given[i.id, r]})
+    with store.committing():
+        store.adjudicate(items[0].id, store.add_person("Cy", "adjudicator").id, {field: decision}, "why")
+    export(study, items, store, tmp_path)
+    if file.endswith(".csv"):
+        with (tmp_path / file).open() as opened:
+            records: list[dict[str, Any]] = list(csv.DictReader(opened))
+    else:
+        records = read(tmp_path / file)
+    finals = [line for line in records if line["rater"] == "final"]
+    value = next(key for key in ("choice", "value", "label", "errors", "verdict") if key in records[0])
+    assert Counter(line["rater"] for line in records) == {"p1": 3, "p2": 3, "final": 2}
+    if value != "choice":  # a choice is in the order in which it was shown
+        assert sorted(str(line[value]) for line in finals) == sorted(map(str, (decision, one)))
+    else:
+        assert {"tie"} < {line[value] for line in finals}
+    for line in records if value not in ("errors", "verdict") else ():
+        assert (line.get("dimension") or line["label"]).endswith(".final") == (line["rater"] == "final")
+
+
+def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_raters(tmp_path: Path):
+    """Of two raters one says yes and one no, and a third person decides no."""
+    head = "example_id,value,label,rater\n"
+    (tmp_path / "ratings.csv").write_text(head + "i0,yes,right,p1\ni0,no,right,p2\ni0,no,right.final,final\n")
+    assert read_human(tmp_path / "ratings.csv").labels == ("right", "right.final")
+
+    by = {"item": "q0", "system": "s", "rater": "p1", "dimension": "hazard", "label": "yes"}
+    final = {"rater": "final", "dimension": "hazard.final", "label": "no"}
+    known = {"s": {"q0": ScoreItem("s", "q0", "q0")}}
+    given = read_labels(lines(tmp_path / "s.jsonl", [by, {**by, "rater": "p2"}, {**by, **final}]), ["hazard"], known)
+    assert [label for _, label in given.given("hazard")] == ["no"]
+    assert given.raters == {"p1", "p2"}
+
+    key = {"w": annotation.Unmasked(example_id="w", question_id="w", metric="m", model="x", match=True)}
+    errors = [("p1", ["NONE"]), ("p2", ["DUP_ATOM"]), ("final", ["NONE"])]
+    marked = [{"item": "w", "rater": rater, "errors": given} for rater, given in errors]
+    table = annotation.annotated(annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key), key, 0.05, 42)
+    assert (table.all.annotations, table.raters.raters, table.missing) == (1, 2, 0)
+
+    verdict = {"item": "v", "form": "freeform", "question": "Q?", "answer": "A.", "verdict": "valid"}
+    votes = [verdict, {**verdict, "rater": "p2", "verdict": "invalid"}, {**verdict, "rater": "final"}]
+    (item,) = read_verdicts(lines(tmp_path / "v.jsonl", votes)).items
+    assert item.status == "valid", "without the decision there is no majority"

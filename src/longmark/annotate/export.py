@@ -1,7 +1,8 @@
 """The labels of a study in files: all of them with rater, order and times, and what the studies and `metaeval` read.
 
 Only finished labels of normal items are in the files for other commands; drafts, skips and the items that check raters
-are in `labels.jsonl` too. Systems are unmasked. What a rater changed later is in `audit.jsonl`.
+are in `labels.jsonl` too. Systems are unmasked, people are named by their ids. What a rater changed later is in
+`audit.jsonl`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
 from longmark.annotate.progress import methods
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
+from longmark.records.labels import FINAL
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import replacing
 
@@ -41,13 +43,21 @@ _GROUPS = ("group", "mode", "subject")
 Record = dict[str, Any]
 
 
-def export(study: Study, items: Sequence[Item], store: Stored, folder: Path, only: Collection[str] = ()) -> list[Path]:
+def export(
+    study: Study,
+    items: Sequence[Item],
+    store: Stored,
+    folder: Path,
+    only: Collection[str] = (),
+    *,
+    names: bool = False,
+) -> list[Path]:
     """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
-    nothing for is removed if an earlier export wrote it."""
-    found = collect(study, items, store)
+    nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
+    found = collect(study, items, store, names=names)
     folder.mkdir(parents=True, exist_ok=True)
     made: dict[str, Any] = {
-        "labels.jsonl": lambda: _lines(_labels(found)),
+        "labels.jsonl": lambda: _lines(_labels(found, store)),
         "ratings.csv": lambda: _table(_ratings(found)),
         "choices.csv": lambda: _table(_choices(found)),
         "score.jsonl": lambda: _lines(_score(found)),
@@ -91,9 +101,12 @@ def _table(records: Iterable[Record]) -> bytes:
 # Every label ----------------------------------------------------------------------------------------------------------
 
 
-def _labels(found: Collected) -> Iterator[Record]:
+def _labels(found: Collected, store: Stored) -> Iterator[Record]:
     names = {one.name: one for one in found.study.asked}
+    seen = {(one.item_id, one.person_id) for one in store.events() if one.kind == "labels seen"}
     for entry in found.entries:
+        if entry.assignment.status == "withdrawn":
+            continue
         given, about = entry.assignment, _about(entry.item)
         by: Record = {
             "rater": entry.rater.name,
@@ -119,6 +132,9 @@ def _labels(found: Collected) -> Iterator[Record]:
         rater = found.people.get(decision.person_id)
         by = {"rater": rater and rater.name, "rater_id": decision.person_id, "status": "adjudicated"}
         by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
+        if (shown := found.deciding.get(item.id)) is not None:
+            by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
+        by["labels_seen"] = (item.id, decision.person_id) in seen
         for name, value in decision.values.items():
             yield {**_about(item), "field": name, "value": value, **by}
 
@@ -133,10 +149,15 @@ def _about(item: Item) -> Record:
 
 
 def _audit(found: Collected, store: Stored) -> Iterator[Record]:
+    """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
+    withdrawn = {(one.item.id, one.rater.id) for one in found.entries if one.assignment.status == "withdrawn"}
     for one in store.events():
         person = found.people.get(one.person_id or "")
         by = {"person_id": one.person_id, "person": person and person.name}
-        yield {"number": one.number, "at": one.at, **by, "kind": one.kind, "item": one.item_id, "content": one.content}
+        content = {} if (one.item_id, one.person_id) in withdrawn else one.content
+        if (about := found.people.get(content.get("person", ""))) is not None and "name" in content:
+            content = {**content, "name": about.name}
+        yield {"number": one.number, "at": one.at, **by, "kind": one.kind, "item": one.item_id, "content": content}
 
 
 # For metaeval ---------------------------------------------------------------------------------------------------------
@@ -152,19 +173,24 @@ def _example(item: Item) -> str:
     return item.example_ids.get("answer") or item.example_ids.get("pair") or item.id
 
 
+def _named(label: str, entry: Entry) -> str:
+    """The name of a label for `metaeval`, which takes final labels apart from those of raters."""
+    return f"{label}.{FINAL}" if entry.rater.id == FINAL else label
+
+
 def _ratings(found: Collected) -> Iterator[Record]:
     compared = {one.name for one in found.study.asked if isinstance(one, Compare)}
-    for entry in found.done:
+    for entry in (*found.done, *found.finals()):
         about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
         groups = _groups(entry.item)
         for label, value in simple_labels(found.study, entry.item, entry.values):
             if label not in compared:
-                yield about | {"label": label, "value": value, "rater": entry.rater.name} | groups
+                yield about | {"label": _named(label, entry), "value": value, "rater": entry.rater.name} | groups
 
 
 def _choices(found: Collected) -> Iterator[Record]:
     fields = [one.name for one in found.study.asked if isinstance(one, Compare)]
-    for entry in found.done:
+    for entry in (*found.done, *found.finals()):
         item, first = entry.item, entry.first
         other = "a" if first == "b" else "b"
         names = item.systems if len(set(item.systems.values())) == 2 else item.example_ids
@@ -173,7 +199,7 @@ def _choices(found: Collected) -> Iterator[Record]:
                 continue
             choice = TIE if value == TIE else "a" if value == first else "b"
             sides = {"question_id": item.question_id, "a": names.get(first), "b": names.get(other)}
-            yield sides | {"choice": choice, "label": label, "rater": entry.rater.name} | _groups(item)
+            yield sides | {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name} | _groups(item)
 
 
 # For the studies ------------------------------------------------------------------------------------------------------
@@ -185,18 +211,19 @@ def _score(found: Collected) -> Iterator[Record]:
     choices = [one for one in asked if isinstance(one, Choice)]
     stated = [one.name for one in choices if {option.value for option in one.options} <= _STATED]
     scales = [one.name for one in asked if one.name in _SCALES]
-    for entry in found.done:
+    for entry in (*found.done, *found.finals()):
         about = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
         for dimension in (*stated, *scales) if stated and not found.study.pairs else ():
             if (value := entry.values.get(dimension)) is not None:
-                yield {**about, "rater": entry.rater.name, "dimension": dimension, "label": value}
+                by = {"rater": entry.rater.name, "dimension": _named(dimension, entry)}
+                yield {**about, **by, "label": value}
 
 
 def _comprehensiveness(found: Collected) -> Iterator[Record]:
     """The errors of an item, as `--annotated` reads them."""
     if not any(isinstance(one, Errors) and one.name == _ERRORS for one in found.study.asked):
         return
-    for entry in found.done:
+    for entry in (*found.done, *found.finals()):
         if (value := entry.values.get(_ERRORS)) is not None:
             yield {"item": entry.item.id, "rater": entry.rater.name, "errors": value}
 
@@ -207,32 +234,26 @@ def _pairs(found: Collected) -> Iterator[Record]:
     field = next((one.name for one in found.study.asked if isinstance(one, Compare)), None)
     if field is None:
         return
-    for item, entries in _by_item(found):
+    finals = {one.item.id: one.values for one in found.finals()}
+    for entries in found.by_item.values():
+        item = entries[0].item
         labels = {one.rater.name: one.values[field] for one in entries if field in one.values}
         if not labels:
             continue
-        decision = found.decisions.get(item.id)
-        final = decision.values.get(field) if decision else None
         agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
+        final = finals.get(item.id, {}).get(field) or agreed
         record: Record = {"id": item.example_ids.get("pair", item.id), "question_id": item.question_id}
         columns = {**item.shown, **item.meta}
         dropped = {"labels", "label", "passages"} | ({"reference"} if "references" in columns else set())
         record |= {name: value for name, value in columns.items() if name not in dropped}
         record |= {f"{side}_system": system for side, system in item.systems.items()}
-        record |= {"labels": labels, "label": final or agreed}
+        record |= {"labels": labels, "label": final}
         checks = {
             one.rater.name: {name: one.values[name] for name in EXPANSION_CHECKS if name in one.values}
             for one in entries
         }
         record["expansion_checks"] = {rater: its for rater, its in checks.items() if its} or None
         yield {name: value for name, value in record.items() if value is not None}
-
-
-def _by_item(found: Collected) -> Iterator[tuple[Item, list[Entry]]]:
-    entries: dict[str, list[Entry]] = {}
-    for one in found.done:
-        entries.setdefault(one.item.id, []).append(one)
-    return ((found.items[item], its) for item, its in entries.items())
 
 
 def _training(found: Collected) -> Iterator[Record]:
@@ -243,8 +264,10 @@ def _training(found: Collected) -> Iterator[Record]:
     edits = [one for one in asked if isinstance(one, Edit)]
     if cloze is None and verdict is None:
         return
-    for entry in found.done:
+    for entry in (*found.done, *found.finals()):
         shown, values = entry.item.columns, entry.values
+        if entry.rater.id == FINAL and not {cloze, verdict} & values.keys():
+            continue
         term = values.get(cloze) if cloze else None
         form = shown.get("form") or ("cloze" if term else "mcq" if "options" in shown else "freeform")
         record: Record = {"item": entry.item.id, "form": form}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from longmark.annotate.assign import differing
 from longmark.annotate.items import Item
+from longmark.annotate.store import Person
 from longmark.annotate.study import Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
 from longmark.annotate.values import rows_of
+from longmark.records.labels import FINAL
 
 if TYPE_CHECKING:
-    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Person, Visit
+    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Visit
 
 IMPOSSIBLE = "impossible"
+_FINAL = Person(FINAL, FINAL, "adjudicator")
 
 
 class Stored(Protocol):
@@ -53,22 +57,50 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """entries: in the order of the items, then of the raters; decisions: item -> the third person's."""
+    """entries: in the order of the items, then of the raters; decisions: item -> the third person's; deciding: item ->
+    how it was shown to that person."""
 
     study: Study
     items: Mapping[str, Item]
     people: Mapping[str, Person]
     entries: tuple[Entry, ...]
     decisions: Mapping[str, Adjudication]
+    deciding: Mapping[str, Assignment]
 
     @property
     def done(self) -> list[Entry]:
         return [one for one in self.entries if one.counts]
 
+    @property
+    def by_item(self) -> dict[str, list[Entry]]:
+        """The finished labels of each item that has some."""
+        items: dict[str, list[Entry]] = {}
+        for one in self.done:
+            items.setdefault(one.item.id, []).append(one)
+        return items
 
-def collect(study: Study, items: Sequence[Item], store: Stored) -> Collected:
-    """All labels of a study. Assignments of items that the study no longer has are left out."""
-    people = {person.id: person for person in store.people()}
+    def finals(self) -> Iterator[Entry]:
+        """The final labels of the fields that are compared, where a third person decides: the decision, or what all
+        `overlap` raters chose. Each item's as an entry of the rater `final`, with the order of whoever decided, or of
+        the first rater."""
+        rules = self.study.assignment
+        for item, its in self.by_item.items() if rules.adjudication else ():
+            shown, values = its[0].assignment, its[0].values
+            if (decision := self.decisions.get(item)) is not None:
+                shown, values = self.deciding.get(item, shown), decision.values
+            elif len(its) < rules.overlap:
+                continue
+            settled = {*self.study.compared} - {
+                *(() if decision else differing(self.study, [one.values for one in its]))
+            }
+            if values := {name: value for name, value in values.items() if name in settled}:
+                yield Entry(self.items[item], _FINAL, shown, values, None, 0.0)
+
+
+def collect(study: Study, items: Sequence[Item], store: Stored, *, names: bool = True) -> Collected:
+    """All labels of a study. Assignments of items that the study no longer has are left out. names: of people;
+    otherwise each has their id for a name."""
+    people = {one.id: one if names else replace(one, name=one.id) for one in store.people()}
     answers = {(one.item_id, one.person_id): one for one in store.answers()}
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     for visit in store.visits():
@@ -84,8 +116,10 @@ def collect(study: Study, items: Sequence[Item], store: Stored) -> Collected:
         values = {} if answer is None else answer.values
         entries.append(Entry(known[one.item_id][1], people[one.person_id], one, values, answer, seconds.get(key, 0.0)))
     entries.sort(key=lambda one: (known[one.item.id][0], ranks[one.rater.id]))
-    decisions = {one.item_id: one for one in store.adjudications()}
-    return Collected(study, {item.id: item for item in items}, people, tuple(entries), decisions)
+    decisions = {one.item_id: one for one in store.adjudications() if one.item_id in known}
+    deciders = {(one.item_id, one.person_id) for one in decisions.values()}
+    deciding = {one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders}
+    return Collected(study, {item.id: item for item in items}, people, tuple(entries), decisions, deciding)
 
 
 def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str | int]]:

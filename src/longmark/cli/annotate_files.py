@@ -22,6 +22,7 @@ def add_actions(actions: Any) -> None:
     add(one, "study", "STUDY", "the study's YAML file; its database is beside it")
     add(one, "--out", "DIR", "the folder of the files", required=True)
     add(one, "--only", "NAME,…", "write these files only, such as labels.jsonl (default: all that apply)")
+    add(one, "--names", "", "write the names of people (default: their ids, such as p3)")
 
 
 def init(arguments: argparse.Namespace) -> int:
@@ -85,7 +86,7 @@ def export(arguments: argparse.Namespace) -> int:
         if (stored := store.setting("study")) is None:
             raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
         items = [Item(**one) for one in store.contents()]
-        written = write(Study.model_validate_json(stored), items, store, arguments.out, only)
+        written = write(Study.model_validate_json(stored), items, store, arguments.out, only, names=arguments.names)
     for path in written:
         print(f"{path}: {FILES[path.name]}")
     if not written:

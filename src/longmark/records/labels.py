@@ -40,6 +40,8 @@ _NOT_STATED = frozenset(("na", "n/a", "n.a."))
 _EMPTY = _NOT_STATED | frozenset(("", "#n/a", "#na", "<na>", "nan", "none", "null"))
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
+FINAL = "final"
+"""The rater of a label that was decided, or agreed on by all. For `metaeval` the label is named NAME.final."""
 _SCORE_NAMES = {"example_id": "item", "label": "dimension", "value": "label"}
 
 

@@ -21,6 +21,7 @@ from longmark.datasets.benchmark.cloze import blank
 from longmark.records import sources
 from longmark.records.benchmark import Form, Item, Level, Passage
 from longmark.records.files import BadLines, at
+from longmark.records.labels import FINAL
 from longmark.records.values import in_one_line
 
 VALID, EDITED, INVALID = "valid", "edited", "invalid"
@@ -100,6 +101,7 @@ class _Verdict(BaseModel):
 
     item: str
     form: Form
+    rater: str = ""
     verdict: Literal["valid", "invalid"] | None = None
     level: Level | None = None
     question: str | None = None
@@ -180,14 +182,18 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
 
 
 def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
-    """The item with the verdict of most raters. ValueError if there is none, or their term cannot be left out."""
-    verdict = _majority(one.verdict for one in given)
+    """The item with its final verdict, else that of most raters. ValueError if there is none, or their term cannot be
+    left out."""
+    final = [one for one in given if one.rater == FINAL]
+    raters = [one for one in given if one.rater != FINAL]
+    verdict = _majority(one.verdict for one in final or raters)
     if verdict == INVALID:
-        reasons = dict.fromkeys(reason for one in given if one.verdict == INVALID for reason in one.reasons)
+        reasons = dict.fromkeys(reason for one in final or raters if one.verdict == INVALID for reason in one.reasons)
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
-    term = _majority(one.term for one in given if one.verdict == VALID and one.term)
+    terms = [[one.term for one in some if one.verdict == VALID and one.term] for some in (final, raters)]
+    term = _majority(terms[0] or terms[1])
     if verdict is None or (item.form == "cloze" and term is None):
-        raise ValueError(f"no majority among its {len(given)} raters")
+        raise ValueError(f"no majority among its {len(raters)} raters")
     if item.form == "cloze":
         item = blank(item, term or "")
         if not item.usable:

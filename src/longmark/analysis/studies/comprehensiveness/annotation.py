@@ -30,6 +30,7 @@ from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records import sources
 from longmark.records.files import BadLines, at, read_object
+from longmark.records.labels import FINAL
 from longmark.records.values import Problem, as_list_cell, found, in_one_line, name
 from longmark.records.write import replacing
 from longmark.stats.proportion import clustered_share
@@ -274,18 +275,22 @@ def _annotation(record: Any, key: Mapping[str, Unmasked]) -> Annotation:
 
 
 def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
-    """The labels, unmasked."""
+    """The labels, unmasked. Errors are counted in the final label of an item, where there is one; agreement is among
+    raters."""
+    final = {one.item for one in given if one.rater == FINAL}
+    raters = [one for one in given if one.rater != FINAL]
+    given = [one for one in given if one.rater == FINAL or one.item not in final]
     by: dict[Key, list[Annotation]] = {}
     for one in given:
         by.setdefault((key[one.item].metric, key[one.item].model), []).append(one)
     votes: dict[str, list[Vote]] = {}
-    for one in given:
+    for one in raters:
         votes.setdefault(one.item, []).append(Vote(one.rater, "with errors" if one.errors else "correct", None))
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
     return Annotated(
         methods=tuple(_errors(*names, of, key, alpha) for names, of in by.items()),
         all=_errors("", "", given, key, alpha),
-        missing=len(key) - len(votes),
+        missing=len(key) - len({one.item for one in given}),
         raters=agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed)),
     )
 

@@ -77,10 +77,11 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Labels:
     """by_dimension: dimension or scale -> item -> rater -> yes, no or n/a, or a number; left_out: dimension that the
-    study does not have -> number of labels."""
+    study does not have -> number of labels; final: dimension -> item -> the label that was decided or agreed on."""
 
     by_dimension: Mapping[str, Mapping[Item, Mapping[str, Any]]]
     left_out: Mapping[str, int]
+    final: Mapping[str, Mapping[Item, Any]] = field(default_factory=dict)
 
     @property
     def raters(self) -> set[str]:
@@ -91,9 +92,13 @@ class Labels:
         return {item for items in self.by_dimension.values() for item in items}
 
     def given(self, dimension: str) -> list[tuple[Item, Any]]:
-        """Every label of a dimension, with its item."""
-        by_item = self.by_dimension.get(dimension, {})
-        return [(item, label) for item, by_rater in by_item.items() for label in by_rater.values()]
+        """The final label of each item, with the item; every rater's where there is none."""
+        by_item, final = self.by_dimension.get(dimension, {}), self.final.get(dimension, {})
+        return [
+            (item, label)
+            for item, by_rater in by_item.items()
+            for label in ([final[item]] if item in final else by_rater.values())
+        ]
 
 
 def answers_of(plan: Plan) -> dict[str, dict[str, Item]]:
@@ -117,16 +122,19 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     has no label of the study.
     """
     found: dict[str, dict[Item, dict[str, Any]]] = {}
+    final: dict[str, dict[Item, dict[str, Any]]] = {}
     left_out, wrong = Counter[str](), list[str]()
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
     for one in records.read_labels(path, needed=("rater", "label", "value")).ratings:
         try:
             item = _item(one, known)
-            dimension = one.label if one.label in dimensions else names.get(_folded(one.label), one.label)
+            decided = one.rater == records.FINAL
+            name = one.label.removesuffix(f".{records.FINAL}") if decided else one.label
+            dimension = name if name in dimensions else names.get(_folded(name), name)
             if dimension not in dimensions and dimension not in SCALES:
                 left_out[dimension] += 1
                 continue
-            by_rater = found.setdefault(dimension, {}).setdefault(item, {})
+            by_rater = (final if decided else found).setdefault(dimension, {}).setdefault(item, {})
             if one.rater in by_rater:
                 raise ValueError(f"{one.rater} labels this item and dimension twice")
             by_rater[one.rater] = _label(one.value, is_number=dimension in SCALES)
@@ -136,7 +144,8 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
         raise BadInput(wrong[: records.SHOWN], len(wrong))
     if not found:
         raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    return Labels(found, dict(left_out))
+    own = {name: {item: its[records.FINAL] for item, its in by_item.items()} for name, by_item in final.items()}
+    return Labels(found, dict(left_out), own)
 
 
 def _item(one: records.Label, known: Mapping[str, Mapping[str, Item]]) -> Item:
