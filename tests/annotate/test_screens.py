@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from longmark.annotate import screens
+from longmark.annotate import markdown, screens
 from longmark.annotate.items import Item
 from longmark.annotate.screens import (
     Adjudicate,
@@ -67,7 +67,7 @@ SCREENS = [
     Work(OWNER, STUDY, ITEM, preview=True, swapped=True),
     SignIn(OWNER, "wrong", "/in/t", EVIL),
     Dashboard(OWNER, [Mine("a/b", EVIL, "skipped", reason=EVIL)], message=EVIL),
-    Guidelines(OWNER, screens.markdown(f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))")),
+    Guidelines(OWNER, markdown.page(f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))")),
     Owner(OWNER, [("n", EVIL)], [TABLE], [TABLE], [EVIL], [("labels.jsonl", "every label")]),
     People(OWNER, [PersonRow("p1", EVIL, "owner", outlier=EVIL)], EVIL, EVIL, EVIL),
     Items(OWNER, [ItemRow("a/b", EVIL)], 2, 3, 250),

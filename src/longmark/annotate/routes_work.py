@@ -17,7 +17,7 @@ from urllib.parse import quote
 import orjson
 from aiohttp import web
 
-from longmark.annotate import screens
+from longmark.annotate import markdown, screens
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
 from longmark.annotate.store import Answer, Assignment, Page, Visit
@@ -283,7 +283,7 @@ async def visit(c: Context) -> web.Response:
 
 async def guidelines(c: Context) -> web.Response:
     """GET /guidelines"""
-    return c.page(screens.Guidelines(c.frame(), screens.markdown(c.site.study.guidelines)))
+    return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines)))
 
 
 async def mine(c: Context) -> web.Response:

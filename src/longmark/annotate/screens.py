@@ -6,14 +6,14 @@ Forms work without scripts. The four modules in static/ add spans, keys, autosav
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
-from longmark.annotate import controls, words
+from longmark.annotate import controls, markdown, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
 from longmark.annotate.study import Study
@@ -281,13 +281,23 @@ def render(screen: Screen) -> str:
     )
 
 
+def _shown(study: Study) -> Callable[[str], Markup]:
+    """How a text of an item is set on the page."""
+    from markupsafe import Markup
+
+    kind = markdown.rich if study.markup == "markdown" else markdown.plain
+    return lambda text: Markup(kind(text).html)
+
+
 def _more(screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Work | Adjudicate):
         study, item, swapped = screen.study, screen.item, screen.swapped
         more: dict[str, Any] = {
             "parts": controls.parts(study, item, swapped),
+            "set": _shown(study),
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
         }
+        more["marked"] = {one.over for one in more["controls"] if one.kind == "spans"}
         if isinstance(screen, Adjudicate):
             asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
             more["controls"] = [one for one in more["controls"] if one.posted in asked]
@@ -302,6 +312,8 @@ def _more(screen: Screen) -> dict[str, Any]:
         labels = [*screen.labels, *([screen.decision] if screen.decision else [])]
         return {
             "parts": controls.parts(screen.study, screen.item, False),
+            "set": _shown(screen.study),
+            "marked": frozenset(),
             "compared": _compared(screen.study, labels),
             "labels": labels,
             "differing": frozenset(),
@@ -317,15 +329,6 @@ def _compared(study: Study, labels: Sequence[Labels], swapped: bool = False) -> 
         for asked in study.asked
         if any(asked.name in one for one in given)
     ]
-
-
-def markdown(text: str) -> Markup:
-    """Guidelines and help as HTML: no HTML of their own, no images."""
-    from markdown_it import MarkdownIt
-    from markupsafe import Markup
-
-    made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    return Markup(made.render(text))  # the text's own HTML is escaped, links have a scheme that runs nothing
 
 
 @cache

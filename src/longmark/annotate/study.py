@@ -275,11 +275,13 @@ class Blind(_Part):
 
 
 class Study(_Part):
-    """A study, as `load` checked it. guidelines: Markdown; suggestions: field -> column with what is filled in before
-    the rater sees the item (recorded as shown); time: whether visible seconds are kept."""
+    """A study, as `load` checked it. markup: how the texts of items are shown; guidelines: Markdown; suggestions: field
+    -> column with what is filled in before the rater sees the item (recorded as shown); time: whether visible seconds
+    are kept."""
 
     title: Text
     language: Text | None = None
+    markup: Literal["markdown", "plain"] = "markdown"
     guidelines: str = ""
     items: Source
     show: Annotated[tuple[Text, ...], Filled]

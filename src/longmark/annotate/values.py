@@ -27,6 +27,7 @@ from typing import Any
 import orjson
 
 from longmark.annotate.items import Item
+from longmark.annotate.markdown import rich
 from longmark.annotate.study import (
     SIDES,
     TIE,
@@ -292,9 +293,10 @@ def _json(raw: str) -> Any:
 def _find(shown: str, quote: str) -> dict[str, Any]:
     """The first place of a quote in a text. Raises Problem."""
     start = shown.find(quote) if quote else -1
-    if start < 0:
+    place = (start, start + len(quote)) if start >= 0 else rich(shown).find(quote)  # copied from the rendered text
+    if place is None:
         raise Problem(f'"{quote[:60]}" is not in the text; copy the words as they stand')
-    return {"start": start, "end": start + len(quote), "quote": quote}
+    return {"start": place[0], "end": place[1], "quote": shown[slice(*place)]}
 
 
 def _part(given: Any, shown: str) -> dict[str, Any]:

@@ -139,10 +139,13 @@ def _answer(page: Page, one: Locator, scripts: bool) -> None:
 
 
 def mark(page: Page, spans: Locator, start: int, end: int, tag: int = 0) -> None:
-    """Selects UTF-16 units of the text that a field marks, and presses a tag."""
+    """Selects UTF-16 units of the first leaf of the text that a field marks, and presses a tag."""
     over = spans.locator("[data-over]").get_attribute("data-over")
     page.locator(f"[data-text='{over}']").evaluate(
-        "(text, [start, end]) => getSelection().setBaseAndExtent(text.firstChild, start, text.firstChild, end)",
+        """(text, [start, end]) => {
+          const leaf = text.querySelector("[data-at]").firstChild;
+          getSelection().setBaseAndExtent(leaf, start, leaf, end);
+        }""",
         [start, end],
     )
     page.wait_for_selector(f"[data-over='{over}'] .tags.floating")

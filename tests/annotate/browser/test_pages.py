@@ -11,7 +11,7 @@ import pytest
 from tests.annotate.browser.people import written
 from tests.annotate.browser.samples import ARABIC, UNBROKEN
 
-from longmark.annotate import screens
+from longmark.annotate import markdown, screens
 from longmark.annotate.items import read_items
 from longmark.annotate.screens import (
     Adjudicate,
@@ -83,9 +83,7 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
         "preview": Work(owner, pair.study, pair.item, preview=True),
         **{state: SignIn(Frame("Floods"), state, "/in/x", "Ada") for state in ("none", "ready", "wrong", "invalid")},
         "mine": Dashboard(frame("annotator"), rows, 1, 4, message="One is left."),
-        "guidelines": Guidelines(
-            frame("annotator"), screens.markdown("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")
-        ),
+        "guidelines": Guidelines(frame("annotator"), markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")),
         "owner": Owner(owner, [("Items", "50")], [people], [table], ["item i1 names a system"], exports),
         "people": People(
             owner, [PersonRow("p2", "Bo", "annotator", outlier="fast")], "https://e.org/in/x", "Bo", "No."

@@ -205,9 +205,65 @@ def test_spans_count_code_points_overlap_and_can_be_removed(browser: Browser, tm
         marks = next(value for name, value in found.items() if name.startswith("mistakes"))
         start = EMOJI.index("warning")
         assert marks == [
-            {"tag": "irrelevant", "start": 0, "end": start + 3, "quote": EMOJI[: start + 3]},
+            {"tag": "irrelevant", "start": 0, "end": start + 7, "quote": EMOJI[: start + 7]},
             {"tag": "wrong", "start": start, "end": start + 7, "quote": "warning"},
         ]
+
+
+HOSTILE = """# Head 🌊
+
+The **gate _closes_ early** at `6:10`, <img src=x onerror=alert(1)><script>alert(2)</script> [k](javascript:alert(3)).
+
+| hour | level |
+|------|-------|
+| 6:10 | **2.1 m** |
+
+متى **تُغلق** البوابة"""
+
+
+def test_parts_of_rendered_markdown_count_in_the_source_and_none_of_it_runs(browser: Browser, tmp_path: Path):
+    path = tmp_path / "STUDY.yaml"
+    path.write_text(
+        "title: T\nitems: {from: jsonl, path: x.jsonl}\nshow: [answer]\n"
+        "fields: [{name: marks, type: spans, tags: [{value: wrong, key: w}]}]\n"
+    )
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "i0", "answer": HOSTILE}))
+    alerts: list[str] = []
+    with serving(path) as served, someone(browser, served, "Ada") as ada:
+        ada.page.on("dialog", lambda dialog: alerts.append(dialog.message))
+        ada.page.reload()
+        text = ada.page.locator("[data-text=answer]")
+        assert text.locator("img, script, a").count() == 0
+        assert text.locator("strong em").inner_text() == "closes"
+        select = """(text, [first, i, last, j]) => {
+          const leaves = [...text.querySelectorAll("[data-at]")].map((one) => one.firstChild);
+          const [a, b] = [first, last].map((words) => leaves.find((one) => one.data.includes(words)));
+          getSelection().setBaseAndExtent(a, a.data.indexOf(first) + i, b, b.data.indexOf(last) + j);
+        }"""
+        for exact, *part in (
+            (False, "gate", 2, "early", 3),  # from inside a bold word to inside another, over a nested one
+            (False, "level", 1, "2.1", 5),
+            (False, "تُغلق", 1, "البوابة", 2),
+            (True, "hour", 1, "hour", 3),
+        ):
+            text.evaluate(select, part)
+            ada.page.wait_for_selector(".tags.floating")
+            if exact:
+                ada.page.get_by_role("button", name="Exact letters").click()
+            ada.page.keyboard.press("w")
+        ada.state("Saved")
+        ada.page.wait_for_timeout(700)
+        ada.state("Saved")
+        marks = values(served, "i0")["marks"]
+        quotes = ["gate _closes_ early", "ou", "level |\n|------|-------|\n| 6:10 | **2.1 m", "تُغلق** البوابة"]
+        assert [one["quote"] for one in marks] == quotes
+        assert all(HOSTILE[one["start"] : one["end"]] == one["quote"] for one in marks)
+        ada.page.reload()
+        ada.page.wait_for_selector(".marked li")
+        assert ada.page.evaluate("[...CSS.highlights.get('tint-0')].map(String).join('|')").startswith(
+            "gate |closes| early|"
+        )
+        assert alerts == []
 
 
 def test_a_word_of_a_script_without_spaces_is_selected_in_the_text(browser: Browser, tmp_path: Path):

@@ -1,15 +1,26 @@
-// Parts of a text with a tag each. Offsets count code points; the quote is kept beside them.
+// Parts of a text with a tag each. Offsets count code points of the source; the quote of it is kept beside them. What is
+// shown is rendered: each leaf of the text knows where in the source it stands.
 const form = document.getElementById("labels");
 const boxes = [...document.querySelectorAll("[data-spans]")].map(setUp).filter(Boolean);
+const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(document.documentElement.lang, { granularity: "word" }) : null;
+const LONG = 160;
+let exact = false, held = false;
 
 function setUp(box) {
   const text = document.querySelector(`[data-text="${CSS.escape(box.dataset.over)}"]`);
-  const node = text?.firstChild;
-  if (!node) return null;
+  if (!text?.textContent) return null;
   const field = box.closest(".field");
   const [input, plain] = [box.querySelector("input[type=hidden]"), box.querySelector(".no-script textarea")];
   const [tags, list] = [box.querySelector(".tags"), box.querySelector(".marked")];
-  const made = { box, text, node, tags, pending: null, spans: [] };
+  const source = text.dataset.source;
+  const units = [0]; // from code points to UTF-16
+  for (const point of source) units.push(units.at(-1) + point.length);
+  const leaves = [...text.querySelectorAll("[data-at]")].map((one) => {
+    const at = Number(one.dataset.at), length = one.dataset.length;
+    return { node: one.firstChild, at: units[at], end: length ? units[at + Number(length)] : units[at] + one.firstChild.length, whole: Boolean(length) };
+  });
+  const buttons = [...tags.querySelectorAll(".tag")];
+  const made = { box, text, source, units, leaves, tags, buttons, pending: null, spans: [] };
   box.classList.add("ready");
   input.disabled = field.hidden;
   plain.disabled = true;
@@ -32,11 +43,11 @@ function setUp(box) {
   function draw() {
     list.replaceChildren(...made.spans.map((span) => {
       const line = document.createElement("li");
-      const button = [...tags.children].find((one) => one.dataset.tag === span.tag);
+      const button = buttons.find((one) => one.dataset.tag === span.tag);
       const name = button?.querySelector("[dir]").textContent ?? span.tag;
       const part = (tag, content) => line.appendChild(Object.assign(document.createElement(tag), { textContent: content, dir: "auto" }));
-      part("b", name).dataset.tint = String([...tags.children].indexOf(button) % 6);
-      part("q", span.quote);
+      part("b", name).dataset.tint = String(buttons.indexOf(button) % 6);
+      part("q", short(span.quote));
       const remove = part("button", "Remove");
       remove.type = "button";
       remove.setAttribute("aria-label", `Remove ${name}: ${span.quote.slice(0, 80)}`);
@@ -52,22 +63,57 @@ function setUp(box) {
   made.mark = (tag) => {
     follow(); // the event of a selection comes later than a key that is pressed at once
     if (!made.pending) return text.focus();
-    const { start, end } = made.pending;
-    const [from, quote] = [[...node.data.slice(0, start)].length, node.data.slice(start, end)];
-    const span = { tag, start: from, end: from + [...quote].length, quote };
+    const { start, end } = snapped(made, made.pending);
+    const span = { tag, start: made.units.indexOf(start), end: made.units.indexOf(end), quote: source.slice(start, end) };
     if (!made.spans.some((one) => one.tag === tag && one.start === span.start && one.end === span.end)) made.spans.push(span);
-    document.getSelection().collapse(node, end);
+    document.getSelection().collapseToEnd();
     choose(made, null);
     write();
   };
-  for (const button of tags.children) {
-    button.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
-    button.addEventListener("click", () => made.mark(button.dataset.tag));
-  }
+  for (const button of buttons) button.addEventListener("click", () => made.mark(button.dataset.tag));
+  tags.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
+  tags.querySelector(".letters").addEventListener("click", ({ currentTarget }) => {
+    exact = !exact;
+    currentTarget.setAttribute("aria-pressed", String(exact));
+  });
   text.addEventListener("keydown", (event) => byWord(made, event));
+  text.addEventListener("pointerup", ({ pointerType }) => pointerType === "mouse" && setTimeout(() => {
+    follow();
+    if (made.pending) select(made, snapped(made, made.pending)); // what will be marked is what is seen
+  }));
   form.addEventListener("restored", read);
   queueMicrotask(read);
   return made;
+}
+for (const kind of ["pointerdown", "pointermove", "pointerup", "keydown", "keyup"])
+  document.addEventListener(kind, (event) => (held = event.altKey), { capture: true, passive: true });
+
+// The beginning and the end of a long part.
+function short(quote) {
+  const points = [...quote];
+  return points.length <= LONG ? quote : `${points.slice(0, 100).join("").trimEnd()} … ${points.slice(-40).join("").trimStart()}`;
+}
+
+// Whole words, unless Alt is held; no space at an end.
+function snapped({ source, units }, { start, end }) {
+  if (segmenter && !exact && !held) {
+    for (const { segment, index, isWordLike } of segmenter.segment(source)) {
+      const after = index + segment.length;
+      if (isWordLike && index < start && start < after) start = index;
+      if (isWordLike && index < end && end < after) end = after;
+      if (index > end) break;
+    }
+  }
+  while (start < end && /\s/.test(source[start])) start += 1;
+  while (end > start && /\s/.test(source[end - 1])) end -= 1;
+  while (!units.includes(start)) start -= 1; // never half a character
+  while (!units.includes(end)) end += 1;
+  return { start, end };
+}
+
+function select({ leaves }, { start, end }) {
+  const first = leaves.find((one) => one.end > start), last = leaves.findLast((one) => one.at < end);
+  document.getSelection().setBaseAndExtent(first.node, first.whole ? 0 : Math.max(start - first.at, 0), last.node, last.whole ? last.node.length : Math.min(end, last.end) - last.at);
 }
 
 // The arrow keys move by word; with Shift they select more words.
@@ -75,18 +121,17 @@ function byWord(made, event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  const words = [...made.node.data.matchAll(/\S+/g)];
+  const words = made.leaves.flatMap((leaf) => [...leaf.node.data.matchAll(/\S+/g)].map((word) => ({ start: leaf.at + word.index, end: leaf.whole ? leaf.end : leaf.at + word.index + word[0].length })));
   if (!words.length) return;
-  const forward = getComputedStyle(made.text).direction === "rtl" ? -step : step;
+  const forward = getComputedStyle(made.leaves[0].node.parentElement).direction === "rtl" ? -step : step;
   const to = made.at === undefined ? 0 : Math.min(Math.max(made.at + forward, 0), words.length - 1);
   const from = event.shiftKey && made.at !== undefined ? made.anchor : to;
   [made.at, made.anchor] = [to, from];
-  const [first, final] = [words[Math.min(from, to)], words[Math.max(from, to)]];
-  document.getSelection().setBaseAndExtent(made.node, first.index, made.node, final.index + final[0].length);
+  select(made, { start: words[Math.min(from, to)].start, end: words[Math.max(from, to)].end });
   const seen = document.createRange();
-  seen.setStart(made.node, words[to].index);
+  seen.selectNode(made.leaves.find((one) => one.end > words[to].start).node);
   const { top, bottom } = seen.getBoundingClientRect();
-  if (top < 80 || bottom > innerHeight - 120) scrollBy(0, top - innerHeight / 2);
+  if (top < 80 || bottom > innerHeight - 120) made.text.contains(seen.startContainer) && seen.startContainer.scrollIntoView({ block: "center" });
 }
 
 function choose(made, range) {
@@ -95,20 +140,20 @@ function choose(made, range) {
 }
 function follow() {
   const selection = document.getSelection();
+  const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
   for (const made of boxes) {
-    const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
-    if (!range || !range.intersectsNode(made.node)) {
+    const inside = range?.intersectsNode(made.text) ? made.leaves.filter(({ node }) => range.intersectsNode(node)) : [];
+    if (!inside.length) {
       choose(made, null);
       continue;
     }
-    let start = range.startContainer === made.node ? range.startOffset : 0;
-    let end = range.endContainer === made.node ? range.endOffset : made.node.length;
-    while (start < end && /\s/.test(made.node.data[start])) start += 1;
-    while (end > start && /\s/.test(made.node.data[end - 1])) end -= 1;
-    choose(made, start < end ? { start, end } : null);
+    const [first, last] = [inside[0], inside.at(-1)];
+    const start = first.node === range.startContainer && !first.whole ? first.at + range.startOffset : first.at;
+    const end = last.node === range.endContainer && !last.whole ? last.at + range.endOffset : last.end;
+    choose(made, made.source.slice(start, end).trim() ? { start, end } : null);
     const box = range.getBoundingClientRect();
     made.tags.style.setProperty("--x", `${Math.round(Math.min(Math.max(box.left, 12), innerWidth - 320))}px`);
-    made.tags.style.setProperty("--y", `${Math.round(Math.min(box.bottom + 8, innerHeight - 150))}px`);
+    made.tags.style.setProperty("--y", `${Math.round(Math.max(Math.min(box.bottom + 8, innerHeight - 150), 12))}px`);
   }
 }
 document.addEventListener("selectionchange", follow);
@@ -117,16 +162,17 @@ document.addEventListener("selectionchange", follow);
 function paint() {
   if (!CSS.highlights) return;
   const tints = new Map();
-  for (const { node, tags, spans } of boxes ?? []) {
-    const points = [...node.data];
-    const unit = (at) => points.slice(0, at).join("").length;
+  for (const { leaves, units, buttons, spans } of boxes ?? []) {
     for (const span of spans) {
-      const range = document.createRange();
-      if (span.end > points.length) continue;
-      range.setStart(node, unit(span.start));
-      range.setEnd(node, unit(span.end));
-      const tint = [...tags.children].findIndex((one) => one.dataset.tag === span.tag) % 6;
-      tints.set(tint, [...(tints.get(tint) ?? []), range]);
+      const [start, end] = [units[span.start], units[span.end]];
+      const tint = buttons.findIndex((one) => one.dataset.tag === span.tag) % 6;
+      for (const leaf of leaves) {
+        if (end === undefined || leaf.end <= start || leaf.at >= end) continue;
+        const range = document.createRange();
+        range.setStart(leaf.node, leaf.whole ? 0 : Math.max(start - leaf.at, 0));
+        range.setEnd(leaf.node, leaf.whole ? leaf.node.length : Math.min(end, leaf.end) - leaf.at);
+        tints.set(tint, [...(tints.get(tint) ?? []), range]);
+      }
     }
   }
   for (let tint = 0; tint < 6; tint += 1) CSS.highlights.set(`tint-${tint}`, new Highlight(...(tints.get(tint) ?? [])));

@@ -1,0 +1,350 @@
+"""Markdown as HTML of our own elements, in which every shown character knows its place in the source.
+
+The tokens are markdown-it's. Foreign text becomes text nodes only: no HTML of its own, no link, no image, no attribute.
+A leaf is `<span data-at="N">`: its characters stand in the source from code point N on. A text whose places cannot all
+be followed, or of which a line would be hidden, is shown as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markupsafe import Markup
+
+_LONGEST = 200_000
+_MATH = re.compile(
+    r"\$\$(?!\$)[^$]{1,500}\$\$|\$(?![\s$])(?:[^$\n]{0,300}[^\s$\\])?\$(?![\d$])|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\]",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"\d+[.)]\s*$")
+"""An item of a list without a text: its number is shown."""
+_FENCES = (("$$", "$$"), ("\\[", "\\]"))
+_TAGS = {
+    "paragraph": "p",
+    "heading": "p",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "blockquote": "blockquote",
+    "thead": "thead",
+    "tbody": "tbody",
+    "tr": "tr",
+    "th": "th",
+    "td": "td",
+    "table": "table",
+    "em": "em",
+    "strong": "strong",
+    "s": "s",
+    "link": "u",
+}
+_DIRECTED = frozenset(("p", "ul", "ol", "blockquote", "table", "td", "th"))
+
+
+class _Lost(Exception):
+    """A place in the source cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """text: as shown; start: its first code point in the source; length: how many it stands for there."""
+
+    text: str
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rich:
+    html: str
+    leaves: tuple[Leaf, ...]
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Where words stand in the source that are read on the page: start and end."""
+        places = [
+            (leaf.start + i, leaf.start + (i + 1 if leaf.length == len(leaf.text) else leaf.length))
+            for leaf in self.leaves
+            for i in range(len(leaf.text))
+        ]
+        at = "".join(leaf.text for leaf in self.leaves).find(quote) if quote else -1
+        return None if at < 0 else (places[at][0], places[at + len(quote) - 1][1])
+
+
+@lru_cache(512)
+def rich(text: str) -> Rich:
+    """A text rendered; as it is written where that fails."""
+    same_length = text.replace("\r\n", " \n").replace("\r", "\n").replace("\0", "\ufffd")
+    if len(text) <= _LONGEST:
+        try:
+            return _Writer(same_length).written()
+        except _Lost:
+            pass
+    return plain(text)
+
+
+def plain(text: str) -> Rich:
+    """A text as it is written. A carriage return stays one, as a browser counts it."""
+    shown = escape(text).replace("\r", "&#13;")
+    return Rich(f'<span data-at="0">{shown}</span>', (Leaf(text, 0, len(text)),))
+
+
+def page(text: str) -> Markup:
+    """Guidelines and help: as `rich`, with links that work and headings."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return Markup(made.render(text))  # the text's own HTML is escaped, links have a scheme that runs nothing
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+    made.disable(["image", "autolink", "html_inline", "html_block", "reference", "lheading", "text_join"])
+    made.inline.ruler.before("escape", "math", _math)
+    made.inline.ruler.at("link", _link)
+    made.block.ruler.before("paragraph", "math_block", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
+    return made
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "$\\" or not (found := _MATH.match(state.src, state.pos, state.posMax)):
+        return False
+    if not silent:
+        state.push("math", "", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+def _link(state: StateInline, silent: bool) -> bool:
+    """A link, whose end is noted. An image stays as it is written."""
+    from markdown_it.rules_inline import link
+
+    if state.pos and state.src[state.pos - 1] == "!":
+        return False
+    done = link(state, silent)
+    if done and not silent:
+        state.tokens[-1].meta["end"] = state.pos
+    return done
+
+
+def _math_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Lines from $$ or \\[ to the line that ends with $$ or \\]."""
+    line = state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]].strip()
+    for opening, closing in _FENCES:
+        if not line.startswith(opening):
+            continue
+        rest, number = line[len(opening) :], first
+        while not rest.endswith(closing):
+            number += 1
+            if number >= last or not (rest := state.src[state.bMarks[number] : state.eMarks[number]].strip()):
+                return False
+        if not silent:
+            state.push("math_block", "", 0).map = [first, number + 1]
+            state.line = number + 1
+        return True
+    return False
+
+
+class _Writer:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.lines = source.split("\n")
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.html: list[str] = []
+        self.leaves: list[Leaf] = []
+        self.open: list[str] = []
+        self.column = 0  # in a row of a table: where the last cell ended
+
+    def written(self) -> Rich:
+        tokens = _parser().parse(self.source)
+        for place, token in enumerate(tokens):
+            self._block(token, tokens[place + 1] if place + 1 < len(tokens) else None)
+        shown = {bisect_right(self.starts, leaf.start) - 1 for leaf in self.leaves}
+        if any(
+            n not in shown and any(c.isalnum() or c > "\x7f" for c in _NUMBER.sub("", line))
+            for n, line in enumerate(self.lines)
+        ):
+            raise _Lost
+        return Rich("".join(self.html), tuple(self.leaves))
+
+    def _block(self, token: Token, after: Token | None) -> None:
+        kind, _, end = token.type.rpartition("_")
+        if token.type == "inline":
+            self._inline(token.content, token.children or (), self._places(token))
+        elif token.type in ("fence", "code_block", "math_block"):
+            self._code(token)
+        elif token.type == "hr":
+            self.html.append("<hr>")
+        elif end == "open":
+            if kind == "tr":
+                self.column = 0
+            self._start("td" if kind == "th" and after is not None and not after.content else _TAGS[kind], token)
+        elif end == "close":
+            self._end(token)
+        else:
+            raise _Lost
+
+    def _start(self, tag: str, token: Token) -> None:
+        if token.hidden:
+            tag = ""
+        self.open.append(tag)
+        more = ' dir="auto"' if tag in _DIRECTED else ""
+        if token.type == "heading_open":
+            more += f' class="h h{token.tag[1]}"'
+        if token.type == "ordered_list_open" and (start := token.attrGet("start")) is not None:
+            more += f' start="{int(start)}"'
+        if tag == "table":
+            self.html.append('<div class="scroll" tabindex="0" role="group" aria-label="Table">')
+        self.html.append(f"<{tag}{more}>" if tag else "")
+
+    def _end(self, token: Token) -> None:
+        tag = self.open.pop()
+        self.html.append(f"</{tag}>" if tag else "")
+        if tag == "table":
+            self.html.append("</div>")
+
+    def _leaf(self, start: int, end: int, shown: str | None = None) -> None:
+        """The source from start to end; `shown` where that is another text."""
+        if start >= end:
+            return
+        text = self.source[start:end] if shown is None else shown
+        self.leaves.append(Leaf(text, start, end - start))
+        more = "" if shown is None else f' data-length="{end - start}"'
+        self.html.append(f'<span data-at="{start}"{more}>{escape(text)}</span>')
+
+    def _suffix(self, number: int, text: str) -> int:
+        """Where a text begins that a line of the source ends with."""
+        line = self.lines[number]
+        for end in (line, line.rstrip(), line.rstrip("# \t")):  # a heading may be closed by number signs
+            if end.endswith(text):
+                return self.starts[number] + len(end) - len(text)
+        raise _Lost
+
+    def _code(self, token: Token) -> None:
+        first, last = token.map or (0, 0)
+        self.html.append('<pre dir="ltr">')
+        if token.type == "math_block":
+            for number in range(first, last):
+                self._leaf(self.starts[number], min(self.starts[number + 1], len(self.source)))
+        else:
+            if token.type == "fence":
+                if info := self.lines[first].rpartition(token.markup)[2].strip():
+                    at = self._suffix(first, info)
+                    self.html.append("<small>")
+                    self._leaf(at, min(at + len(info) + 1, len(self.source)))
+                    self.html.append("</small>")
+                first += 1
+            for number, line in enumerate(token.content.removesuffix("\n").split("\n") if token.content else (), first):
+                at = self._suffix(number, line)
+                self._leaf(at, min(at + len(line) + 1, len(self.source)))
+        self.html.append("</pre>")
+
+    def _places(self, token: Token) -> Callable[[int], int]:
+        """From a place in the content of a block to the one in the source."""
+        number = (token.map or (0, 0))[0]
+        places: list[int] = []
+        if self.open[-1] in ("td", "th"):
+            line, at = self.lines[number], self.column
+            while token.content and at < len(line) and line[at] in " \t|":
+                at += 1
+            for char in token.content:
+                at += char == "|" and line.startswith("\\|", at)  # an escaped pipe has lost its backslash
+                if not line.startswith(char, at):
+                    raise _Lost
+                places.append(self.starts[number] + at)
+                at += 1
+            self.column = at
+        else:
+            for row, text in enumerate(token.content.split("\n"), number):
+                start = self._suffix(row, text)
+                places += range(start, start + len(text) + 1)
+        return lambda place: places[place]
+
+    def _inline(self, content: str, children: Sequence[Token], place: Callable[[int], int]) -> None:
+        at = 0
+
+        def passed(text: str) -> int:
+            if not content.startswith(text, at):
+                raise _Lost
+            return at + len(text)
+
+        def leaves(start: int, end: int) -> None:
+            """A leaf for each stretch that stands in the source in one piece."""
+            while start < end:
+                stop = start + 1
+                while stop < end and place(stop) == place(stop - 1) + 1:
+                    stop += 1
+                self._leaf(place(start), place(stop - 1) + 1)
+                start = stop
+
+        for child in children:
+            before = at
+            if child.type in ("text", "math"):
+                at = passed(child.content)
+                if child.type == "math":
+                    self.html.append("<code>")
+                leaves(before, at)
+                if child.type == "math":
+                    self.html.append("</code>")
+            elif child.type == "text_special":
+                at = passed(child.markup)
+                self._leaf(place(before), place(at - 1) + 1, child.content)
+            elif child.type == "code_inline":
+                at = passed(child.markup)
+                end = re.compile(f"(?<!`){child.markup}(?!`)").search(content, at)
+                if end is None:
+                    raise _Lost
+                inner = content[at : end.start()]
+                shift = inner.replace("\n", " ").find(child.content)
+                self.html.append("<code>")
+                leaves(at + shift, at + shift + len(child.content))
+                self.html.append("</code>")
+                at = end.end()
+            elif child.type in ("softbreak", "hardbreak"):
+                found = re.compile(r" *\\?\n[ \t]*").match(content, at)
+                if found is None:
+                    raise _Lost
+                at = found.end()
+                newline = place(content.index("\n", before))
+                self._leaf(newline, newline + 1)
+            elif child.type == "link_close":
+                self._end(child)
+                at = int(child.meta["end"])
+                self.html.append('<small class="address">')
+                leaves(*_inside(content, before, at))
+                self.html.append("</small>")
+            elif child.type == "link_open":
+                at = passed("[")
+                self._start("u", child)
+            elif child.nesting:
+                at = passed(child.markup)
+                if child.nesting > 0:
+                    self._start(_TAGS[child.type.rpartition("_")[0]], child)
+                else:
+                    self._end(child)
+            else:
+                raise _Lost
+        if content[at:].strip():
+            raise _Lost
+
+
+def _inside(content: str, start: int, end: int) -> tuple[int, int]:
+    """What stands between `](` and `)`."""
+    if content[start : start + 2] != "](" or content[end - 1] != ")":
+        raise _Lost
+    return start + 2, end - 1
