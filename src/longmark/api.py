@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from longmark.report.tables import Table
+    from longmark.scores.observations import Observation
 
 LONG = ("example_id", "question_id", "system", "metric", "score", "status", "reason")
 NO_ROW = "no row"
@@ -82,28 +83,39 @@ class Result(_Shown, RunResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScores(_Shown):
-    """The scores of a run folder. folder: of the run; rows: in the order of the examples.
+    """The scores of a run folder. folder: of the run; observations: in the order of the examples.
 
-    `len`, iteration and every form that is not wide go by rows. A missing score is None (NaN in pandas) and has a
-    status and a reason beside it. Any library that reads Arrow tables takes it as it is: `polars.DataFrame(scores)`.
+    `len` and every form that is not wide go by observations, iteration by rows, which have evidence too. A missing
+    score is None (NaN in pandas) and has a status and a reason beside it. Any library that reads Arrow tables takes it
+    as it is: `polars.DataFrame(scores)`.
     """
 
     folder: Path
-    rows: tuple[Row, ...]
+    observations: tuple[Observation, ...]
 
     @classmethod
     def of(cls, folder: str | Path) -> RunScores:
         """The scores in a run folder. UserError if it is none."""
-        from longmark.scores.files import rows_of, source_of
+        from longmark.scores.files import source_of
+        from longmark.scores.observations import Observations
 
         path = source_of(Path(folder))
-        return cls(path, tuple(rows_of(path)))
+        with Observations() as observations:
+            observations.add_run(path)
+            return cls(path, tuple(observations.select()))
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows as they are in the folder now, with evidence, signature and usage."""
+        return tuple(self)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.observations)
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
+        from longmark.scores.files import rows_of
+
+        return rows_of(self.folder)
 
     def table(self) -> Table:
         """The means with intervals, a line for each metric and system."""
@@ -115,10 +127,10 @@ class RunScores(_Shown):
         """Column name -> its values. Long: `LONG`. wide: example_id, question_id, system; and for each metric its score
         under its name, and `METRIC status` and `METRIC reason`. Where the run has no row, the status is `no row`."""
         if not wide:
-            return {name: [getattr(row, name) for row in self.rows] for name in LONG}
-        metrics = list(dict.fromkeys(row.metric for row in self.rows))
-        answers: dict[tuple[str, str, str], dict[str, Row]] = {}
-        for row in self.rows:
+            return {name: [getattr(one, name) for one in self.observations] for name in LONG}
+        metrics = list(dict.fromkeys(one.metric for one in self.observations))
+        answers: dict[tuple[str, str, str], dict[str, Observation]] = {}
+        for row in self.observations:
             answers.setdefault((row.example_id, row.question_id, row.system), {})[row.metric] = row
         found: dict[str, list[str | float | None]] = {
             name: [key[place] for key in answers] for place, name in enumerate(LONG[:3])
@@ -157,7 +169,7 @@ class RunScores(_Shown):
 
     def _scores(self, wide: bool) -> set[str]:
         """The names of the columns with scores."""
-        return {row.metric for row in self.rows} if wide else {"score"}
+        return {one.metric for one in self.observations} if wide else {"score"}
 
 
 def _installed(name: str) -> Any:

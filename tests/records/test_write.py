@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from longmark.errors import UserError
 from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.records.read import Reading
-from longmark.records.write import read_rows, replacing, write_examples, write_rows
+from longmark.records.write import placed_rows, read_rows, replacing, write_examples, write_rows
 from longmark.scores.files import examples_of
 from longmark.scores.manifest import read_manifest
 
@@ -207,7 +207,7 @@ def test_the_last_row_of_an_example_system_and_metric_counts(
 def test_a_row_without_a_system_is_of_the_one_that_the_reader_names(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("example_id,system,metric,score,status,reason\na,,m,,refused,It is.\na,rows,m,0.5,ok,\n")
-    assert [found.score for found in read_rows(path, system="rows")] == [0.5]
+    assert [(place, found.score) for place, found in placed_rows(path, system="rows")] == [(3, 0.5)]
     assert [found.score for found in read_rows(path)] == [None, 0.5]
 
 

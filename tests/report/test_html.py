@@ -29,8 +29,8 @@ from longmark.records import Example
 from longmark.report.answers import select
 from longmark.report.html import write_report
 from longmark.report.page import embedded_json
-from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import MetricFacts
+from longmark.scores.observations import Observations
 
 
 class Page(HTMLParser):
@@ -192,7 +192,7 @@ def test_standing_uses_bounds_else_ranks_and_turns_round_where_lower_is_better(t
     # The grade level has no direction and does not count.
     marks = {"a": (0.4, 900.0, 99.0), "b": (0.5, -3.0, 0.0), "c": (0.0, 40.0, 0.0)}
     rows = [row(i, name, value) for i, values in marks.items() for name, value in zip(facts, values, strict=True)]
-    with ScoreIndex() as index:
+    with Observations() as index:
         index.add_run(write_run(tmp_path / "run", [], rows))
         index.rank(facts)
         assert [index.example(number)[1] for number in index.lowest()] == ["a", "c", "b"]

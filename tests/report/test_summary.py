@@ -11,8 +11,8 @@ from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, wr
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.summary import Checked, Summary, fail_under, parse_conditions, summarise
-from longmark.scores.index import Unscored
 from longmark.scores.manifest import read_manifest
+from longmark.scores.observations import Unscored
 
 
 def marked(folder: Path, values: Sequence[float | None], metric: str = RELEVANCE) -> Summary:

@@ -67,8 +67,16 @@ def write_examples(examples: Iterable[Example], path: str | Path) -> int:
     return write_records(chain(first, every), Path(path), partial(_flat_example, columns), columns)
 
 
-def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None, *, system: str = "") -> Iterator[Row]:
-    """The rows of a file in its order; where an example, system and metric have several, only the last.
+def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None) -> Iterator[Row]:
+    """The rows of a file; see `placed_rows`."""
+    return (row for _, row in placed_rows(path, unfinished))
+
+
+def placed_rows(
+    path: str | Path, unfinished: Callable[[int], None] | None = None, system: str = ""
+) -> Iterator[tuple[int, Row]]:
+    """The rows of a file in its order, each with its line or number; where an example, system and metric have several,
+    only the last.
 
     A run that was stopped while it retried leaves such rows. Rows made elsewhere have no order: two scores in rows
     without a signature are an error, since answers of two systems can be meant. Columns that are not a row's are
@@ -85,7 +93,7 @@ def read_rows(path: str | Path, unfinished: Callable[[int], None] | None = None,
     return _last(path, kind, unfinished, system)
 
 
-def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, system: str) -> Iterator[Row]:
+def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, system: str) -> Iterator[tuple[int, Row]]:
     with closing(sqlite3.connect("", isolation_level=None)) as db:
         db.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096; CREATE TABLE replaced (place INTEGER PRIMARY KEY);"
@@ -112,7 +120,7 @@ def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, syste
             if place == replaced:
                 replaced = next(places, (0,))[0]
             else:
-                yield row
+                yield place, row
 
 
 def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:

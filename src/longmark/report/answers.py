@@ -18,8 +18,8 @@ from longmark.report.reasons import reasons_view
 from longmark.report.summary import Summary
 from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
-from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
+from longmark.scores.observations import Observations
 
 MOST = 2000
 LOWEST = 1000
@@ -45,7 +45,7 @@ class Selection:
 
 
 def select(
-    index: ScoreIndex, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
+    index: Observations, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
 ) -> Selection:
     """All examples where there are at most `most`; else the `lowest` by their scores and a sample of the others.
 
@@ -64,7 +64,7 @@ def select(
     return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed, ranks)
 
 
-def _take(index: ScoreIndex, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
+def _take(index: Observations, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
     """Adds numbers, each with the answers to the same question, until `taken` holds so many."""
     for number in numbers:
         if len(taken) >= until:
@@ -110,7 +110,7 @@ class Loaded:
     agreement: Agreement = field(default_factory=dict)
 
 
-def load(index: ScoreIndex, runs: Sequence[Path], selection: Selection) -> Loaded:
+def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loaded:
     """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
     waiting: dict[tuple[int, str], list[Shown]] = {}
     for number in selection.numbers:

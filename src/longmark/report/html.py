@@ -17,8 +17,8 @@ from longmark.report.page import asset, embedded_json, refuse_to_destroy, render
 from longmark.report.summary import Summary, how_many, summary_of
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import sources_of
-from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, read_manifest
+from longmark.scores.observations import Observations
 
 
 def write_report(
@@ -39,7 +39,7 @@ def write_report(
     refuse_to_destroy(out)
     folders = sources_of(runs)
     manifests = [read_manifest(run) for run in folders]
-    with ScoreIndex(cluster, bounds) as index:
+    with Observations(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
@@ -49,7 +49,7 @@ def write_report(
 
 
 def _page(
-    index: ScoreIndex, summary: Summary, manifests: Sequence[Manifest], selection: Selection, loaded: Loaded
+    index: Observations, summary: Summary, manifests: Sequence[Manifest], selection: Selection, loaded: Loaded
 ) -> Iterator[bytes]:
     title, what, how = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)

@@ -17,8 +17,8 @@ from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
 from longmark.report.tables import Column, Table
 from longmark.report.worst import kind_of
-from longmark.scores.index import ScoreIndex
 from longmark.scores.manifest import Manifest, MetricFacts
+from longmark.scores.observations import Observations
 
 _UNKNOWN = "not recorded"
 
@@ -145,7 +145,7 @@ def limits(facts: MetricFacts) -> str:
     return f"{ends}, {'' if facts.higher_is_better is not None else 'direction: '}{direction(facts)}"
 
 
-def cards(index: ScoreIndex, summary: Summary) -> Iterator[dict[str, Any]]:
+def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
     """For each metric what its histograms and box plots show: a distribution for each system with scores (`spreads`),
     the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
     measure is said once."""
@@ -193,7 +193,7 @@ def _numbers(metric: str, spreads: Sequence[Distribution], edges: Sequence[str],
 # Cost and provenance --------------------------------------------------------------------------------------------------
 
 
-def cost(index: ScoreIndex, manifests: Sequence[Manifest]) -> dict[str, Any] | None:
+def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] | None:
     """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a `table` by
     metric and system. None where nothing is known of them: files of rows that record no call."""
     known = {

@@ -22,8 +22,8 @@ from longmark.report import tables
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
 from longmark.scores.clusters import QUESTION
-from longmark.scores.index import ScoreIndex, Unscored
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
+from longmark.scores.observations import Observations, Unscored
 from longmark.stats.gate import TAIL, BoundedScores
 from longmark.stats.means import ALL_EQUAL, HALL, Bounds, mean_of_groups
 from longmark.stats.results import Estimate
@@ -106,12 +106,12 @@ def summarise(
     bounds: of metrics whose runs declare none. UserError where one of them is no run folder, or where no example has
     the field."""
     manifests = [read_manifest(run) for run in runs]
-    with ScoreIndex(cluster, bounds) as index:
+    with Observations(cluster, bounds) as index:
         index.read(runs)
         return summary_of(index, manifests)
 
 
-def summary_of(index: ScoreIndex, manifests: Iterable[Manifest]) -> Summary:
+def summary_of(index: Observations, manifests: Iterable[Manifest]) -> Summary:
     """The summary of the rows in an index."""
     manifests = list(manifests)
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()

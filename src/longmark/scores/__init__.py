@@ -1,9 +1,10 @@
 """The one reader of scores: run folders, files of rows, and rows made elsewhere.
 
-files.py         the rows and examples of one source, and why a line cannot be read
+files.py         the rows and examples of one source, the last row of a key alone, and why a line cannot be read
 manifest.py      the manifest of a run folder
-index.py         rows on disk, so that a large run needs no more memory than a small one (the report)
+observations.py  `Observations`: scores with their keys, in a table on disk, so that memory does not grow with a run
 paired.py        `Scores`: one matrix per metric, questions x systems (compare, metrics-study)
 answers.py       `AnswerScores`: one column per metric, by answer (metaeval)
-completeness.py  which rows of a run are missing
+clusters.py      what rows belong to together
+graphs.py        the graphs of statements in rows, as files for other programs
 """

@@ -18,9 +18,10 @@ import orjson
 from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import Row
-from longmark.scores.files import examples_of, rows_of, shortest_names, source_of
+from longmark.records import Row, Signature
+from longmark.scores.files import examples_of, shortest_names, source_of
 from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
+from longmark.scores.observations import Observation, Observations
 
 Floats = NDArray[np.float64]
 
@@ -96,22 +97,14 @@ class _Source:
     unscored: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
     signatures: dict[str, set[bytes]] = field(default_factory=dict)
 
-    def add(self, row: Row) -> None:
-        """The last row of an answer and metric counts, as everywhere."""
-        key = (row.example_id, row.system)
-        length = self.texts.get(row.example_id, (None, 0))[0]
-        self.answers.setdefault(key, Answer(row.example_id, row.question_id, row.system, length))
-        its = row.signature
-        how = [its.models, its.configured, its.settled, its.prompts, its.params]
-        made_by = orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-        self.signatures.setdefault(row.metric, set()).add(made_by)
-        scores, unscored = self.scores.setdefault(row.metric, {}), self.unscored.setdefault(row.metric, {})
-        if row.score is None:
-            scores.pop(key, None)
-            unscored[key] = row.status
+    def add(self, one: Observation) -> None:
+        key = (one.example_id, one.system if one.named else "")
+        length = self.texts.get(one.example_id, (None, 0))[0]
+        self.answers.setdefault(key, Answer(one.example_id, one.question_id, key[1], length))
+        if one.score is None:
+            self.unscored[one.metric][key] = one.status
         else:
-            unscored.pop(key, None)
-            scores[key] = row.score
+            self.scores[one.metric][key] = one.score
 
     def systems_of(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
@@ -130,19 +123,31 @@ def _listed(given: Source | Sequence[Source]) -> list[Source]:
 
 
 def _read(given: Source, notices: list[str]) -> _Source:
-    if not isinstance(given, str | Path):
-        source, rows = _Source(None), iter(given)
-    else:
-        path = source_of(Path(given))
-        manifest = read_manifest(path)
-        refuse_pairs((manifest,))
-        source, rows = _Source(path, facts=manifest.metrics()), rows_of(path, notices)
-        for example in examples_of(path):
-            if example.answer is not None:
-                source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
-    for row in rows:
-        source.add(row)
+    with Observations() as observations:
+        if not isinstance(given, str | Path):
+            source = _Source(None)
+            observations.add_rows(given)
+        else:
+            path = source_of(Path(given))
+            manifest = read_manifest(path)
+            refuse_pairs((manifest,))
+            source = _Source(path, facts=manifest.metrics())
+            observations.add_run(path)
+            for example in examples_of(path):
+                if example.answer is not None:
+                    source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
+        for metric in observations.metrics:
+            source.signatures[metric] = {_made_by(one) for one in observations.signatures(0, metric)}
+            source.scores[metric], source.unscored[metric] = {}, {}
+        for one in observations.select():
+            source.add(one)
+        notices += observations.notices
     return source
+
+
+def _made_by(signature: Signature) -> bytes:
+    how = [signature.models, signature.configured, signature.settled, signature.prompts, signature.params]
+    return orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
 def _names(paths: list[Path | None]) -> list[str]:

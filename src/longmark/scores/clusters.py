@@ -22,10 +22,10 @@ def fields_of(example: Example) -> dict[str, str]:
     return _texts({**(example.profile or {}), **example.meta, **own})
 
 
-def columns_of(path: Path) -> Iterator[dict[str, str]]:
-    """The same of each row of a file of rows made elsewhere: the columns that are not a row's."""
-    for _, record in records(path, kind_of(path)) if path.stat().st_size else ():
-        yield _texts({name: value for name, value in record.items() if name.strip().lower() not in ROW_COLUMNS})
+def columns_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The same of each row of a file of rows made elsewhere, by its line: the columns that are not a row's."""
+    for place, record in records(path, kind_of(path)) if path.stat().st_size else ():
+        yield place, _texts({name: value for name, value in record.items() if name.strip().lower() not in ROW_COLUMNS})
 
 
 def refuse_unknown(field: str, examples: Iterable[Example]) -> None:

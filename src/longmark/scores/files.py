@@ -12,7 +12,7 @@ from pathlib import Path
 from longmark.errors import UserError
 from longmark.records import Example, Row
 from longmark.records.files import NotJson, at, lines
-from longmark.records.write import read_rows
+from longmark.records.write import placed_rows
 
 AGAIN = "repeat its `longmark run` command"
 
@@ -63,15 +63,20 @@ def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
     UserError, with the line, for anything else that is not a row, and for two scores of one answer in a file made
     elsewhere.
     """
+    return (row for _, row in placed_rows_of(source, notices))
+
+
+def placed_rows_of(source: Path, notices: list[str] | None = None) -> Iterator[tuple[int, Row]]:
+    """The same, each with its line or number in the file."""
     if not source.is_dir():
-        return read_rows(source, system=name_of(source))
+        return placed_rows(source, system=name_of(source))
     path = source / "rows.jsonl"
 
     def unfinished(line: int) -> None:
         if notices is not None:
             notices.append(f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it.")
 
-    return read_rows(path, unfinished, system=name_of(source))
+    return placed_rows(path, unfinished, name_of(source))
 
 
 def examples_of(source: Path) -> Iterator[Example]:

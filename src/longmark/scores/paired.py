@@ -26,8 +26,8 @@ from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import examples_of, names_given, shortest_names, sources_of
-from longmark.scores.index import ScoreIndex, Unscored, merged
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
+from longmark.scores.observations import Observations, Unscored, merged
 
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
@@ -185,13 +185,13 @@ def read_scores(
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
     refuse_pairs(manifests)
-    with ScoreIndex(cluster, bounds) as index:
+    with Observations(cluster, bounds) as index:
         index.read(folders)
         index.refuse_empty(runs)
         return _scores(index, manifests, by, judges)
 
 
-def _scores(index: ScoreIndex, manifests: tuple[Manifest, ...], by: str, judges: bool = False) -> Scores:
+def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judges: bool = False) -> Scores:
     """Makes `Scores` of an index: which of its systems are which of ours."""
     members = index.runs_and_names()
     runs = shortest_names([manifest.folder for manifest in manifests])
@@ -274,7 +274,7 @@ def _collision(label: str, question: str, folders: Sequence[str], systems: Seque
     )
 
 
-def _missing_rows(index: ScoreIndex, manifests: Sequence[Manifest]) -> tuple[Missing, ...]:
+def _missing_rows(index: Observations, manifests: Sequence[Manifest]) -> tuple[Missing, ...]:
     """The runs with missing rows."""
     having = {run for run, _ in index.runs_and_names()}
     found = []

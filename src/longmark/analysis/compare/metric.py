@@ -19,8 +19,8 @@ from longmark.analysis.compare import effects
 from longmark.analysis.compare.groups import groups, highest_first, letters
 from longmark.report.format import MOST_DECIMALS, decimals, direction
 from longmark.scores.clusters import QUESTION
-from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts
+from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import BCA
 from longmark.stats.means import Bounds

@@ -29,8 +29,8 @@ from longmark.report.distribution import bin_edges
 from longmark.report.format import decimals, direction
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
-from longmark.scores.index import Unscored
 from longmark.scores.manifest import MetricFacts, read_manifest
+from longmark.scores.observations import Unscored
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
 from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within

@@ -24,7 +24,7 @@ from longmark.records import Example, Pair, Row
 from longmark.records.pair import HUMAN
 from longmark.records.values import in_one_line
 from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
-from longmark.scores.index import Unscored, merged
+from longmark.scores.observations import Unscored, merged
 
 NO_ROW = "no row", "the run has no row of the pair"
 VERDICTS = "verdicts"
@@ -204,9 +204,6 @@ def verdicts_of(pair: Pair, source: str) -> Iterator[tuple[str, list[dict[str, A
 
 
 def _add_row(judge: Judge, row: Row, place: int) -> None:
-    """The last row of a pair counts, as everywhere."""
-    for part in (judge.choices, judge.why, judge.orders, judge.votes, judge.scores):
-        part.pop(place, None)
     if row.score is None:
         judge.why[place] = row.status, row.reason or ""
         return

@@ -13,6 +13,7 @@ from longmark.records import Example, Row
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of
 from longmark.scores.files import examples_of, name_of, rows_of, sources_of
+from longmark.scores.observations import judge_of
 
 WIKI, STRICT, LAX, BANK, BOTH = KINDS = (
     "WikiContradict",
@@ -60,38 +61,35 @@ def read(
     """
     outside = {one.id: one for one in Reading(examples)} if examples else {}
     found: list[Scored] = []
-    seen: dict[tuple[str, str, str], Path] = {}
+    seen: dict[tuple[str, str, str, str], Path] = {}
     for source in sources_of(runs):
         known = {one.id: one for one in examples_of(source)} or outside
-        last = {(row.example_id, row.metric): row for row in rows_of(source, notices) if _wanted(row, options.metrics)}
-        if not last:
-            raise UserError(
-                f"{source} has no scores of {', '.join(options.metrics)}; name other metrics with --metrics"
-            )
-        for (example, metric), row in last.items():
-            if example not in known:
+        count = len(found)
+        for row in rows_of(source, notices):
+            if not _wanted(row, options.metrics):
+                continue
+            if row.example_id not in known:
                 remedy = (
                     "name the file of examples with --examples" if not known else "run the metrics on these examples"
                 )
-                raise UserError(f"{source}: a row has the unknown example {example}; {remedy}")
-            model = _model(row) or name_of(source)
-            if (first := seen.setdefault((example, metric, model), source)) != source:
+                raise UserError(f"{source}: a row has the unknown example {row.example_id}; {remedy}")
+            model = judge_of(row.signature) or name_of(source)
+            key = (row.example_id, row.system, row.metric, model)
+            if (first := seen.setdefault(key, source)) != source:
                 raise UserError(
-                    f"{first} and {source} both have scores of {metric} by {model} for {example}; name only one of them"
+                    f"{first} and {source} both have scores of {row.metric} by {model} for {row.example_id}; name only "
+                    "one of them"
                 )
-            found.append(Scored(row, known[example], model))
+            found.append(Scored(row, known[row.example_id], model))
+        if len(found) == count:
+            raise UserError(
+                f"{source} has no scores of {', '.join(options.metrics)}; name other metrics with --metrics"
+            )
     return found
 
 
 def _wanted(row: Row, metrics: Iterable[str]) -> bool:
     return any(row.metric == name or row.metric.startswith(f"{name}.") for name in metrics)
-
-
-def _model(row: Row) -> str:
-    """The judge, and a checker that is another model; "" if the row names none."""
-    judges = row.signature.models.get("judge", [])
-    others = [name for name in row.signature.models.get("checker", ()) if name not in (*judges, "judge")]
-    return ", ".join([*judges, *(f"checker {name}" for name in others)])
 
 
 def check_label(example: Example) -> None:

@@ -1,8 +1,9 @@
-"""A temporary index of the rows of one or several sources, on disk: a million rows need no more memory than ten.
+"""The observations of one or several sources, in a temporary table on disk: a million need no more memory than ten.
 
-It keeps what tables and figures need of each row (score, status, reason, usage), and only the last row of an example,
-system and metric; texts and evidence stay in the files. Rows made elsewhere may have the same example ids for several
-systems. Closing it (it is a context manager) deletes it.
+An observation is a score, or why there is none, with its keys: run, example, question, cluster, system, judge, metric.
+Of several rows of an example, system and metric the last one counts; texts and evidence stay in the files, and
+`files.rows_of` reads them by the same rule. Rows made elsewhere may have the same example ids for several systems.
+Closing the table (it is a context manager) deletes it.
 """
 
 from __future__ import annotations
@@ -11,25 +12,25 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, repeat
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 import orjson
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import Row, Signature, Usage
+from longmark.records import Example, Row, Signature, Usage
 from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
-from longmark.scores.files import examples_of, rows_of, shortest_names, system_of
+from longmark.scores.files import examples_of, placed_rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
 
 _SCHEMA = """
 CREATE TABLE examples (
-    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, cluster TEXT,
+    number INTEGER PRIMARY KEY, run INTEGER, id TEXT, question_id TEXT, system INTEGER, named INTEGER, cluster TEXT,
     UNIQUE (run, id, system)
 );
 CREATE TABLE scores (
-    example INTEGER, metric INTEGER, system INTEGER, score REAL, status TEXT, reason TEXT,
+    example INTEGER, metric INTEGER, system INTEGER, judge TEXT, score REAL, status TEXT, reason TEXT,
     calls INTEGER, from_cache INTEGER, prompt_tokens INTEGER, cached_prompt_tokens INTEGER,
     completion_tokens INTEGER, usd REAL, automatic INTEGER,
     PRIMARY KEY (example, metric)
@@ -39,6 +40,8 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 
 # An example without the field of the clusters is in one with its question.
 _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
+
+_KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge"}
 
 _SHOWN = 5  # versions that a notice names
 _FAILED = "'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
@@ -60,6 +63,24 @@ SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS 
     FROM scores JOIN metrics USING (metric) WHERE counts AND score IS NOT NULL
 ) GROUP BY example
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A score, or None with a status and a reason. run: the place of its source; system: the source's name where the
+    row has none (not `named`); judge: the names of the models that decided, "" if the row names none."""
+
+    run: int
+    example_id: str
+    question_id: str
+    cluster: str
+    system: str
+    named: bool
+    judge: str
+    metric: str
+    score: float | None
+    status: str
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +107,7 @@ class Unscored:
         return self.giving < self.count
 
 
-class ScoreIndex:
+class Observations:
     """The rows of the sources added so far. Systems are numbered by source and name, metrics by name, as they appear.
 
     cluster: the field whose value the rows of a cluster share (`scores.clusters`); bounds: of metrics whose runs
@@ -106,7 +127,7 @@ class ScoreIndex:
         self._automatic = False
         self._versions: dict[int, dict[str, Counter[str]]] = {}  # run -> model -> version -> rows
 
-    def __enter__(self) -> ScoreIndex:
+    def __enter__(self) -> Observations:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -128,17 +149,30 @@ class ScoreIndex:
 
     def add_run(self, run: Path) -> None:
         """Reads the rows of a run folder or a file of rows. Ids are the source's own: sources may share them."""
+        elsewhere = columns_of(run) if self.cluster != QUESTION and not run.is_dir() else iter(())
+        rows = (
+            (row, next((columns for its, columns in elsewhere if its == place), {}))
+            for place, row in placed_rows_of(run, self.notices)
+        )
+        self._add_all(rows, run, examples_of(run) if self.cluster != QUESTION else ())
+
+    def add_rows(self, rows: Iterable[Row], name: Path = Path("rows")) -> None:
+        """Adds rows that are in memory, as one source of this name."""
+        self._add_all(((row, {}) for row in rows), name)
+
+    def _add_all(
+        self, rows: Iterable[tuple[Row, Mapping[str, str]]], run: Path, examples: Iterable[Example] = ()
+    ) -> None:
         number = len(self._runs)
         self._runs.append(run)
         last, example = None, 0
-        elsewhere = self.cluster != QUESTION and not run.is_dir()
         self._db.execute("BEGIN")
-        for row, columns in zip(rows_of(run, self.notices), columns_of(run) if elsewhere else repeat({}), strict=False):
+        for row, columns in rows:
             system = self._systems.setdefault((number, system_of(row, run)), len(self._systems))
             if (row.example_id, system) != last:
                 last, example = (row.example_id, system), self._example(number, row, system, columns)
             self._add(number, example, row, system)
-        for one in examples_of(run) if self.cluster != QUESTION else ():
+        for one in examples:
             fields = fields_of(one)
             self._fields.update(fields)
             update = "UPDATE examples SET cluster = ? WHERE run = ? AND id = ?"
@@ -179,16 +213,27 @@ class ScoreIndex:
         if found := self._db.execute(query, key).fetchone():
             return int(found[0])
         self._fields.update(columns)
-        insert = "INSERT INTO examples (run, id, system, question_id, cluster) VALUES (?, ?, ?, ?, ?)"
-        return int(self._db.execute(insert, (*key, row.question_id, columns.get(self.cluster))).lastrowid or 0)
+        insert = "INSERT INTO examples (run, id, system, question_id, named, cluster) VALUES (?, ?, ?, ?, ?, ?)"
+        its = (*key, row.question_id, bool(row.system), columns.get(self.cluster))
+        return int(self._db.execute(insert, its).lastrowid or 0)
 
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         usage = [getattr(row.usage, name) for name in (*_COUNTS, "usd")]
         self._db.execute(
-            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (example, metric, system, row.score, row.status, row.reason, *usage, row.automatic),
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                example,
+                metric,
+                system,
+                judge_of(row.signature),
+                row.score,
+                row.status,
+                row.reason,
+                *usage,
+                row.automatic,
+            ),
         )
         self._automatic = self._automatic or row.automatic
         for name, versions in row.versions.items():
@@ -220,6 +265,24 @@ class ScoreIndex:
             "JOIN examples ON number = example ORDER BY metric, scores.system, example"
         )
         return iter(self._db.execute(query))
+
+    def select(self, **keys: str | int) -> Iterator[Observation]:
+        """The observations in the order of the examples, then of the metrics. keys: only those with these values of
+        `run`, `example_id`, `question_id`, `system`, `judge` or `metric`."""
+        names = self.metrics
+        wanted = {name: keys.pop(name) for name in ("system", "metric") if name in keys}
+        where = "".join(f" AND {_KEYS[name]} = ?" for name in keys)
+        query = (
+            f"SELECT run, id, question_id, {_CLUSTER}, examples.system, named, judge, metric, score, status, reason "
+            f"FROM scores JOIN examples ON number = example WHERE 1{where} ORDER BY number, metric"
+        )
+        systems = self.runs_and_names()
+        for run, one, question, cluster, system, named, judge, metric, *of in self._db.execute(
+            query, (*keys.values(),)
+        ):
+            its = {"system": systems[system][1], "metric": names[metric]}
+            if wanted.items() <= its.items():
+                yield Observation(run, one, question, cluster, its["system"], bool(named), judge, its["metric"], *of)
 
     def questions(self) -> list[str]:
         """The question ids, sorted."""
@@ -340,6 +403,13 @@ class ScoreIndex:
         query = "SELECT run, id, question_id, system FROM examples WHERE number = ?"
         run, name, question, system = self._db.execute(query, (number,)).fetchone()
         return run, name, question, system
+
+
+def judge_of(signature: Signature) -> str:
+    """The judges of a row, and a checker that is another model; "" if it names none."""
+    judges = signature.models.get("judge", [])
+    others = [name for name in signature.models.get("checker", ()) if name not in (*judges, "judge")]
+    return ", ".join([*judges, *(f"checker {name}" for name in others)])
 
 
 def _changed(run: Path, model: str, versions: Counter[str]) -> str:
