@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 
 from longmark.annotate.items import Item, read_items, warnings
 from longmark.annotate.site import read_priorities
-from longmark.annotate.study import TEMPLATES
+from longmark.annotate.study import TEMPLATES, load
+from longmark.cli import parser
+from longmark.cli.annotate_files import init
 from longmark.datasets.benchmark.cloze import blank
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import benchmark
@@ -277,3 +280,52 @@ def test_of_a_benchmark_dropped_items_and_proposed_terms_are_not_shown(tmp_path:
 def benchmark_of(path: Path, *items: benchmark.Item) -> Path:
     benchmark.write_items(items, path)
     return path
+
+
+def run_of(folder: Path, name: str, systems: str) -> None:
+    """A run of four questions, each answered by the systems."""
+    answers = [
+        {"id": f"q{q}-{one}", "question_id": f"q{q}", "question": f"Q{q}?", "answer": f"by {one}", "system": one}
+        | {"references": ["r"], "contexts": [{"text": "p"}]}
+        for q in range(4)
+        for one in systems.split()
+    ]
+    lines(folder / name / "examples.jsonl", answers)
+    (folder / name / "rows.jsonl").write_text("")
+
+
+@pytest.mark.parametrize(("template", "runs", "items"), [
+    ("rating", {"r": "x1"}, 4),
+    ("rating", {"r": "x1 x2"}, 8),
+    ("score", {"r": "x1", "s": "x2"}, 8),
+    ("pairs", {"r": "x1 x2"}, 4),
+    ("pairs", {"r": "x1", "s": "x2"}, 4),
+    ("calf", {"r": "x1 x2", "s": "x3"}, 12),
+    ("pairs", {"r": "x1"}, r"are of one system \(x1\).*longmark pairs join"),
+    ("climaqa", {"r": "x1"}, "longmark benchmark generate"),
+    ("comprehensiveness", {"r": "x1"}, "longmark comprehensiveness-study"),
+])  # fmt: skip
+def test_a_study_is_made_of_runs(tmp_path: Path, template: str, runs: dict[str, str], items: int | str):
+    """Every two systems of a question are a pair, and each system of two is `a` in half of theirs."""
+    for name, systems in runs.items():
+        run_of(tmp_path, name, systems)
+    path = tmp_path / "STUDY.yaml"
+    words = ["annotate", "init", *(str(tmp_path / name) for name in runs), "--template", template, "--out", str(path)]
+    if isinstance(items, str):
+        with pytest.raises(UserError, match=items):
+            init(parser("annotate").parse_args(words))
+        assert not path.exists()
+        return
+    assert init(parser("annotate").parse_args(words)) == 0
+    study = load(path)
+    made = read_items(study, tmp_path)
+    assert len(made) == items
+    if study.pairs:
+        firsts = Counter((item.systems["a"], item.systems["b"]) for item in made)
+        assert all(firsts[b, a] == count == 2 for (a, b), count in firsts.items())
+
+
+def test_an_answer_where_a_pair_is_expected_names_the_command(tmp_path: Path):
+    lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?", "answer": "A"}])
+    with pytest.raises(BadInput, match="longmark pairs join"):
+        items_of(tmp_path, "pairs", "x.jsonl", "question, answers")

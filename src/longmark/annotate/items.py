@@ -15,6 +15,7 @@ import orjson
 from longmark.annotate.checks import columns_named, gold_of
 from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
 from longmark.datasets.benchmark import items_of
+from longmark.datasets.pairing import joined_all
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Pair, sources
 from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
@@ -114,6 +115,16 @@ def read_items(study: Study, base: Path) -> list[Item]:
     return drawn
 
 
+def absent(study: Study, base: Path) -> list[str]:
+    """The names in `show` that no item has."""
+    known = dict.fromkeys(column for item in _Reader(study, base).normal() for column in item.columns)
+    return [column for column in study.show if not _has(known, study, column)]
+
+
+def _has(known: Mapping[str, Any], study: Study, column: str) -> bool:
+    return bool(known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)))
+
+
 def warnings(study: Study, items: Sequence[Item]) -> list[str]:
     """What the owner should know before the study starts: texts that name a system, and more."""
     result = []
@@ -148,15 +159,20 @@ class _Reader:
 
     def normal(self) -> list[Item]:
         items: list[Item] = []
+        single: list[Path] = []  # runs of single answers, which are paired with each other
         for given in self.source.path:
             if not (path := self.base / given).exists():
                 raise UserError(f"items: {path} does not exist; `path` is relative to the study's file")
-            if self.source.from_ == "run" or (self.source.from_ == "pairs" and path.is_dir()):
+            pairs = self.source.from_ == "pairs" and path.is_dir()
+            if pairs and not isinstance(next(iter(examples_of(source_of(path))), None), Pair | None):
+                single.append(path)
+            elif self.source.from_ == "run" or pairs:
                 items += self._of_run(path)
             elif self.source.from_ == "benchmark":
                 items += self._of_benchmark(path)
             else:
                 items += self._of_file(path, "normal")
+        items += self._of_pairs(single)
         if not items and not self.wrong.total:
             fit = " for which `where` holds" if self.source.where else ""
             raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
@@ -186,6 +202,12 @@ class _Reader:
                 yield from self._checked(f"{path}:{number}", columns)
         if not number:
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
+
+    def _of_pairs(self, runs: Sequence[Path]) -> Iterator[Item]:
+        for pair in joined_all(runs, self.source.seed).pairs if runs else ():
+            columns = self._renamed(_of_example(pair, None))
+            if self._wanted(columns):
+                yield from self._checked(f"{' and '.join(map(str, runs))}: {pair.question_id}", columns)
 
     def _of_benchmark(self, path: Path) -> Iterator[Item]:
         """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
@@ -247,7 +269,10 @@ class _Reader:
         if not item.shown:
             raise Problem(f"has none of the shown columns: {', '.join(self.study.show)}")
         if self.study.pairs and not {*SIDES} <= item.shown.keys():
-            raise Problem("is not a pair; it needs the answers a and b")
+            raise Problem(
+                "is not a pair; it needs the answers a and b. To pair the answers of runs, name their folders under "
+                "`path`, or run: longmark pairs join RUN RUN --out pairs.jsonl"
+            )
         asked = [one for one in self.study.asked if self.study.applies(one, {}, item.columns)]
         if not asked:
             columns = {one.when.item: None for one in self.study.asked if one.when and one.when.item}

@@ -8,8 +8,11 @@ here they are the words again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from json import dumps as dumped
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -354,8 +357,30 @@ def template(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
+def template_for(name: str, sources: Sequence[Path], path: Path) -> str:
+    """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
+    UserError for a template that reads neither."""
+    text, known = template(name), {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
+    kind, is_run = known.get(name, ""), any((one / "rows.jsonl").is_file() for one in sources)
+    if name == "climaqa" and not is_run:
+        kind = "benchmark"
+    if not kind:
+        command = {
+            "climaqa": "questions with a form. Make a benchmark: longmark benchmark generate, then give its folder",
+            "comprehensiveness": "lists of statements. Make them: longmark comprehensiveness-study RUN --annotate 50 "
+            "--generator MODEL --out DIR, then run init in DIR without a run",
+        }[name]
+        raise UserError(f"the template {name} does not take a run; it needs {command}")
+    named = ", ".join(dumped(os.path.relpath(one, path.parent)) for one in sources)
+    where = "\n  where: {variant_of: null}  # answers to the original questions only" if name == "score" else ""
+    items = f"items:\n  from: {kind}\n  path: [{named}]{where}\n"
+    return re.sub(r"^items:.*\n(?:[ \t]+.*\n)*", lambda _: items, text, count=1, flags=re.MULTILINE)
+
+
 def load(path: Path) -> Study:
     """The study of a file, with its guidelines read if they are in a file of their own."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}")
     source = yaml_file.load(path, "STUDY")
     if source.root is None or not isinstance(source.content, dict):
         message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"

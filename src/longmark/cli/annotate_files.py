@@ -14,6 +14,10 @@ _TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
 
 def add_actions(actions: Any) -> None:
     one = add_verb(actions, "init", init, "Write the YAML file of a new study from a template.")
+    text = (
+        "run folders whose answers are labelled, of one or more systems; climaqa: a benchmark (default: edit `items`)"
+    )
+    add(one, "runs", "RUN", text, nargs="*", type=Path)
     add(one, "--template", _TEMPLATES, "the template (default: rating)", default="rating")
     add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
     one = add_verb(actions, "check", check, "Check a study and its items, and print a summary.")
@@ -26,16 +30,32 @@ def add_actions(actions: Any) -> None:
 
 
 def init(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.study import template
+    from longmark.annotate.items import absent, read_items
+    from longmark.annotate.study import load, template, template_for
     from longmark.errors import UserError
 
-    text, path = template(arguments.template), arguments.out
+    runs, path, name = arguments.runs, arguments.out, arguments.template
+    text = template_for(name, runs, path) if runs else template(name)
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         raise UserError(f"{path} already exists; name another --out") from None
-    print(f"{path}: set your file under `items`, then run: longmark annotate check {path}")
+    if not runs:
+        print(f"{path}: set your file under `items`, then run: longmark annotate check {path}")
+        return 0
+    try:
+        study = load(path)
+        if none := absent(study, path.parent):
+            left = ", ".join(one for one in study.show if one not in none)
+            text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
+            path.write_text(text, encoding="utf-8")
+            print(f"The answers have no {', '.join(none)}; removed from `show`.")
+        count = len(read_items(load(path), path.parent))
+    except BaseException:
+        path.unlink()
+        raise
+    print(f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}")
     return 0
 
 

@@ -56,6 +56,28 @@ def join(one: Path, other: Path, *, balanced: bool = False, seed: int = 0, skip_
     return joined
 
 
+def joined_all(sources: Sequence[Path], seed: int = 0) -> Joined:
+    """The answers of all systems of one or more sources, every two to a question as a pair, balanced.
+
+    BadInput for a question that a system answers twice; UserError where no question has answers of two systems."""
+    joined = Joined()
+    by_system: dict[str | None, list[Example]] = {}
+    for source in sources:
+        for answer in read_answers(source):
+            by_system.setdefault(answer.system, []).append(answer)
+    of_system = [_by_question(Path(str(name)), its, joined) for name, its in by_system.items()]
+    made = combinations((one for its in of_system for one in its.values()), lambda _: True)
+    if not made:
+        named, systems = " and ".join(map(str, sources)), ", ".join(str(name) for name in by_system)
+        why = "different questions" if len(by_system) > 1 else "one system"
+        raise UserError(
+            f"{named}: the answers are of {why} ({systems}), and a pair has two answers to one question; name another "
+            "run too, or make a file of pairs: longmark pairs join RUN RUN --out pairs.jsonl"
+        )
+    joined.pairs, joined.left_out = paired(made, seed), +joined.left_out
+    return joined
+
+
 def _by_question(source: Path, answers: Iterable[Example], joined: Joined) -> dict[str, Example]:
     found: dict[str, Example] = {}
     twice: list[str] = []
