@@ -46,11 +46,15 @@ def test_an_adapter_of_another_base_model_is_refused(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("peft")
-def test_without_a_manifest_the_name_in_its_configuration_counts(tmp_path: Path):
+def test_without_a_manifest_the_whole_name_in_its_configuration_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     one = folder(tmp_path / "one", None)
-    assert adapter.opened(one, "hf:/home/tiny", "hf:st:sha256:0")
-    with pytest.raises(UserError, match="was trained on someone/tiny"):
-        adapter.opened(one, "hf:someone/large", "hf:someone/large")
+    assert adapter.opened(one, "hf:someone/tiny", "hf:someone/tiny")
+    for other in ("someone/large", "other/tiny", "tiny", "/home/tiny", "someone/tiny2"):
+        with pytest.raises(UserError, match=r"was trained on someone/tiny .* base_model_name_or_path"):
+            adapter.opened(one, f"hf:{other}", "hf:x")
+    (tmp_path / "someone" / "tiny").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert adapter.opened(one, f"hf:{tmp_path / 'someone' / 'tiny'}", "hf:x")  # the folder that the name is
 
 
 def test_a_folder_without_an_adapter_and_a_broken_manifest_are_refused(tmp_path: Path):

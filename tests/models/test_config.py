@@ -152,6 +152,14 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_name(tmp_path: Path, l
     assert said in wrong(tmp_path, *lines)
 
 
+@pytest.mark.parametrize(
+    "name", ["Host", "content-length", "Transfer-Encoding", "CONNECTION", "Proxy-Authorization", "X-Forwarded-For"]
+)
+def test_a_header_of_the_transport_is_refused(tmp_path: Path, name: str) -> None:
+    said = wrong(tmp_path, "model: m", "endpoint: http://h/v1", f"headers: {{{name}: '${{V}}'}}")
+    assert f"longmark.yaml:5: models.m.headers.{name}: is set by longmark" in said
+
+
 def test_a_wrong_element_of_a_list_is_the_only_mistake_named(tmp_path: Path) -> None:
     assert "is empty" not in wrong(tmp_path, "model: m", "key_command: [false]")
 

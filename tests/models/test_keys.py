@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import pickle
+from urllib.parse import quote, urlencode
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
 from longmark.models.keys import (
+    HIDDEN,
     Key,
     check_base_url,
+    expand,
+    holds_key,
     key_for,
     redact,
+    redact_reply,
     variables_for,
     vendor_key,
 )
@@ -83,6 +90,45 @@ def test_no_known_key_survives(before: str, after: str) -> None:
     Key("lm-property-0007", "X")
     told = redact(f"{before}lm-property-0007{after}")
     assert "lm-property-0007" not in told
+
+
+SECRET = "lm/odd+secret=0008?&"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        urlencode({"key": SECRET}),
+        urlencode({"key": SECRET}).lower(),
+        quote(SECRET),
+        base64.b64encode(f"Bearer {SECRET}".encode()).decode(),
+        base64.b64encode(f"me:{SECRET}".encode()).decode(),
+        base64.urlsafe_b64encode(f"{SECRET}!".encode()).decode(),
+        f"{SECRET[:7]}\n{SECRET[7:]}",
+        f"{SECRET[:7]}\r\n\t {SECRET[7:12]}\u200b{SECRET[12:]}",
+        " ".join(SECRET),
+    ],
+)
+def test_an_encoded_or_broken_key_is_hidden_in_messages_and_in_stored_replies(shown: str) -> None:
+    Key(SECRET, "X")
+    assert holds_key(shown)
+    for before in (f"it echoes {shown}.", orjson.dumps({"text": shown}).decode()):
+        after = redact(before) if before.startswith("it") else redact_reply(before.encode()).decode()
+        assert HIDDEN in after
+        assert len(after) - len(HIDDEN) <= len(before) - len(SECRET)  # what is left is what stood around it
+
+
+def test_a_secret_in_base64_is_hidden_decoded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BASIC", base64.b64encode(b"someone:a-long-password-0009").decode())
+    expand("Basic ${BASIC}", "m: headers.Authorization")
+    assert redact("unknown someone:a-long-password-0009") == "unknown [key]"
+    assert redact("wrong a-long-password-0009") == "wrong [key]"
+
+
+def test_a_reply_without_a_key_is_the_same_object() -> None:
+    Key(SECRET, "X")
+    data = orjson.dumps({"text": "lm/odd and more words\n" * 100})
+    assert redact_reply(data) is data
 
 
 def test_a_short_key_is_hidden_as_a_word_only() -> None:

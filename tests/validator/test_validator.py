@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 from tests.there import there
 from tests.validator.made import PLANTED, item, labels, of_items
@@ -103,7 +106,7 @@ def test_a_form_with_too_few_labels_is_left_out_and_the_others_are_trained() -> 
 def test_the_folder_is_read_back_as_it_was_and_refused_with_another_encoder(
     validator: train.Trained, tmp_path: Path
 ) -> None:
-    terms = linear.Linear((1.0, 2.0), dict.fromkeys(cloze.WORD_NUMBERS, (1.0, 0.5)), 0.1)
+    terms = linear.Linear((1.0, 2.0) * 32, dict.fromkeys(cloze.WORD_NUMBERS, (1.0, 0.5)), 0.1)
     made = replace(validator.validator, cloze=terms)
     folder.save(made, tmp_path)
     assert folder.load(tmp_path) == made
@@ -116,6 +119,36 @@ def test_the_folder_is_read_back_as_it_was_and_refused_with_another_encoder(
     (tmp_path / folder.FILE).write_text('{"format": 2, "models": 3}')
     with pytest.raises(UserError, match=r"is damaged .*encoder: is missing; models: expected an object, found 3"):
         folder.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        *((("threshold",), value) for value in (5, -1, "nan", "0.5", None, True, 1e400)),
+        *((("models", "mcq", "weights"), value) for value in ([], [0.1] * 3, [0.1] * 64, ["0.1"] * 128, [1e300] * 128)),
+        (("models", "mcq", "intercept"), "0"),
+        (("models", "mcq", "numbers", "options"), [1.0]),
+        (("models", "mcq", "more"), 1),
+        (("cloze",), {"weights": [1.0] * 3, "numbers": dict.fromkeys(cloze.WORD_NUMBERS, (1, 0)), "intercept": 0}),
+        (("trained", "i0"), 7),
+        (("encoder", "name"), 3),
+        (("encoder", "key"), "x"),
+        (("endpoint",), "http://localhost/v1"),
+    ],
+)
+def test_a_validator_that_was_changed_by_hand_is_refused(
+    validator: train.Trained, tmp_path: Path, path: tuple[str, ...], value: Any
+) -> None:
+    folder.save(validator.validator, tmp_path)
+    stored = orjson.loads((tmp_path / folder.FILE).read_bytes())
+    part = stored
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = value
+    (tmp_path / folder.FILE).write_text(json.dumps(stored).replace("Infinity", "1e400"))
+    with pytest.raises(UserError) as caught:
+        call(lambda m: use.confidences(folder.load(tmp_path), [item(1, True)], m), embedder=FakeEmbedder(name="fake"))
+    assert "train it again" in str(caught.value)
 
 
 def test_apply_marks_items_that_nobody_checked_and_no_others(validator: train.Trained) -> None:

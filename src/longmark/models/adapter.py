@@ -1,7 +1,8 @@
 """LoRA adapters of peft on `hf:` models: which base model a folder belongs to, and the model with it.
 
 `longmark train` writes a manifest, `longmark.json`, beside the adapter: the base model's name and identity, the data
-the settings. An adapter trained elsewhere has none; there, the base model named in `adapter_config.json` counts.
+the settings. An adapter trained elsewhere has none; there, the base model named in `adapter_config.json` counts: the
+whole name, or the same folder.
 """
 
 from __future__ import annotations
@@ -40,13 +41,20 @@ def opened(folder: Path, name: str, identity: str) -> Adapter:
             f"the adapter {folder} was trained on {its_name} ({_short(its_identity)}), not on {name} "
             f"({_short(identity)}); name its base model, or an adapter of this one"
         )
-    if its_identity is None and Path(its_name).name != Path(name.removeprefix("hf:")).name:
+    if its_identity is None and not _same(its_name, name.removeprefix("hf:")):
         raise errors.UserError(
-            f"the adapter {folder} was trained on {its_name} by its {CONFIG}, not on {name}; name that model"
+            f"the adapter {folder} was trained on {its_name} by its {CONFIG}, not on {name}; name that model, or, if "
+            f"this is it, write its name into base_model_name_or_path of {CONFIG}"
         )
     if importlib.util.find_spec("peft") is None:
         raise errors.MissingExtra(f"the adapter {folder}", "finetune")
     return Adapter(folder, f"lora:sha256:{sha256(folder / WEIGHTS)}:{sha256(folder / CONFIG)[:16]}")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names are of one model: equal, or of one folder."""
+    here, there = (Path(name).expanduser() for name in (one, other))
+    return one == other or (here.exists() and there.exists() and here.samefile(there))
 
 
 def _base(folder: Path) -> tuple[str, str | None]:

@@ -47,6 +47,13 @@ from longmark.records.values import found, problems
 FILE = "longmark.yaml"
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
+_TRANSPORT = (
+    re.compile(  # headers that say how a request is sent, to whom, and in what form: they are not a file's to say
+        "host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|via|forwarded|x-forwarded-.*|proxy-.*|"
+        "content-(length|type|encoding|transfer-encoding)|accept|accept-encoding|:.*",
+        re.IGNORECASE,
+    )
+)
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile("auth|key|token|secret|cookie|password|signature|credential", re.IGNORECASE)
 _OURS = (
@@ -297,6 +304,8 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:
                 ("headers", key),
                 "a header must have printable ASCII characters only, and no spaces or colons in its name",
             )
+        elif _TRANSPORT.fullmatch(key):
+            yield ("headers", key), "is set by longmark and cannot be replaced"
     for part, table in (("headers", entry.headers), ("query", entry.query)):
         for key, value in table.items():
             if _SECRET.search(key) and not VARIABLE.search(value):

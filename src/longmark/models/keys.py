@@ -8,26 +8,28 @@ base URL are refused: URLs are printed and stored. A model of longmark.yaml can 
 
 from __future__ import annotations
 
+import base64
+import ipaddress
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import SplitResult, urlsplit
-
-import orjson
+from urllib.parse import SplitResult, quote, quote_plus, urlsplit
 
 from longmark.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A vendor's own endpoint: its base URL, the variable of its key, and the header that carries the key."""
+    """A vendor's own endpoint: its base URL, the variable of its key, the header that carries the key, and the domains
+    whose hosts are the vendor's."""
 
     url: str
     variable: str
     header: str = "Authorization"
+    domains: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -35,16 +37,22 @@ class Vendor:
 
 
 VENDORS = {
-    "openai": Vendor("https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "anthropic": Vendor("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "x-api-key"),
-    "gemini": Vendor("https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY", "x-goog-api-key"),
-    "azure": Vendor("", "AZURE_OPENAI_API_KEY", "api-key"),
+    "openai": Vendor("https://api.openai.com/v1", "OPENAI_API_KEY", domains=("openai.com",)),
+    "anthropic": Vendor("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "x-api-key", ("anthropic.com",)),
+    "gemini": Vendor(
+        "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY", "x-goog-api-key", ("googleapis.com",)
+    ),
+    "azure": Vendor(
+        "", "AZURE_OPENAI_API_KEY", "api-key", ("openai.azure.com", "cognitiveservices.azure.com", "ai.azure.com")
+    ),
 }
 HIDDEN = "[key]"
 _MASKED = re.compile(r"(?<![\w\-.])[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
 _PATIENCE = 60  # seconds for a command that prints a key
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = 12  # characters from which a key is a secret in a reply too; shorter ones (`test`, `none`) are words
+_GAP = "[\\s\u00ad\u200b-\u200d\u2060\ufeff]"  # what a line break or an invisible character may put into a key
+_BREAK = rf"(?:{_GAP}|\\[nrtfb]|\\u00[01][0-9a-f])*"  # or JSON's escape of it
 _known: set[str] = set()
 
 
@@ -92,7 +100,7 @@ def redact(text: str) -> str:
     """The text with `[key]` for every key that was read so far, and for every key with a starred middle."""
     for secret in sorted(_known, key=len, reverse=True):
         if len(secret) >= 8:
-            text = text.replace(secret, HIDDEN)
+            text = _without(secret, text)
         else:  # `test`, say: as a word only, or error texts become unreadable
             text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(secret)}(?![A-Za-z0-9])", HIDDEN, text)
     return _MASKED.sub(HIDDEN, text)
@@ -101,15 +109,62 @@ def redact(text: str) -> str:
 def redact_reply(data: bytes) -> bytes:
     """The JSON of a reply with `[key]` for every key that was read so far. Keys of less than 12 characters stay: they
     are placeholders, and words that a reply may well hold."""
-    for secret in _known:
-        if len(secret) >= _SECRET:
-            data = data.replace(orjson.dumps(secret)[1:-1], HIDDEN.encode())
-    return data
+    secrets = [secret for secret in _known if len(secret) >= _SECRET]
+    if not secrets:
+        return data
+    before = text = data.decode()
+    for secret in secrets:
+        text = _without(secret, text)
+    return data if text is before else text.encode()
 
 
 def holds_key(text: str) -> bool:
     """Whether a reply's text holds a key that was read so far."""
-    return any(len(secret) >= _SECRET and secret in text for secret in _known)
+    return any(len(secret) >= _SECRET and _without(secret, text) is not text for secret in _known)
+
+
+def _without(secret: str, text: str) -> str:
+    """The text with `[key]` for the secret, also where it is encoded or broken; the same object where it is not in it.
+    JSON text may be given too."""
+    encoded, broken = _forms(secret)
+    for form in encoded:
+        if form in text:
+            text = text.replace(form, HIDDEN)
+    if broken.search(text) is not None:
+        text = broken.sub(HIDDEN, text)
+    return text
+
+
+@cache
+def _forms(secret: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """How a secret may be written: percent-encoded, in base64 or, where it is base64 itself, decoded; and a pattern for
+    the secret with line breaks or invisible characters in it."""
+    forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}
+    forms |= {re.sub("%..", lambda found: found[0].lower(), form) for form in forms}
+    forms |= {*_in_base64(secret), *_decoded(secret)}
+    spelt = _BREAK.join(rf"\\?{re.escape(char)}" if char in '"\\' else re.escape(char) for char in secret)
+    return tuple(sorted(forms, key=len, reverse=True)), re.compile(spelt)
+
+
+def _in_base64(secret: str) -> Iterator[str]:
+    """The characters that stand for a secret in any text in base64 that holds it: it may begin at one of three places
+    within a group."""
+    for before in range(3):
+        data = bytes(before) + secret.encode()
+        for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
+            yield encoded.decode()[-(-8 * before // 6) : 8 * len(data) // 6]
+
+
+def _decoded(secret: str) -> Iterator[str]:
+    """What a secret in base64 stands for, such as `user:password`; nothing if that is no text of its own."""
+    try:
+        text = base64.b64decode(secret, validate=True).decode("ascii")
+    except ValueError:
+        return
+    if len(text) >= _SECRET and text.isprintable():
+        yield text
+        if len(password := text.partition(":")[2]) >= _SECRET:
+            yield password
 
 
 def vendor_key(name: str, environment: Mapping[str, str] = os.environ) -> Key:
@@ -176,6 +231,27 @@ def key_for(
         if secret:
             return Key(secret, variable, vendor)
     return None
+
+
+def is_local(base_url: str) -> bool:
+    """Whether a base URL is on this machine: `localhost`, `127.…` or `::1`."""
+    host = _split(base_url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def owner_of(variable: str) -> Vendor | None:
+    """The vendor whose variable it is."""
+    return next((vendor for vendor in VENDORS.values() if vendor.variable == variable), None)
+
+
+def is_host_of(vendor: Vendor, base_url: str) -> bool:
+    """Whether a base URL is the vendor's, and encrypted."""
+    parts = _split(base_url)
+    host = (parts.hostname or "").rstrip(".")
+    return parts.scheme == "https" and any(host == one or host.endswith(f".{one}") for one in vendor.domains)
 
 
 def variables_for(base_url: str) -> list[str]:

@@ -1,16 +1,17 @@
 """A validator's folder: `validator.json`, without pickle, with coefficients, settings and encoder; and `curves.json`.
 
-Another encoder is an error: the coefficients do not apply to the vectors of another model.
+Another encoder is an error: the coefficients do not apply to the vectors of another model. What is read is checked
+strictly, since the folder may be another's: types, ranges, and that all coefficients are there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.errors import UserError
 from longmark.models.handles import Models
@@ -23,11 +24,14 @@ from longmark.validator.features import NUMBERS, Inputs
 from longmark.validator.linear import Linear, probability
 
 FILE = "validator.json"
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
 class Encoder:
     """The embedder whose vectors a validator reads. identity: of its endpoint and model, or of its file."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: str
     identity: str
@@ -44,11 +48,13 @@ class Validator:
     """models: form -> linear model of items; cloze: linear model of words (`validator.cloze`). trained: id of each item
     that it learned from -> the probability of valid by models that did not see its family (None: a cloze item)."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     encoder: Encoder
     models: dict[str, Linear]
     cloze: Linear | None = None
-    threshold: float = 0.5
-    trained: dict[str, float | None] = field(default_factory=dict)
+    threshold: Share = 0.5
+    trained: dict[str, Share | None] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     format: Literal[1] = 1
 
@@ -85,10 +91,15 @@ def load(folder: Path) -> Validator:
     if not path.is_file():
         raise UserError(f"{folder} has no {FILE}; name a folder that `longmark validator train` wrote")
     try:
-        found = TypeAdapter(Validator).validate_python(read_object(path, "train it again"))
+        stored = orjson.dumps(read_object(path, "train it again"))
+        found = TypeAdapter(Validator).validate_json(stored, strict=True)
     except ValidationError as error:
         raise UserError(f"{path} is damaged ({in_one_line(error)}); train it again") from None
     names = [(model, NUMBERS) for model in found.models.values()] + [(found.cloze, WORD_NUMBERS)]
     if any(model is not None and tuple(model.numbers) != known for model, known in names):
         raise UserError(f"{path} has the features of another version; train it again")
+    widths = {len(model.weights) for model in found.models.values()}  # of two vectors, see `features`; cloze has one
+    widths |= {2 * len(found.cloze.weights)} if found.cloze is not None else set()
+    if len(widths) > 1 or any(width % 2 or not width for width in widths):
+        raise UserError(f"{path} is damaged (its models have {sorted(widths)} weights); train it again")
     return found

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import FiniteFloat
+from pydantic import ConfigDict, Field
 
-from longmark.errors import library
+from longmark.errors import UserError, library
 from longmark.stats.samples import Floats, Ints
 from longmark.validator.features import Inputs
 
@@ -25,17 +25,24 @@ FOLDS = 5
 FEWEST = 10  # labels of each class
 _VECTORS = 4.0  # by which vectors are stretched: their parts are small beside standardised numbers
 
+Coefficient = Annotated[float, Field(ge=-1e12, le=1e12)]
+
 
 @dataclass(frozen=True)
 class Linear:
     """weights: of the vectors; numbers: name -> (weight, mean), 0 for one that no item has."""
 
-    weights: tuple[FiniteFloat, ...]
-    numbers: dict[str, tuple[FiniteFloat, FiniteFloat]]
-    intercept: FiniteFloat
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    weights: tuple[Coefficient, ...]
+    numbers: dict[str, tuple[Coefficient, Coefficient]]
+    intercept: Coefficient
 
     def log_odds(self, inputs: Inputs) -> Floats:
         """Of valid, for each item."""
+        if len(inputs) and inputs.vectors.shape[1] != len(self.weights):
+            width, own = inputs.vectors.shape[1], len(self.weights)
+            raise UserError(f"the validator has {own} weights for vectors of {width} numbers; train it again")
         weights, means = np.array([*self.numbers.values()]).reshape(-1, 2).T
         away = np.nan_to_num(inputs.numbers - means)
         found: Floats = self.intercept + inputs.vectors @ np.array(self.weights) + away @ weights
