@@ -1,0 +1,210 @@
+"""Rows as they stand after a run was killed while it retried: every verb and study counts what a clean file gives.
+
+Of every three rows the first has failed before, the second was scored before and fails now, the third has one row. Each
+reader sees the file with all rows and the file with the last ones, and says the same of both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from tests.analysis.compare.runs import run_of
+from tests.analysis.studies import comprehensiveness_runs
+from tests.analysis.studies.calf import calf_runs
+from tests.analysis.studies.climaqa import climaqa_runs
+from tests.program import rows_of as lines_of
+from tests.program import run, write_jsonl
+from tests.report.runs import CORRECTNESS, RELEVANCE
+
+from longmark.analysis.studies.calf import rows as calf_rows
+from longmark.analysis.studies.climaqa import rows as climaqa_rows
+from longmark.analysis.studies.score import results as score_results
+from longmark.api import RunScores
+from longmark.datasets.pairing import read_answers as read_pairs
+from longmark.engine.session import RunResult
+from longmark.models.client import Counts
+from longmark.records import Row
+from longmark.report.summary import as_csv, summarise
+from longmark.scores.answers import read_answers
+from longmark.scores.files import rows_of
+from longmark.scores.graphs import write_graphs
+
+FAILED = {"score": None, "status": "model_error", "reason": "no reply"}
+
+
+def spread(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The two files of these rows."""
+    last = [{**one, **FAILED, "evidence": {}} if number % 3 == 1 else one for number, one in enumerate(rows)]
+    earlier = [rows[n] if n % 3 == 1 else {**one, **FAILED, "evidence": {}} for n, one in enumerate(last) if n % 3 < 2]
+    return {"last": last, "all": [*earlier, *last]}
+
+
+def both(folder: Path, kept: Path, bare: bool, system: bool = True) -> list[Path]:
+    """The source twice: as it is with the last rows, and with all; as run folders or as files of rows."""
+    given = [orjson.loads(one.to_json()) for one in lines_of(kept)]
+    if not system:
+        given = [{**one, "system": ""} for one in given]
+    sources = []
+    for name, rows in spread(given).items():
+        source = folder / name / kept.name
+        source.mkdir(parents=True)
+        for file in kept.iterdir():
+            (source / file.name).write_bytes(file.read_bytes())
+        path = write_jsonl(source / "rows.jsonl", rows)
+        sources.append(path.rename(source.with_suffix(".jsonl")) if bare else source)
+    return sources
+
+
+def said(source: Path, home: Path, *words: Any) -> str:
+    """What a command prints and the page or tables that it writes, without the names of folders."""
+    place = home / "out" / source.parent.name
+    place.mkdir(parents=True)
+    done = run(*(place / word if word in ("page.html", "tables") else word for word in words), home=home)
+    assert done.code == 0, (words, done.err)
+    written = [*sorted(place.rglob("*.csv")), *place.glob("*.html")]
+    text = "\n".join((done.out, done.err, *(one.read_text() for one in written)))
+    return re.sub(r"\s+", " ", text.replace(str(place), "").replace(str(source.parent), ""))
+
+
+# Verbs that read the rows of any metric -------------------------------------------------------------------------------
+
+
+def long_form(source: Path, home: Path) -> Any:
+    scores = RunScores.of(source)
+    assert len(scores) == len(scores.rows) == len(scores.columns()["score"])
+    return scores.columns(), scores.columns(wide=True), scores.rows
+
+
+def python_rows(source: Path, home: Path) -> list[Row]:
+    return list(RunResult(source, Counts(), None).rows() if source.is_dir() else rows_of(source))  # type: ignore[arg-type]
+
+
+def human(folder: Path) -> Path:
+    lines = [f"{name}-{i},{(3 * i) % 5}" for name in "xy" for i in range(12)]
+    path = folder / "labels.csv"
+    path.write_text("\n".join(["example_id,value", *lines]))
+    return path
+
+
+VERBS: dict[str, Callable[[Path, Path], Any]] = {
+    "the run's summary": lambda source, home: as_csv(summarise([source])),
+    "report": lambda source, home: said(source, home, "report", source, "--out", "page.html"),
+    "compare": lambda source, home: said(
+        source, home, "compare", source, home / "other", "--by", "system", "--draws", "50"
+    ),
+    "metrics-study": lambda source, home: said(source, home, "metrics-study", source, "--draws", "50"),
+    "power": lambda source, home: said(source, home, "power", source),
+    "metaeval": lambda source, home: said(source, home, "metaeval", source, human(home)),
+    "metaeval in Python": lambda source, home: read_answers(tuple(rows_of(source))).scores,
+    "longmark.run(...).scores": long_form,
+    "longmark.run(...).rows": python_rows,
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems on twelve questions, and a third system in a run of its own."""
+    home = tmp_path_factory.mktemp("plain")
+    values = [0.1 + 0.07 * i for i in range(12)]
+    systems = {"x": {RELEVANCE: values, CORRECTNESS: values[::-1]}, "y": {RELEVANCE: values[::-1], CORRECTNESS: values}}
+    run_of(home / "run", systems)
+    run_of(home / "other", {"z": {RELEVANCE: values, CORRECTNESS: values}})
+    return home
+
+
+@pytest.mark.parametrize("system", [True, False], ids=["system", "no system"])
+@pytest.mark.parametrize("bare", [False, True], ids=["run", "file"])
+def test_every_verb_counts_the_last_row_of_a_key(plain: Path, tmp_path: Path, bare: bool, system: bool) -> None:
+    for name, read in VERBS.items():
+        if not system and name == "power":
+            continue  # it plans for a difference between systems
+        home = tmp_path / re.sub(r"\W", "-", name)
+        home.mkdir()
+        (home / "other").symlink_to(plain / "other")
+        clean, dirty = (read(source, home) for source in both(home, plain / "run", bare, system))
+        assert clean == dirty, name
+
+
+# Studies that read rows of their own ----------------------------------------------------------------------------------
+
+
+def annotated(source: Path, home: Path) -> str:
+    (home / "run").unlink(missing_ok=True)
+    (home / "run").symlink_to(source)
+    fields = "show: [question, answer]\nfields:\n  - {name: good, type: choice, options: [fine, bad]}\n"
+    (home / "S.yaml").write_text(f"title: T\nitems: {{from: run, path: run}}\n{fields}")
+    return said(source, home, "annotate", "check", home / "S.yaml")
+
+
+def coverage(source: Path, home: Path) -> str:
+    return said(source, home, "comprehensiveness-study", source, *given_examples(source, home), "--resamples", "50",
+                "--verbose", "--answers", source)  # fmt: skip
+
+
+def given_examples(source: Path, home: Path) -> tuple[str | Path, ...]:
+    return () if source.is_dir() else ("--examples", home.parent / "kept" / "run" / "examples.jsonl")
+
+
+def graphs(source: Path, home: Path) -> list[bytes]:
+    pytest.importorskip("networkx", reason="needs the extra `graphs`")
+    folder = home / f"graphs of {source.parent.name}"
+    write_graphs(source, folder)
+    return [path.read_bytes() for path in sorted(folder.iterdir())]
+
+
+def choices(source: Path, home: Path) -> Any:
+    read = calf_rows.read([source])
+    return read.judges, read.pairs
+
+
+def items(source: Path, home: Path) -> Any:
+    return climaqa_rows.read([source], climaqa_runs.write_benchmark(home / source.parent.name)).systems
+
+
+def score_runs(source: Path, home: Path) -> Any:
+    return {
+        metric: [(one.example, one.question, one.score, one.evidence) for one in of]
+        for metric, of in score_results.read(source).items()
+    }
+
+
+def write_comprehensiveness(folder: Path) -> Path:
+    examples = comprehensiveness_runs.wiki(folder.parent, 6)
+    scores: dict[str, comprehensiveness_runs.Scores] = {
+        comprehensiveness_runs.E2E: comprehensiveness_runs.right,
+        comprehensiveness_runs.NLI: lambda one: 0.5,
+    }
+    return comprehensiveness_runs.write_run(folder, examples, "big", scores)
+
+
+STUDIES: dict[str, tuple[Callable[[Path], Path], Callable[[Path, Path], Any], bool]] = {
+    "comprehensiveness-study": (write_comprehensiveness, coverage, False),
+    "comprehensiveness-study of rows": (write_comprehensiveness, coverage, True),
+    "export --graphs": (write_comprehensiveness, graphs, False),
+    "score-study": (write_comprehensiveness, score_runs, False),
+    "calf-study": (calf_runs.write_run, choices, False),
+    "climaqa-study": (lambda folder: climaqa_runs.write_run(folder, "default"), items, False),
+    "annotate": (write_comprehensiveness, annotated, False),
+    "pairs join": (
+        write_comprehensiveness,
+        lambda source, home: str(len(read_pairs(source))),
+        False,
+    ),
+}
+"""Study -> what writes a run of its metrics, what reads it, and whether as a file of rows."""
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_study_counts_the_last_row_of_a_key(study: str, tmp_path: Path) -> None:
+    write, read, bare = STUDIES[study]
+    (tmp_path / "kept").mkdir()
+    kept = write(tmp_path / "kept" / "run")
+    home = tmp_path / "home"
+    home.mkdir()
+    clean, dirty = (read(source, home) for source in both(tmp_path, kept, bare))
+    assert clean == dirty
