@@ -59,6 +59,7 @@ POST /owner/role                  401    403       403         404
 POST /owner/withdraw              401    403       403         404
 POST /owner/pause                 401    403       403         303
 POST /owner/reopen                401    403       403         303
+POST /owner/release               401    403       403         404
 """
 EXPECTED = {
     (line.split()[0], line.split()[1]): tuple(map(int, line.split()[2:])) for line in _TABLE.strip().splitlines()[1:]

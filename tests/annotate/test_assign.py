@@ -76,6 +76,29 @@ def test_ten_people_with_ten_items_each_label_fifty_items_twice():
     assert work.queue.why_none(work.state, "p0") == "quota"
 
 
+def test_with_a_quota_no_label_is_missing_when_people_come_in_any_order():
+    """8 people with 30 of 80 items each, 3 labels an item: just enough. Ties go to what the others can least take."""
+    for seed in range(4):
+        chance, work = random.Random(seed), Working(study_with(overlap=3, quota=30), items_of(80))
+        people = {f"p{number}": chance.random() + 0.2 for number in range(8)}
+        while people:
+            person = chance.choices(list(people), list(people.values()))[0]
+            if work.takes(person) is None:
+                del people[person]
+        assert sum(3 - len(its) for its in work.state.by_item.values()) == 0
+
+
+def test_slack_is_for_items_that_nobody_else_can_label():
+    """bo skipped two of the three items, which only ann can label then; the third is left to bo."""
+    for slack in (0, 1):
+        work = Working(study_with(quota=1, slack=slack), items_of(3))
+        skipped = [work.takes("bo", status="skipped") for _ in range(2)]
+        taken = work.takes_all("ann")
+        assert len(taken) == 1 + slack
+        assert set(taken) <= set(skipped)
+        assert work.takes("bo") not in (None, *skipped)
+
+
 def test_sides_are_balanced_over_the_people_of_an_item_and_the_items_of_a_person():
     work = Working(study_with(overlap=2), items_of(20))
     for person in ("ann", "bo"):

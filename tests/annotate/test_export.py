@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,16 @@ from longmark.analysis.studies.score.people import read_labels
 from longmark.annotate.export import FILES, export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
-from longmark.annotate.progress import agreements, methods, progress, speed_outliers
+from longmark.annotate.progress import (
+    Forecast,
+    agreements,
+    forecast,
+    methods,
+    progress,
+    speed_outliers,
+    stalled,
+    states,
+)
 from longmark.annotate.store import Assignment, Page, Store, Visit
 from longmark.annotate.study import TEMPLATES, Adjudication, Study
 from longmark.records import Pair
@@ -214,7 +224,7 @@ def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
             store.save(items[place].id, "p1", {"quality": 1}, Page("x", 1), complete=False)
             store.set_status(items[place].id, "p1", status, "p1")  # type: ignore[arg-type]
     written = [path.name for path in export(study, items, store, tmp_path / "out")]
-    assert written == ["labels.jsonl", "audit.jsonl"]
+    assert written == ["labels.jsonl", "items.csv", "audit.jsonl"]
     shown = [
         (one["status"], one["field"], one["value"], one["reason"]) for one in read(tmp_path / "out" / "labels.jsonl")
     ]
@@ -340,3 +350,45 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     votes = [verdict, {**verdict, "rater": "p2", "verdict": "invalid"}, {**verdict, "rater": "final"}]
     (item,) = read_verdicts(lines(tmp_path / "v.jsonl", votes)).items
     assert item.status == "valid", "without the decision there is no majority"
+
+
+def test_every_item_ends_labelled_skipped_or_named_as_open(tmp_path: Path):
+    """Five items for two raters each: agreed, decided, undecided, left open by Bo, skipped by both."""
+    study, items = set_up(tmp_path, "calf", 5)
+    given = {"q0": "aa", "q1": "ab", "q2": "ab", "q3": "aa"}
+
+    def label(item: Item, rater: str) -> dict[str, Any] | None:
+        return {"preference": given[item.id][rater == "Bo"]} if item.id in given else None
+
+    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label)
+    with store.committing():
+        store.adjudicate("q1", store.add_person("Cy", "owner").id, {"preference": "b"}, "why")
+        store.set_status("q3", "p2", "open", "p2")
+    found = collect(study, items, store)
+    ends = {"q0": "labelled", "q1": "decided", "q2": "undecided", "q3": "open", "q4": "skipped"}
+    assert states(found) == ends
+    now = datetime.now(UTC)
+    assert stalled(found, now) == []
+    (one,) = stalled(found, now + timedelta(days=2))
+    assert (one.item.id, one.rater.name) == ("q3", "Bo")
+    text = methods(found)
+    assert "Of the items, 1 is decided, 1 is undecided, 1 is labelled, 1 is skipped, 1 is open. Open: q3." in text
+    assert "An owner of the study, who can see systems and labels, made 1 of them." in text
+    export(study, items, store, tmp_path)
+    with (tmp_path / "items.csv").open() as file:
+        rows = {row["item"]: (row["state"], row["open"], row["skipped"]) for row in csv.DictReader(file)}
+    assert rows == {item: (state, "p2" * (item == "q3"), "p1;p2" * (item == "q4")) for item, state in ends.items()}
+
+
+def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Path):
+    """Six items twice, at most four each: Ann and Bo give eight of twelve labels, with a third person all."""
+    study, items = set_up(tmp_path, "rating", 6, overlap=2, quota=4)
+    store = labelled(tmp_path / "s.sqlite", study, items, [], lambda *_: None)
+    with store.committing():
+        for name in ("Ann", "Bo"):
+            store.add_person(name, "annotator")
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4}, 4)
+    assert "4 labels will be missing" in str(progress(study, items, store).warnings)
+    with store.committing():
+        store.add_person("Cy", "annotator")
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p3": 4}, 0)

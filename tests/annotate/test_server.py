@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.annotate.serving import STUDY, Client, Served, serving, write_study
+
+from longmark.annotate.auth import Access
 
 RIGHT = {"f.right": "yes", "f.relevance": "7"}
 
@@ -290,3 +293,21 @@ def test_qualification_is_final_and_decides(tmp_path: Path):
         reply = ben.post("/work/g", {"token": ben.get("/mine").hidden("token"), "once": hidden["once"], **RIGHT})
         assert reply.status == 409
         assert values_of(served, "g", "p2")["right"] == "n-a"
+
+
+@pytest.mark.parametrize("how", ["revoke", "command", "role", "release"])
+def test_the_open_item_of_whoever_leaves_goes_to_the_next_person(tmp_path: Path, how: str):
+    """Revoked on the page or by a command, made an owner, or released on the item's page."""
+    with serving(write_study(tmp_path, 1, STUDY.partition("assignment")[0])) as served:
+        owner, ada, ben = served.person("Olga", "owner"), served.person("Ada"), served.person("Ben")
+        assert (ada.next(), ben.next()) == ("i0", None)
+        token = owner.get("/owner/people").hidden("token")
+        if how == "command":
+            with closing(served.store()) as store, store.committing():
+                Access(store).revoke("p2")
+        else:
+            form = {"token": token, "person": "p2", "role": "owner", "item": "i0"}
+            assert owner.post(f"/owner/{how}", form).status == 303
+        assert ben.next() == "i0"
+        with closing(served.store()) as store:
+            assert [one.status for one in store.assignments("i0")] == ["released", "open"]

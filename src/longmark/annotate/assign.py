@@ -1,9 +1,10 @@
 """Who gets which item next, which side of a pair first, and which items need a third person. Pure: no store, no clock.
 
 An item is given to `overlap` people. One that others have begun comes before a new one, so that items are complete
-early. With a quota the one that the fewest people have comes first: otherwise the last people find only items that they
-have done. Qualification items come first, attention items in between. A person gets no item twice, also not one that
-was skipped or withdrawn.
+early. With a quota the one that the fewest people have comes first, and among these the one that the others can least
+take: otherwise the last people find only items that they have done. `slack` lets a person exceed the quota by so many
+items that nobody else can take. Qualification items come first, attention items in between. A person gets no item
+twice, also not one that was skipped, released or withdrawn.
 
 The sides of a pair are balanced over the people of an item first, then over the items of a person; what is left is
 drawn from the study's seed. An adjudicator is blinded as a rater is: their sides are balanced over their own cases.
@@ -12,6 +13,7 @@ drawn from the study's seed. An adjudicator is blinded as a rater is: their side
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -22,7 +24,7 @@ from longmark.annotate.study import Study
 from longmark.annotate.values import known_answers
 
 if TYPE_CHECKING:
-    from longmark.annotate.store import Answer, Assignment
+    from longmark.annotate.store import Answer, Assignment, Person
 
 _COUNTED = ("open", "done")
 
@@ -41,13 +43,16 @@ class Assigned:
 @dataclass(slots=True)
 class AssignmentState:
     """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
-    file of priorities; decided: items with a decision, whose labels are final."""
+    file of priorities; decided: items with a decision, whose labels are final; away: people who label no more; counts:
+    person -> items that count against the quota."""
 
     by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     priorities: Mapping[str, float] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
+    away: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -65,7 +70,9 @@ class AssignmentState:
     def put(self, one: Assignment) -> None:
         """Adds an assignment, or replaces the one of the same item and person. Whoever opened an item as an adjudicator
         has it among their own, and is never given it to label."""
-        self.by_person.setdefault(one.person_id, {})[one.item_id] = one
+        own = self.by_person.setdefault(one.person_id, {})
+        self.counts[one.person_id] += _counted(one) - _counted(own.get(one.item_id))
+        own[one.item_id] = one
         if one.kind == "adjudication":
             if one.status == "done":
                 self.decided.add(one.item_id)
@@ -109,7 +116,7 @@ class Queue:
         if self._qualified(state, person) is False:
             return "not qualified"
         quota = self.study.assignment.quota
-        return "quota" if quota is not None and self._counted(state, person) >= quota else "done"
+        return "quota" if quota is not None and state.counts[person] >= quota else "done"
 
     def total(self, state: AssignmentState, person: str) -> int:
         """How many items this person will have in all, as far as is known: the quota, or what is still there."""
@@ -119,49 +126,59 @@ class Queue:
         left = len(self._of_kind["normal"])
         return others + (left if quota is None else min(quota, left))
 
-    def _counted(self, state: AssignmentState, person: str) -> int:
-        own = state.by_person.get(person, {}).values()
-        return sum(one.kind == "normal" and one.status in _COUNTED for one in own)
-
     def _new(self, state: AssignmentState, person: str, now: datetime) -> Item | None:
         qualified = self._qualified(state, person)
         if qualified is not True:
             return qualified or None
         own = state.by_person.get(person, {})
         rules = self.study.assignment
-        counted = self._counted(state, person)
+        counted = state.counts[person]
         if rules.attention is not None:
             left = [item for item in self._of_kind["attention"] if item.id not in own]
             if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(left):
                 return left[0]
-        if rules.quota is not None and counted >= rules.quota:
-            return None
-        free = []
+        rest: dict[str, int] = {}  # person -> items up to the quota
+        if rules.quota is not None:
+            rest = {
+                one: rules.quota - state.counts[one]
+                for one in state.by_person.keys() - state.away - {person}
+                if state.counts[one] < rules.quota
+            }
+            if counted >= rules.quota + rules.slack:
+                return None
+        others, free = sum(rest.values()), []
         for item in self.order(person):
             if (
                 item.id not in own
                 and item.id not in state.decided
                 and (people := self._people(state, item, now)) < rules.overlap
             ):
-                free.append((item, people))
+                free.append((item, people, others - sum(rest.get(one, 0) for one in state.by_item.get(item.id, ()))))
+        if rules.quota is not None and counted >= rules.quota:
+            needed = sum(rules.overlap - people for _, people, _ in free)
+            enough = needed <= rules.slack * len(state.by_person)  # else it is too early: more people may come
+            free = [one for one in free if enough and one[2] <= 0]
         return self._best(free, own, state.priorities) if free else None
 
     def _best(
-        self, free: list[tuple[Item, int]], own: Mapping[str, Assignment], priorities: Mapping[str, float]
+        self, free: list[tuple[Item, int, int]], own: Mapping[str, Assignment], priorities: Mapping[str, float]
     ) -> Item:
-        """One of the block that the person is in: the first of the file, of the highest priority, or begun by most."""
+        """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
+        free: items with the number of people who have them, and of labels that others can give under their quotas."""
         if column := self.study.assignment.blocks:
             last = max(
                 (one for one in own.values() if one.kind == "normal"), key=lambda one: one.position, default=None
             )
             block = None if last is None else _block(self.items.get(last.item_id), column)
-            block = block if any(_block(item, column) == block for item, _ in free) else _block(free[0][0], column)
+            block = block if any(_block(one[0], column) == block for one in free) else _block(free[0][0], column)
             free = [one for one in free if _block(one[0], column) == block]
         if self.study.assignment.order == "file":
             return free[0][0]
         if self.study.assignment.order == "priority":
             return max(free, key=lambda one: (_priority(one[0], priorities), one[1]))[0]
-        return max(free, key=lambda one: one[1] if self.study.assignment.quota is None else -one[1])[0]
+        if self.study.assignment.quota is None:
+            return max(free, key=lambda one: one[1])[0]
+        return min(free, key=lambda one: one[1:])[0]
 
     def _people(self, state: AssignmentState, item: Item, now: datetime) -> int:
         """How many have the item, or had it. One who left it open for too long does not count."""
@@ -232,6 +249,10 @@ def next_item(
     return Queue(study, items).next(state, person, now)
 
 
+def _counted(one: Assignment | None) -> bool:
+    return one is not None and one.kind == "normal" and one.status in _COUNTED
+
+
 def draw(*parts: Any) -> int:
     """A number that looks random, and is the same for the same parts."""
     return int.from_bytes(hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:8])
@@ -246,6 +267,11 @@ def _block(item: Item | None, column: str | None) -> str | None:
 def _priority(item: Item, priorities: Mapping[str, float]) -> float:
     own = priorities.get(item.id, item.priority)
     return float("-inf") if own is None else own
+
+
+def away(people: Iterable[Person]) -> set[str]:
+    """Those who label no more: without access, and owners."""
+    return {one.id for one in people if not one.active or one.role == "owner"}
 
 
 # Adjudication ---------------------------------------------------------------------------------------------------------

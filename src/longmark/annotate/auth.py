@@ -90,7 +90,7 @@ class Access:
         return dict(self.store.rows(sql, (utc_now(),)))
 
     def revoke(self, person_id: str, by: str | None = None) -> None:
-        """All links and sessions of a person end; their labels stay."""
+        """All links and sessions of a person end. Their labels stay, and others get the items that they left open."""
         store = self.store
         with store.unit():
             sql = "UPDATE invitations SET revoked_at = ? WHERE person_id = ? AND revoked_at IS NULL"
@@ -98,6 +98,7 @@ class Access:
             store.write("DELETE FROM sessions WHERE person_id = ?", (person_id,))
             store.write("UPDATE people SET active = 0 WHERE id = ?", (person_id,))
             store.note("revoked", by, content={"person": person_id})
+            store.release(person_id, by)
 
     def open(self, link: Link) -> str:
         """A new session's token."""

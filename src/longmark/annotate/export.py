@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import orjson
 
 from longmark.annotate.items import Item
 from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
-from longmark.annotate.progress import methods
+from longmark.annotate.progress import methods, states
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.labels import FINAL
 from longmark.records.pair import EXPANSION_CHECKS
@@ -25,6 +26,7 @@ from longmark.records.write import replacing
 
 FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
+    "items.csv": "every item, with its state: decided, undecided, labelled, skipped or open",
     "ratings.csv": "ratings for longmark metaeval",
     "choices.csv": "choices between two answers for longmark metaeval; a was shown first",
     "score.jsonl": "labels for longmark score-study --labels",
@@ -57,7 +59,8 @@ def export(
     found = collect(study, items, store, names=names)
     folder.mkdir(parents=True, exist_ok=True)
     made: dict[str, Any] = {
-        "labels.jsonl": lambda: _lines(_labels(found, store)),
+        "labels.jsonl": lambda: _lines(_labels(found)),
+        "items.csv": lambda: _table(_items(found)) if found.entries else b"",
         "ratings.csv": lambda: _table(_ratings(found)),
         "choices.csv": lambda: _table(_choices(found)),
         "score.jsonl": lambda: _lines(_score(found)),
@@ -101,9 +104,8 @@ def _table(records: Iterable[Record]) -> bytes:
 # Every label ----------------------------------------------------------------------------------------------------------
 
 
-def _labels(found: Collected, store: Stored) -> Iterator[Record]:
+def _labels(found: Collected) -> Iterator[Record]:
     names = {one.name: one for one in found.study.asked}
-    seen = {(one.item_id, one.person_id) for one in store.events() if one.kind == "labels seen"}
     for entry in found.entries:
         if entry.assignment.status == "withdrawn":
             continue
@@ -134,9 +136,22 @@ def _labels(found: Collected, store: Stored) -> Iterator[Record]:
         by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
         if (shown := found.deciding.get(item.id)) is not None:
             by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
-        by["labels_seen"] = (item.id, decision.person_id) in seen
+        by["labels_seen"] = (item.id, decision.person_id) in found.looked
         for name, value in decision.values.items():
             yield {**_about(item), "field": name, "value": value, **by}
+
+
+def _items(found: Collected) -> Iterator[Record]:
+    """Every item with its state, the number of its labels, and who has it open."""
+    given: dict[str, list[Entry]] = defaultdict(list)
+    for one in found.entries:
+        given[one.item.id].append(one)
+    for item, state in states(found).items():
+        by = {
+            name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
+            for name in ("done", "open", "skipped", "released")
+        }
+        yield {"item": item, "question_id": found.items[item].question_id, "state": state, **by}
 
 
 def _about(item: Item) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +29,7 @@ class Stored(Protocol):
     def answers(self) -> Sequence[Answer]: ...
     def adjudications(self) -> Sequence[Adjudication]: ...
     def visits(self) -> Sequence[Visit]: ...
+    def looked(self) -> Set[tuple[str, str]]: ...
     def events(self) -> Sequence[Event]: ...
 
 
@@ -58,7 +59,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Collected:
     """entries: in the order of the items, then of the raters; decisions: item -> the third person's; deciding: item ->
-    how it was shown to that person."""
+    how it was shown to that person; looked: (item, person) of adjudicators who asked for the labels."""
 
     study: Study
     items: Mapping[str, Item]
@@ -66,6 +67,7 @@ class Collected:
     entries: tuple[Entry, ...]
     decisions: Mapping[str, Adjudication]
     deciding: Mapping[str, Assignment]
+    looked: Set[tuple[str, str]]
 
     @property
     def done(self) -> list[Entry]:
@@ -119,7 +121,9 @@ def collect(study: Study, items: Sequence[Item], store: Stored, *, names: bool =
     decisions = {one.item_id: one for one in store.adjudications() if one.item_id in known}
     deciders = {(one.item_id, one.person_id) for one in decisions.values()}
     deciding = {one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders}
-    return Collected(study, {item.id: item for item in items}, people, tuple(entries), decisions, deciding)
+    return Collected(
+        study, {item.id: item for item in items}, people, tuple(entries), decisions, deciding, store.looked()
+    )
 
 
 def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str | int]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-from longmark.annotate.assign import to_adjudicate
+from longmark.annotate.assign import AssignmentState, Queue, away, to_adjudicate
 from longmark.annotate.items import Item, warnings
 from longmark.annotate.labels import Collected, Entry, Stored, cells, collect, simple_labels
+from longmark.annotate.store import Assignment
 from longmark.annotate.study import Scale, Study
 from longmark.annotate.values import known_answers
 from longmark.report.format import counted, duration
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _FEWEST_TIMED = 5
 _OUTLYING = 3.0
+_NAMED = 20  # open items
 NO_STATS = "Agreement needs the extra `stats`: pip install 'longmark[stats]'"
 
 
@@ -53,14 +56,20 @@ class Progress:
 
 def progress(study: Study, items: Sequence[Item], store: Stored) -> Progress:
     """The state of a study now."""
-    found = collect(study, items, store)
+    found, now = collect(study, items, store), datetime.now(UTC)
     outliers = speed_outliers(found)
     names = {person.id: person.name for person in found.people.values()}
     notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
+    stopped, expected = stalled(found, now), forecast(found, now)
+    if stopped:
+        notes.append(f"{counted(len(stopped), 'open item')} without a change for a day: release them on their pages")
+    if expected is not None and expected.missing:
+        notes.append(f"With the present raters, {counted(expected.missing, 'label')} will be missing. {_REMEDY}")
     agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
     if not agreement:
         notes.append(NO_STATS)
-    return Progress(_figures(found), [_raters(found), _coverage(found)], agreement, notes, outliers)
+    tables = [_raters(found, expected), _coverage(found), *([_stalled(found, stopped)] if stopped else [])]
+    return Progress(_figures(found), tables, agreement, notes, outliers)
 
 
 def speed_outliers(found: Collected) -> dict[str, str]:
@@ -94,6 +103,96 @@ def waiting(found: Collected) -> dict[str, tuple[str, ...]]:
     return to_adjudicate(found.study, (one.answer for one in found.done if one.answer), done, found.decisions)
 
 
+# Items that do not end -----------------------------------------------------------------------------------------------
+
+STATES = ("decided", "undecided", "labelled", "skipped", "open")
+_STALLED = timedelta(days=1)
+_MOST_STEPS = 2_000_000  # of a forecast: labels to give, times items
+_REMEDY = "Invite more people, or raise `quota` or `slack`."
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """items: person -> items in all, if the present raters go on in turns until none gets another; missing: labels that
+    nobody gives then."""
+
+    items: Mapping[str, int]
+    missing: int
+
+
+def states(found: Collected) -> dict[str, str]:
+    """The state of every item of the study: decided, or labelled as often as planned (undecided: people differ); else
+    skipped, if some did and there is nobody left to give it to; else open."""
+    gone, undecided, done = away(found.people.values()), waiting(found), found.by_item
+    given: dict[str, list[Entry]] = defaultdict(list)
+    for one in found.entries:
+        given[one.item.id].append(one)
+    result = {}
+    for item in found.items.values():
+        its = given[item.id]
+        ended = {one.assignment.status for one in its}
+        left = found.people.keys() - gone - {one.rater.id for one in its}
+        if item.kind != "normal":
+            continue
+        if item.id in found.decisions:
+            result[item.id] = "decided"
+        elif len(done.get(item.id, ())) >= found.study.assignment.overlap:
+            result[item.id] = "undecided" if item.id in undecided else "labelled"
+        else:
+            result[item.id] = "skipped" if "skipped" in ended and "open" not in ended and not left else "open"
+    return result
+
+
+def stalled(found: Collected, now: datetime) -> list[Entry]:
+    """Items that a person left open, without a change for a day."""
+    return [
+        one
+        for one in found.entries
+        if one.assignment.status == "open"
+        and one.item.id not in found.decisions
+        and now - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at) > _STALLED
+    ]
+
+
+def _stalled(found: Collected, entries: Sequence[Entry]) -> Table:
+    columns = (
+        Column("item", "item.id"),
+        Column("rater", "rater.name"),
+        Column("given", lambda one: one.assignment.given_at[:10]),
+        Column("saved", lambda one: one.answer.saved_at[:10] if one.answer else None),
+    )
+    return Table("stalled", "Open items without a change for a day", columns, entries)
+
+
+def forecast(found: Collected, now: datetime) -> Forecast | None:
+    """None for a study that is too large, or that nobody labels yet."""
+    items, overlap = list(found.items.values()), found.study.assignment.overlap
+    normal = [item.id for item in items if item.kind == "normal"]
+    state = AssignmentState(away=away(found.people.values()), decided=set(found.decisions))
+    for entry in found.entries:
+        state.put(replace(entry.assignment, status="done") if entry.assignment.status == "open" else entry.assignment)
+    missing = len(normal) * overlap - sum(state.counts.values())
+    people = [one for one in found.people if one not in state.away]
+    if not people or missing * len(normal) > _MOST_STEPS:
+        return None
+    for item in items:
+        state.right |= {(item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold}
+    queue, at = Queue(found.study, items), now.isoformat()
+    turns = list(people)
+    while turns:
+        for one in list(turns):
+            if (new := queue.next(state, one, now)) is None:
+                turns.remove(one)
+                continue
+            state.put(Assignment(new.item_id, one, False, "done", None, at, at, new.position, new.kind))
+    short = sum(
+        max(0, overlap - sum(one.status == "done" for one in state.by_item.get(item, {}).values()))
+        for item in normal
+        if item not in state.decided
+    )
+    return Forecast({one: state.counts[one] for one in people}, short)
+
+
 def _figures(found: Collected) -> list[tuple[str, str]]:
     normal = sum(item.kind == "normal" for item in found.items.values())
     done, overlap = found.done, found.study.assignment.overlap
@@ -103,6 +202,7 @@ def _figures(found: Collected) -> list[tuple[str, str]]:
         ("Complete items", f"{sum(count >= overlap for count in people.values()):,} of {normal:,}"),
         ("Labels", f"{len(done):,} of {normal * overlap:,}"),
         ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in found.entries):,}"),
+        ("Open items", f"{Counter(states(found).values())['open']:,}"),
         ("Raters", f"{len({one.rater.id for one in done}):,}"),
     ]
     if found.study.assignment.adjudication:
@@ -114,7 +214,7 @@ def _figures(found: Collected) -> list[tuple[str, str]]:
     return figures
 
 
-def _raters(found: Collected) -> Table:
+def _raters(found: Collected, expected: Forecast | None) -> Table:
     own: dict[str, list[Entry]] = defaultdict(list)
     for one in found.entries:
         own[one.rater.id].append(one)
@@ -133,6 +233,7 @@ def _raters(found: Collected) -> Table:
         Column("done", partial(count, "done")),
         Column("begun", partial(count, "open")),
         Column("skipped", partial(count, "skipped")),
+        Column("expected in all", lambda one: expected and expected.items.get(one.id)),
         Column("median seconds", lambda one: median(times[one.id]) if times[one.id] else None, 1),
         Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
         Column("known answers right", known),
@@ -215,8 +316,18 @@ def methods(found: Collected) -> str:
         "priority": "in the order of a file of priorities",
     }
     blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
-    sides = ", and which answer came first was balanced" if study.pairs and study.blind.sides == "balanced" else ""
+    balanced = study.pairs and study.blind.sides == "balanced"
+    sides = ", and which answer came first was balanced" if balanced else ""
+    sides = sides or (", and answers were shown in the order of the file" if study.pairs else "")
     sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
+    ends = states(found)
+    kinds = Counter(ends.values())
+    sentences.append(
+        "Of the items, " + ", ".join(f"{kinds[one]} {_are(kinds[one])} {one}" for one in STATES if kinds[one]) + "."
+    )
+    if left := [item for item, state in ends.items() if state == "open"]:
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
     skipped = sum(one.assignment.status == "skipped" for one in found.entries)
     if skipped:
         sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
@@ -231,10 +342,34 @@ def methods(found: Collected) -> str:
             f"(quartiles {duration(low)} and {duration(high)}; {duration(sum(times))} in total)."
         )
     if rules.adjudication:
-        sentences.append(
-            f"A third person decided {counted(len(found.decisions), 'item')} on which raters differed; "
-            f"{counted(len(waiting(found)), 'item')} {'is' if len(waiting(found)) == 1 else 'are'} undecided."
-        )
+        sentences.append(f"A third person decided {counted(len(found.decisions), 'item')} on which raters differed.")
+        sentences += _adjudicated(found)
+    return _with_agreement(found, sentences)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _adjudicated(found: Collected) -> list[str]:
+    """How the decisions were made."""
+    made = found.decisions.values()
+    if not made:
+        return []
+    owners = {one.id for one in found.people.values() if one.role == "owner"}
+    by_owners = sum(one.person_id in owners for one in made)
+    looked = sum((one.item_id, one.person_id) in found.looked for one in made)
+    firsts = Counter(found.items[item].sides[-1 if one.swapped else 0] for item, one in found.deciding.items())
+    sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if found.study.pairs else ""
+    return [
+        f"Items were shown to that person as to a rater{sides}, and the labels of the raters on request only: "
+        f"before {looked} of the {counted(len(made), 'decision')}.",
+        *([f"An owner of the study, who can see systems and labels, made {by_owners} of them."] if by_owners else []),
+    ]
+
+
+def _with_agreement(found: Collected, sentences: Sequence[str]) -> str:
+    study = found.study
     text = f"# Methods: {study.title}\n\n{' '.join(sentences)}\n"
     if not find_spec("scipy"):
         return f"{text}\n{NO_STATS}.\n"

@@ -24,7 +24,7 @@ from longmark.annotate.labels import collect
 from longmark.annotate.progress import progress as current
 from longmark.annotate.progress import speed_outliers
 from longmark.annotate.routes_work import suggestions, title_of
-from longmark.annotate.store import ROLES, Assignment, Person, Role, Store
+from longmark.annotate.store import ROLES, Assignment, Person, Role, Status, Store
 from longmark.annotate.study import Study
 from longmark.annotate.values import form_of
 from longmark.annotate.web import NOT_FOUND, Context, Refused
@@ -204,6 +204,7 @@ async def invite(c: Context) -> web.Response:
             token = c.site.access.invite(person, c.person.id)
     except UserError as error:
         return await _people(c, 422, error=str(error))
+    c.site.forget()
     return await _people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
 
 
@@ -231,6 +232,7 @@ async def revoke(c: Context) -> web.Response:
     person = _person(c)
     _not_the_last_owner(c, person)
     c.site.access.revoke(person.id, c.person.id)
+    c.site.forget()
     return c.to("/owner/people")
 
 
@@ -241,22 +243,20 @@ async def role(c: Context) -> web.Response:
         _not_the_last_owner(c, person)
     if person.role != new:
         c.site.store.set_role(person.id, new, c.person.id)
+        c.site.forget()
     return c.to("/owner/people")
 
 
 async def withdraw(c: Context) -> web.Response:
-    """POST /owner/withdraw: a person's labels no longer count, and others get the items."""
+    """POST /owner/withdraw: a person's labels and decisions no longer count, and others get the items."""
     person, store = _person(c), c.site.store
     if c.given("sure") != "yes":
         raise Refused(400, "Not withdrawn", "Select the checkbox to confirm, then try again.")
     _not_the_last_owner(c, person)
     with store.unit():
-        for one in store.assignments(person=person.id):
-            if one.status != "withdrawn" and one.kind != "adjudication":
-                store.set_status(one.item_id, person.id, "withdrawn", c.person.id)
-                c.site.noted(one.item_id, person.id)
+        store.withdraw(person.id, c.person.id)
         c.site.access.revoke(person.id, c.person.id)
-        store.note("labels withdrawn", c.person.id, content={"person": person.id})
+    c.site.forget()
     return c.to("/owner/people")
 
 
@@ -272,14 +272,24 @@ async def reopen(c: Context) -> web.Response:
     """POST /owner/reopen: the study; or an item for a person, where both are named."""
     if not c.given("item"):
         return _paused(c, "no")
+    return _set(c, ("done", "skipped", "released"), "open", "Not reopened", "This person has not finished the item.")
+
+
+async def release(c: Context) -> web.Response:
+    """POST /owner/release: an item that a person left open is given to another."""
+    return _set(c, ("open",), "released", "Not released", "This person does not have the item open.")
+
+
+def _set(c: Context, before: tuple[Status, ...], after: Status, title: str, why: str) -> web.Response:
+    """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
     person, store = _person(c), c.site.store
     one: Assignment | None = store.assignment(c.given("item"), person.id)
-    if one is None or one.kind == "adjudication" or one.status not in ("done", "skipped"):
-        raise Refused(409, "Not reopened", "This person has not finished the item.")
+    if one is None or one.kind == "adjudication" or one.status not in before:
+        raise Refused(409, title, why)
     if store.adjudications(one.item_id):
-        raise Refused(409, "Not reopened", "The item is decided. Its labels are final.")
+        raise Refused(409, title, "The item is decided. Its labels are final.")
     with store.unit():
-        store.set_status(one.item_id, person.id, "open", c.person.id)
+        store.set_status(one.item_id, person.id, after, c.person.id)
         c.site.noted(one.item_id, person.id)
     return c.to(f"/owner/items/{quote(one.item_id, safe='')}")
 

@@ -254,8 +254,8 @@ def _save(
 
 
 def _reopen(c: Context, given: Assignment, done: bool) -> None:
-    """An item that was finished and is not complete any more is open again; so is one that was skipped."""
-    if given.status == "skipped" or (given.status == "done" and not done):
+    """An item that was finished and is not complete any more is open again; so is one that was skipped or released."""
+    if given.status in ("skipped", "released") or (given.status == "done" and not done):
         c.site.store.set_status(given.item_id, given.person_id, "open", given.person_id)
         c.site.noted(given.item_id, given.person_id)
 

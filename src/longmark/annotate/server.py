@@ -56,6 +56,7 @@ ROUTES = (
     Route("POST", "/owner/withdraw", routes_owner.withdraw, _OWN),
     Route("POST", "/owner/pause", routes_owner.pause, _OWN),
     Route("POST", "/owner/reopen", routes_owner.reopen, _OWN),
+    Route("POST", "/owner/release", routes_owner.release, _OWN),
 )
 
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import orjson
 from filelock import FileLock, Timeout
 
-from longmark.annotate.assign import AssignmentState, Queue
+from longmark.annotate.assign import AssignmentState, Queue, away
 from longmark.annotate.auth import Access, Attempts
 from longmark.annotate.database import checked, utc_now
 from longmark.annotate.items import Item, read_items
@@ -245,10 +245,15 @@ class Site:
             known = [item.id for item in self.items.values() if item.gold]
             answers = [answer for id in known for answer in self.store.answers(id)]
             self._state = AssignmentState.of(self.items, (), answers)
+            self._state.away = away(self.store.people())
             for one in self.store.assignments():
                 self.noted(one.item_id, one.person_id)
         self._state.priorities = self._read_priorities()
         return self._state
+
+    def forget(self) -> None:
+        """Many assignments were changed: they are read again."""
+        self._state = None
 
     def noted(self, item_id: str, person_id: str) -> None:
         """An assignment was made or changed."""

@@ -17,7 +17,7 @@ from longmark.annotate.database import Database, utc_now
 from longmark.errors import UserError
 
 Role = Literal["owner", "adjudicator", "annotator"]
-Status = Literal["open", "done", "skipped", "withdrawn"]
+Status = Literal["open", "done", "skipped", "released", "withdrawn"]
 Kind = Literal["normal", "qualification", "attention", "adjudication"]
 ROLES: tuple[Role, ...] = ("owner", "adjudicator", "annotator")
 
@@ -34,7 +34,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """An item that was given to a person. swapped: the sides were shown the other way round; reason: of a skip;
+    """An item that was given to a person. swapped: the sides were shown the other way round; status: `released` was
+    open, and others get it; reason: of a skip;
     position: the number of the item in the order in which this person got them, from 1."""
 
     item_id: str
@@ -169,9 +170,12 @@ class Store(Database):
         return person
 
     def set_role(self, person_id: str, role: Role, by: str | None = None) -> None:
+        """An owner does not label: their open items are released."""
         with self.unit():
             self.write("UPDATE people SET role = ? WHERE id = ?", (role, person_id))
             self.note("role changed", by, content={"person": person_id, "role": role})
+            if role == "owner":
+                self.release(person_id, by)
 
     # items
 
@@ -239,6 +243,27 @@ class Store(Database):
             self.write(sql, (status, reason, done_at, item, person))
             self._given().put(replace(old, status=status, reason=reason, done_at=done_at))
             self.note(status, by, item, {"of": person, **({"reason": reason} if reason else {})})
+
+    def release(self, person: str, by: str | None) -> int:
+        """Gives the open items of a person to others; what they entered is kept. Returns how many."""
+        open_ = [one for one in self.assignments(person=person) if one.status == "open" and one.kind == "normal"]
+        for one in open_:
+            self.set_status(one.item_id, person, "released", by)
+        return len(open_)
+
+    def withdraw(self, person: str, by: str | None) -> None:
+        """The labels and decisions of a person no longer count; they stay in the events."""
+        with self.unit():
+            decided = [one.item_id for one in self.adjudications() if one.person_id == person]
+            self.write("DELETE FROM adjudications WHERE person_id = ?", (person,))
+            for one in self.assignments(person=person):
+                if one.status != "withdrawn":
+                    self.set_status(one.item_id, person, "withdrawn", by)
+            for item in decided:  # of an earlier decision, which this person's replaced
+                for other in self.assignments(item=item):
+                    if other.kind == "adjudication" and other.status == "done":
+                        self.set_status(item, other.person_id, "open", by)
+            self.note("labels withdrawn", by, content={"person": person})
 
     def _given(self) -> _Assignments:
         if self._assignments is None:
@@ -310,6 +335,11 @@ class Store(Database):
         where, values = _where(item, None)
         sql = f"SELECT item_id, person_id, content, justification, decided_at FROM adjudications{where}"
         return [Adjudication(r[0], r[1], orjson.loads(r[2]), r[3], r[4]) for r in self.rows(sql, values)]
+
+    def looked(self) -> set[tuple[str, str]]:
+        """(item, person) of adjudicators who asked for the labels of the raters."""
+        rows = self.rows("SELECT DISTINCT item_id, person_id FROM events WHERE kind = 'labels seen'")
+        return {(row[0], row[1]) for row in rows}
 
     def adjudicate(self, item: str, person: str, values: Mapping[str, Any], justification: str) -> None:
         """The decision on an item; another decision replaces it, and both are in the events."""

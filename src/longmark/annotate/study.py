@@ -252,6 +252,7 @@ class Assignment(_Part):
 
     overlap     people an item
     quota       items a person, at most
+    slack       items above the quota, of those that nobody else can label
     blocks      a column: a person finishes the items with one value before the next
     order       random: another one for each person; file: as in the file; priority: by the file `priorities`
     priorities  JSON Lines with `item` and `priority` (highest first), read again while the study runs
@@ -260,6 +261,7 @@ class Assignment(_Part):
 
     overlap: Annotated[int, Field(ge=1, le=1000)] = 1
     quota: Annotated[int, Field(ge=1)] | None = None
+    slack: Annotated[int, Field(ge=0)] = 0
     blocks: str | None = None
     order: Literal["random", "file", "priority"] = "random"
     priorities: Text | None = None
