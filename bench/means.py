@@ -1,4 +1,4 @@
-"""Which interval of a mean keeps its level, by simulation: the table in docs/statistics.md.
+"""Which of seven intervals of a mean keeps its level, by simulation: the table in design/statistics.md.
 
 `python -m bench.means [--runs 4000] [--resamples 1000] [--sizes 20,50] [--sides]`
 
@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from bench.coverage import SHAPES, Shape
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -35,53 +35,9 @@ from longmark.stats.gate import TAIL
 from longmark.stats.means import equal_interval
 
 Floats = NDArray[np.float64]
-Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]
 LEVEL = 0.95
 FRACTIONS = (*((c / 10, 0.5 / 9) for c in range(1, 10)), (1.0, 0.5))  # of the capital at stake, and their weights
 SIZES = (5, 10, 20, 30, 50, 100, 300)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A distribution of scores: how it is drawn, its mean, and whether its scores lie in [0, 1]."""
-
-    draw: Drawn
-    mean: float
-    bounded: bool = True
-
-
-def some(scores: Sequence[float], shares: Sequence[float]) -> Shape:
-    """Scores of a few values."""
-    values, chances = np.array(scores, dtype=float), np.array(shares) / sum(shares)
-    return Shape(lambda chance, size: values[chance.choice(len(values), size, p=chances)], float(values @ chances))
-
-
-def beta(a: float, b: float) -> Shape:
-    return Shape(lambda chance, size: chance.beta(a, b, size), a / (a + b))
-
-
-FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-SHAPES: dict[str, Shape] = {
-    "uniform": beta(1, 1),
-    "bell": beta(6, 4),
-    "U": beta(0.5, 0.5),
-    "ceiling": beta(12, 1),
-    "floor": beta(1, 12),
-    "six values": some(FIFTHS, (5, 15, 25, 30, 15, 10)),
-    "six values, ceiling": some(
-        FIFTHS, (3.5, 1, 1.5, 2, 4, 88)
-    ),  # as CCRS's question relevance: mean .92, skewness -3.2
-    "six values, skewed": some(FIFTHS, (2, 3, 5, 15, 35, 40)),
-    "half 0, half 1": some((0, 1), (1, 1)),
-    "90 % at 1": some((0, 1), (1, 9)),
-    "98 % at 1": some((0, 1), (2, 98)),
-    "90 % at 1, 4 % at 0": some((0, 0.5, 1), (4, 6, 90)),
-    "10 % at 1": some((0, 1), (9, 1)),
-    "normal": Shape(lambda chance, size: chance.normal(60, 15, size), 60, bounded=False),
-    "exponential": Shape(lambda chance, size: chance.exponential(1, size), 1, bounded=False),
-    "lognormal": Shape(lambda chance, size: chance.lognormal(0, 0.8, size), float(np.exp(0.32)), bounded=False),
-    "heavy tails": Shape(lambda chance, size: chance.standard_t(3, size), 0, bounded=False),
-}
 
 
 def student(x: Floats) -> tuple[Floats, Floats]:

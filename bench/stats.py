@@ -1,6 +1,6 @@
 """What the resampling statistics cost beside their peers, in one run, and whether they keep what they promise.
 
-`python -m bench.stats [costs] [levels] [coverage] [gate] [--runs 3000]`
+`python -m bench.stats [costs] [levels] [gate] [--runs 3000]`
 
 costs: CPU seconds, the best of three runs (slow peers run once), the ratio to ours, and the memory that ours needs:
 
@@ -12,8 +12,7 @@ costs: CPU seconds, the best of three runs (slow peers run once), the ratio to o
                          at twice as many; SciPy's `bootstrap` of Fleiss's kappa, vectorised, at 6,274
 
 levels: how often, under the null hypothesis, each test and correction finds something at .05, beside the binomial
-99.9 % interval for the runs made. coverage: how often intervals at .95 hold the mean of rows that depend on each other;
-coverage is with and without clusters. gate: how far below the mean of the sample the bound of `--fail-under` lies,
+99.9 % interval for the runs made. gate: how far below the mean of the sample the bound of `--fail-under` lies,
 beside Student's t and a bound by betting, and how often each is above the true mean (.025 at most).
 """
 
@@ -27,13 +26,13 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from bench.means import SHAPES, bet, student
+from bench.coverage import SHAPES
+from bench.means import bet, student
 from scipy import stats
 from tests.stats.resampled_mean import bootstrap_mean
 
 from longmark.stats import gate as bounds
 from longmark.stats.agreement import fleiss_kappa, krippendorff_alpha
-from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import METHODS, NONE, adjust
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.samples import Floats
@@ -194,26 +193,6 @@ def levels(runs: int) -> None:
                 said(name, found, runs, ALPHA, at_most=True)
 
 
-def coverage(runs: int) -> None:
-    random = np.random.default_rng(2)
-    print(f"{runs:,} runs each; share of .95 intervals that hold the mean: rows, questions")
-    for questions, answers in ((10, 4), (20, 4), (60, 4), (20, 5), (60, 5), (200, 4)):
-        clusters = np.repeat(np.arange(questions), answers).tolist()
-        for name, mean, draw in (
-            ("normal", 0.0, lambda n: random.normal(0, 1, n)),
-            ("exponential", 1.0, lambda n: random.exponential(1, n)),
-            ("ceiling", 6 / 7, lambda n: random.beta(3, 0.5, n)),
-        ):
-            held = [0, 0]
-            for _ in range(runs):
-                noise = random.normal(0, 0.5, questions * answers) if name != "ceiling" else 0.0
-                values = (np.repeat(draw(questions), answers) + noise).tolist()
-                for i, given in enumerate((None, clusters)):
-                    found = mean_estimate(values, given)
-                    held[i] += found.low is not None and found.low <= mean <= (found.high or 0)
-            print(f"{name:12} {questions:4} x {answers}  {held[0] / runs:.3f}  {held[1] / runs:.3f}", flush=True)
-
-
 def gate(runs: int) -> None:
     print(f"{runs:,} samples: share of lower bounds above the mean; 20 samples: distance from the sample's mean")
     shapes: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], Floats], float]]
@@ -259,12 +238,12 @@ def rare(terms: Floats) -> np.ndarray:
     return np.asarray((total * 0.05 / np.pi <= bounds.TAIL) & (terms.max(axis=1) > 0) & (low < 0))
 
 
-PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "coverage": coverage, "gate": gate}
+PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "gate": gate}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="costs|levels|coverage|gate", help="all of them, if none is named")
+    parser.add_argument("parts", nargs="*", metavar="costs|levels|gate", help="all of them, if none is named")
     parser.add_argument("--runs", type=int, default=3_000)
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from longmark.errors import UnknownName, UserError
+from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.correlation import (
     KINDS,
     coefficient,
@@ -266,7 +267,7 @@ def test_pearson_with_clusters_is_that_of_leaving_each_cluster_out():
     left_out = np.array([SCIPY["pearson"](a[names != g], b[names != g]) for g in range(9)])
     error = math.sqrt(8 / 9 * ((left_out - left_out.mean()) ** 2).sum())
     r = SCIPY["pearson"](a, b)
-    half = float(scipy_stats.t.ppf(0.975, 8)) * error / (1 - r * r)
+    half = float(scipy_stats.t.ppf(0.975, degrees_of_freedom(np.bincount(names).tolist()))) * error / (1 - r * r)
     found = correlation(a, b, clusters=names.tolist())
     assert [found.low, found.high] == pytest.approx([math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)])
 

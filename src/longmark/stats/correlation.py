@@ -4,17 +4,18 @@ Range [-1, 1]. Spearman is Pearson's correlation of midranks; tau-b corrects for
 scale, z = atanh(r), and taken back:
 
     z ± t sqrt(V) / (1 - r²)     V: the delete-one jackknife's variance of r; t: Student's, n - 1 degrees
+    p: of Student's t for z (1 - r²) / sqrt(V), so that the interval excludes 0 where p < 1 - level
 
 The textbook formulas for V hold for normal scores without ties. Scores of judges are skewed, heaped at a bound and full
 of ties. The jackknife also gives the interval of a mean over systems that answered the same questions, and of the
 difference between two metrics on the same ratings, where the parts depend on each other.
 
-Pairs that belong together (answers to one question) have one cluster: clusters are left out, not pairs, and t has one
-degree less than there are clusters. The jackknife's standard error:
+Pairs that belong together (answers to one question) have one cluster: clusters are left out, not pairs, and t has the
+degrees of freedom of `stats.clusters`. The jackknife's standard error:
 
     error² = (n - 1) / n Σ (mean of r(-i) - r(-i))²          pairs left out one at a time
     error² = (G - 1) / G Σ (mean of r(-g) - r(-g))²          Pearson: G clusters left out one at a time
-    error² = G / (G - 1) Σ over clusters (Σ of its pairs)²   ranks: what the pairs of a cluster add, summed
+    error² = G / (G - 1) Σ over clusters (l Σ of its pairs)² ranks: what a cluster's pairs add, times its leverage l
 
 The sum over a cluster approximates leaving it out: leaving out one pair at a time takes n log n for ranks, leaving out
 clusters G times as long. With clusters of one pair each both are equal.
@@ -25,13 +26,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
+from scipy.special import stdtr
 
 from longmark.errors import UnknownName, UserError
+from longmark.stats.clusters import degrees_of_freedom, leverages
+from longmark.stats.means import few_clusters
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
@@ -41,11 +45,19 @@ KINDS = ("pearson", "spearman", "kendall")
 JACKKNIFE = "jackknife"
 
 Codes = NDArray[np.intp]
+E = TypeVar("E", bound=Estimate)
 
 _FEWEST = 3
 _PERFECT = 1 - 1e-12
 _NO_Z = "a perfect correlation has no finite z, so no interval"
 _FEWEST_FOR_INTERVAL = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation(Estimate):
+    """p: two-sided, of no correlation; None where there is no interval."""
+
+    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +92,7 @@ def correlation(
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
-) -> Estimate:
+) -> Correlation:
     """The correlation of the pairs that have both values. clusters: for each pair, what it belongs to.
 
     No value for fewer than 3 pairs or where a column has one value only; no interval where |r| = 1, or for fewer than
@@ -100,13 +112,15 @@ def _numbered(clusters: Sequence[Hashable] | None, rows: int) -> Ints | None:
     return None if clusters is None else cluster_numbers(clusters, np.ones(rows, dtype=np.bool_))[0]
 
 
-def _with_parts(x: Values, y: Values, kind: str, level: float, clusters: Ints | None) -> tuple[Estimate, Floats | None]:
+def _with_parts(
+    x: Values, y: Values, kind: str, level: float, clusters: Ints | None
+) -> tuple[Correlation, Floats | None]:
     """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value)."""
     (a, b), keep = complete_rows(x, y)
     units = np.arange(len(keep)) if clusters is None else clusters
     used, of = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
-    empty = Estimate(None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count)
+    empty = Correlation(None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count)
     if empty.reason:
         return empty, None
     r = _value(a, b, kind)
@@ -120,8 +134,20 @@ def _with_parts(x: Values, y: Values, kind: str, level: float, clusters: Ints | 
     error = float(np.linalg.norm(parts))
     if not math.isfinite(error):
         return replace(empty, reason=_left_flat(count, "pairs")), None
-    z, half = math.atanh(r), t_quantile(level, len(used) - 1) * error / (1 - r * r)
-    return replace(empty, low=math.tanh(z - half), high=math.tanh(z + half)), parts
+    df = _df(len(a), None if count is None else of)
+    z, of_z = math.atanh(r), error / (1 - r * r)
+    half, p = t_quantile(level, df) * of_z, 2 * float(stdtr(df, -abs(z) / of_z)) if of_z else None
+    return replace(_sized(empty, df), low=math.tanh(z - half), high=math.tanh(z + half), p=p), parts
+
+
+def _df(n: int, clusters: Ints | None) -> float:
+    """Degrees of freedom. clusters: the number of each pair's, none left out."""
+    return n - 1.0 if clusters is None else degrees_of_freedom(np.bincount(clusters).tolist())
+
+
+def _sized(empty: E, df: float) -> E:
+    """With the effective number of clusters, if there are clusters."""
+    return empty if empty.clusters is None else replace(empty, effective=df + 1, remark=few_clusters(df + 1))
 
 
 def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
@@ -190,9 +216,9 @@ def mean_correlation(
         own = found[name][1]
         assert own is not None  # every estimate with an interval has these
         parts += own / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
-    units = min(by_system[name].n if numbers is None else by_system[name].clusters or 0 for name in used)
+    units = min(by_system[name].effective or by_system[name].n for name in used)
     half = t_quantile(level, units - 1) * float(np.linalg.norm(parts))
-    return replace(empty, value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))
+    return replace(_sized(empty, units - 1), value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))
 
 
 def correlation_difference(
@@ -224,9 +250,9 @@ def correlation_difference(
         return replace(empty, reason=_left_flat(count, "items"))
     if error < 1e-12:
         return replace(empty, reason="the two metrics follow the target alike in every item")
-    df = (n if count is None else count) - 1
-    half, p = t_quantile(level, df) * error, float(2 * scipy_stats.t.sf(abs(r - s) / error, df))
-    return replace(empty, low=r - s - half, high=r - s + half, p=p)
+    df = _df(n, numbers)
+    half, p = t_quantile(level, df) * error, 2 * float(stdtr(df, -abs(r - s) / error))
+    return replace(_sized(empty, df), low=r - s - half, high=r - s + half, p=p)
 
 
 def _check(kind: str, level: float) -> None:
@@ -266,7 +292,7 @@ def _deviations(a: Floats, b: Floats, kind: str, clusters: Ints | None = None) -
         each = _leaps(_ranks_without_one(a, b, kind))
     if clusters is None:
         return each
-    sums = np.bincount(clusters, each)
+    sums = np.bincount(clusters, each) * np.array(leverages(np.bincount(clusters).tolist()))
     return np.asarray(math.sqrt((n - 1) / n * len(sums) / (len(sums) - 1)) * sums)
 
 

@@ -16,7 +16,7 @@ from longmark.stats.means import mean_estimate
 
 def test_noisy_systems_give_no_more_false_positives_than_asked():
     """Four steady and two noisy systems with equal means: some pair in at most a tenth of 200 samples at alpha .1
-    (binomial 99.9 % limit .18); Tukey's test of the same samples is above it (bench/family.py)."""
+    (binomial 99.9 % limit .18); Tukey's test of the same samples is above it."""
     random = np.random.default_rng(12)
     left, right = np.triu_indices(6, 1)
     found = 0

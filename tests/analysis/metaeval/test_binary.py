@@ -33,8 +33,12 @@ def test_auc_without_a_label_or_without_spread():
     assert (flat.value, flat.low) == (0.5, None)
     assert flat.reason == "the scores do not vary enough for an estimate of the variance"
     best = auc(np.arange(20.0), (np.arange(20) >= 10).astype(float), 0.95)
-    assert (best.value, best.low) == (1, None)
-    assert "separate the labels completely" in (best.reason or "")
+    # ten disjoint pairs of a yes and a no, all ranked right: .025^(1/10)
+    assert (best.value, best.high, best.reason) == (1, 1, None)
+    assert best.low == pytest.approx(0.691503, abs=1e-6)
+    worst = auc(np.arange(20.0), (np.arange(20) < 12).astype(float), 0.95, [str(i // 2) for i in range(20)])
+    assert worst.low == 0
+    assert worst.high == pytest.approx(1 - 0.025 ** (1 / 4))  # ten questions: six with a yes, four with a no
 
 
 def psi(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -141,6 +141,34 @@ def test_a_metric_is_below_the_ceiling_only_where_the_intervals_lie_apart():
     assert conclusion(scores, rated(0.4)) == "correlates with human ratings"
 
 
+def test_a_correlation_counts_over_all_metrics_and_above_the_ceiling_says_what_that_means():
+    chance = random.Random(4)
+    truth = [chance.random() for _ in range(40)]
+    rated = [
+        {"example_id": str(i), "rater": rater, "value": value + chance.gauss(0, 0.3)}
+        for i, value in enumerate(truth)
+        for rater in ("ann", "bo", "cy", "di", "ed")
+    ]
+
+    def summary(noises: int) -> Any:
+        metrics = {"weak": [value + chance.gauss(0, 0.6) for value in truth], "good": truth}
+        metrics |= {f"noise{k}": [random.Random(100 * k + i).random() for i in range(40)] for k in range(noises)}
+        rows = [
+            row(str(i), name, one, question_id=f"q{i}") for name, its in metrics.items() for i, one in enumerate(its)
+        ]
+        return sections(metaeval(rows, rated))[0]
+
+    state = chance.getstate()
+    alone = summary(0)
+    chance.setstate(state)
+    among = summary(20)
+    lines = [{line[0]: line[-1] for line in one.tables[0].rows} for one in (alone, among)]
+    assert lines[0]["weak"] == "correlates with human ratings"
+    assert lines[1]["weak"] == "no significant correlation"
+    assert lines[1]["good"] == "correlates with human ratings"
+    assert "Above it: good. This is not better than a person: the ceiling is of single raters" in alone.says
+
+
 def test_two_words_without_an_order_name_the_option_and_with_it_have_both_results():
     rated = [{"example_id": str(i), "value": "good" if i % 4 else "bad"} for i in range(20)]
     scores = [(i % 4 + i % 3) / 6 for i in range(20)]

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.report.runs import manifest, row, write_run
-from tests.there import counted
+from tests.there import counted, there
 
 from longmark.analysis.metaeval import Options, metaeval
-from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement, most_of_others
 from longmark.analysis.metaeval.choice_sample import ChoiceMetric
 from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
+from longmark.analysis.metaeval.labels import majority
 from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
 
@@ -274,3 +275,38 @@ def test_three_systems_have_an_order_by_raters_and_by_metrics():
 
 def test_two_systems_have_no_table_of_strengths():
     assert part_of(metaeval(rows_of("m", [(0.9, 0.1)] * 3), human(["a", "b", "tie"]))).strengths == ()
+
+
+def test_a_metric_is_above_the_baselines_by_its_paired_difference_over_all_metrics():
+    # 40 questions, people say a on 22 (the most frequent choice is right on 22) and b on 18. A metric that is right on
+    # these 18 and on 12 of the others is right on 30; of discordant pairs it wins 18 and loses 10: p .185 (McNemar).
+    # Its accuracy .75 [.60, .86] lies wholly above the point .55. One that is right on 36 wins 18 and loses 4: p .004.
+    people = ["a"] * 22 + ["b"] * 18
+
+    def right_on(count: int) -> Values:
+        return [(0.9, 0.1) if q < count else (0.1, 0.9) for q in range(40)]
+
+    def conclusions(others: int) -> dict[str, str]:
+        rows = rows_of("fair", right_on(12)) + rows_of("good", right_on(18))
+        for i in range(others):
+            rows += rows_of(f"noise{i}", [(0.9, 0.1) if (q * (i + 3)) % 7 < 4 else (0.1, 0.9) for q in range(40)])
+        found = metaeval(rows, human(people))
+        return {str(line[0]): str(line[-1]) for line in document(found).sections[0].tables[0].rows}
+
+    assert conclusions(0)["fair"] == "not above the baselines"
+    assert conclusions(0)["good"] == "above the baselines"
+    assert conclusions(30)["good"] == "not above the baselines"  # 32 x .004 > .05
+    alone = accuracy(metaeval(rows_of("good", right_on(18)), human(people)), "good")
+    p = 2 * float(stats.binom.cdf(4, 22, 0.5))
+    assert alone.adjusted == pytest.approx(p, abs=1e-3)
+    assert there(alone.beside).value == pytest.approx(14 / 40)
+
+
+def test_the_majority_of_the_others_is_that_of_each_vote_left_out():
+    chance = np.random.default_rng(2)
+    for _ in range(200):
+        votes = [Vote(str(i), str(name), None) for i, name in enumerate(chance.integers(0, 4, chance.integers(2, 9)))]
+        naive = [majority(vote.name for j, vote in enumerate(votes) if j != i) for i in range(len(votes))]
+        assert most_of_others(votes) == naive
+    many = [Vote(str(i), str(i % 5), None) for i in range(30_000)]  # every other vote of every vote: 9 x 10^8
+    assert len(most_of_others(many)) == 30_000

@@ -15,6 +15,7 @@ from longmark.analysis.metaeval.binary import auc, auc_difference
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import sections
+from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.student import t_quantile
 
 
@@ -100,7 +101,8 @@ def test_delongs_variance_over_questions_is_obuchowskis():
     s01 = with_no / ((with_no - 1) * n) * (down**2).sum()
     s11 = groups / (groups - 1) * (up * down).sum()
     variance = s10 / m + s01 / n + 2 * s11 / (m * n)
-    half = t_quantile(0.95, groups - 1) * math.sqrt(variance) / (value * (1 - value))
+    t = t_quantile(0.95, degrees_of_freedom(np.bincount(names).tolist()))
+    half = t * math.sqrt(variance) / (value * (1 - value))
     found = auc(marks, yes, 0.95, names.tolist())
     assert found.value == pytest.approx(value)
     assert found.clusters == groups

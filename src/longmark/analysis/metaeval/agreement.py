@@ -11,6 +11,7 @@ more (500 on a scale with more than 50 values) a seeded sample is used.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,7 +21,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from longmark.analysis.metaeval import Options
-from longmark.analysis.metaeval.labels import majority
 from longmark.stats import agreement as coefficients
 from longmark.stats.bootstrap import BCA, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
@@ -196,7 +196,7 @@ class _Ceilings:
             its = rated.votes[place]
             total = sum(vote.number or 0.0 for vote in its)
             means += [(total - (vote.number or 0.0)) / (len(its) - 1) for vote in its]
-            self.most += [_most_of_others(its, number) if rated.classes else None for number in range(len(its))]
+            self.most += most_of_others(its) if rated.classes else [None] * len(its)
         self.others = np.array(means)
 
     def of(self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]) -> tuple[Ceiling, ...]:
@@ -243,8 +243,17 @@ def _standard(column: Floats) -> Floats:
     return np.asarray((column - column.mean()) / spread) if spread else np.zeros(len(column))
 
 
-def _most_of_others(votes: Sequence[Vote], place: int) -> str | None:
-    return majority(vote.name for i, vote in enumerate(votes) if i != place)
+def most_of_others(votes: Sequence[Vote]) -> list[str | None]:
+    """For each vote the majority of the others. Without one vote only one of the three most frequent classes can
+    lead."""
+    counts = Counter(vote.name for vote in votes)
+    leading = counts.most_common(3)
+    without: dict[str, str | None] = {}
+    for own in counts:
+        ranked = sorted(((count - (name == own), name) for name, count in leading), reverse=True)
+        (most, name), second = ranked[0], ranked[1][0] if len(ranked) > 1 else 0
+        without[own] = name if most > second else None
+    return [without[vote.name] for vote in votes]
 
 
 def _raters(rated: RatedItems) -> tuple[Rater, ...]:
@@ -252,10 +261,10 @@ def _raters(rated: RatedItems) -> tuple[Rater, ...]:
     numbers: dict[str, list[float]] = {}
     agrees: dict[str, list[bool]] = {}
     for votes in rated.votes:
-        for place, vote in enumerate(votes):
+        for vote, most in zip(votes, most_of_others(votes) if rated.classes else [None] * len(votes), strict=True):
             numbers.setdefault(vote.rater, []).append(vote.number or 0.0)
             of_rater = agrees.setdefault(vote.rater, [])
-            if rated.classes and (most := _most_of_others(votes, place)) is not None:
+            if most is not None:
                 of_rater.append(vote.name == most)
     found = []
     for name, its in numbers.items():

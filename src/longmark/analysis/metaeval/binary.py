@@ -2,7 +2,9 @@
 
     AUC   the probability that the metric ranks an answer labelled yes above one labelled no, ties by half; .5 by chance
           interval: DeLong's variance (DeLong, DeLong & Clarke-Pearson 1988, by midranks: Sun & Xu 2014) on the logit;
-          of clusters Obuchowski's (1997), and Student's t with one degree less than there are clusters
+          of clusters Obuchowski's (1997), and Student's t with the degrees of freedom of `stats.clusters`;
+          at 1 and 0: the bound of Clopper and Pearson for k of k disjoint pairs of a yes and a no, 0.025^(1/k), which
+          are independent (k: the rarer label's answers; of clusters at most half of them)
     ECE   sum over ten equal bins of [0, 1] of (answers in the bin / all) |mean score - share of yes|
 
 An answer's label is the majority of its raters. Clusters: answers to one question. Only metrics on the scale from 0 to
@@ -12,15 +14,16 @@ An answer's label is the majority of its raters. Clusters: answers to one questi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
-from scipy import stats as scipy_stats
-from scipy.special import expit
+from scipy.special import expit, stdtr
 from scipy.stats import rankdata
 
 from longmark.analysis.metaeval.results import ROUNDING, Clusters, Difference, subset
+from longmark.stats.clusters import degrees_of_freedom
+from longmark.stats.means import few_clusters
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows
@@ -64,13 +67,18 @@ class Calibration:
 
 
 def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) -> Auc:
-    """scores: higher is better; yes: 1, 0 or NaN. No interval with fewer than five of a label or at 0 and 1."""
+    """scores: higher is better; yes: 1, 0 or NaN. No interval with fewer than five of a label."""
     (x, y), keep = complete_rows(scores, yes)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
     m, n, missing = int((y == 1).sum()), int((y == 0).sum()), int((~keep).sum())
 
+    df = None if numbers is None or len(y) < 2 or count == 1 else degrees_of_freedom(np.bincount(numbers).tolist())
+
     def made(value: float | None, reason: str | None, low: float | None = None, high: float | None = None) -> Auc:
-        return Auc(value, low, high, m + n, level, "logit", reason, missing, count, yes=m, no=n)
+        size = None if df is None or low is None else df + 1
+        method = "logit" if value is None or 0 < value < 1 else "disjoint pairs"
+        found = Auc(value, low, high, m + n, level, method, reason, missing, count, effective=size, yes=m, no=n)
+        return replace(found, remark=None if size is None else few_clusters(size))
 
     if not m or not n:
         return made(None, f"every answer is labelled {'yes' if m else 'no'}" if m + n else NO_PAIR)
@@ -79,11 +87,15 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
         return made(value, reason)
     variance = _variance(first, second, y, numbers)
     if not 0 < value < 1:
-        return made(value, "the scores separate the labels completely, so the variance is not known")
+        pairs = min(m, n)
+        if numbers is not None and count is not None:
+            pairs = min(count // 2, *(len(set(numbers[y == label].tolist())) for label in (0, 1)))
+        bound = ((1 - level) / 2) ** (1 / pairs)
+        return made(value, None, bound if value else 0.0, 1.0 if value else 1 - bound)
     if variance <= 0:
         return made(value, "the scores do not vary enough for an estimate of the variance")
     centre = math.log(value / (1 - value))
-    half = _quantile(level, count) * math.sqrt(variance) / (value * (1 - value))
+    half = _quantile(level, df) * math.sqrt(variance) / (value * (1 - value))
     return made(value, None, float(expit(centre - half)), float(expit(centre + half)))
 
 
@@ -106,8 +118,9 @@ def auc_difference(first: Floats, second: Floats, yes: Floats, level: float, clu
     if error <= ROUNDING:
         return made(a - b, "the two metrics rank the answers alike")
     t = abs(a - b) / error
-    p = 2 * (NormalDist().cdf(-t) if count is None else float(scipy_stats.t.sf(t, count - 1)))
-    return made(a - b, None, _quantile(level, count) * error, p)
+    df = None if numbers is None else degrees_of_freedom(np.bincount(numbers).tolist())
+    p = 2 * (NormalDist().cdf(-t) if df is None else float(stdtr(df, -t)))
+    return made(a - b, None, _quantile(level, df) * error, p)
 
 
 def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) -> str | None:
@@ -150,8 +163,8 @@ def _components(above: Floats, below: Floats) -> tuple[float, Floats, Floats]:
     return float(first.mean()), first, second
 
 
-def _quantile(level: float, clusters: int | None) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2) if clusters is None else t_quantile(level, clusters - 1)
+def _quantile(level: float, df: float | None) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2) if df is None else t_quantile(level, df)
 
 
 def calibration(scores: Floats | None, yes: Floats, level: float, clusters: Clusters = None) -> Calibration:

@@ -1,21 +1,25 @@
 """Choices between two answers against those of people: accuracy, ties, and the difference of two metrics.
 
-Intervals are Wilson's, or Hall's t over questions if questions have several pairs.
+Intervals are Wilson's, or Hall's t over questions if questions have several pairs. A metric is above the baselines if
+its paired difference to each of them is above 0 and significant, by Holm over the metrics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.results import Difference, clusters_of
 from longmark.stats.means import mean_estimate
+from longmark.stats.multiplicity import adjust
 from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share, share
 from longmark.stats.results import Estimate
 
 TIE = "tie"
+BASELINE = "baseline"
 
 Made = Sequence[str | None]
 """The choice on each pair: a, b, tie or None."""
@@ -28,7 +32,8 @@ class ChoiceMetric:
     scored: pairs of which both answers have a score; unscored: status -> number of the others. accuracy: a tie is right
     where raters tied; without_ties: on pairs on which raters decided, a tie is wrong; decided: where both decided.
     ties: pairs that the metric ties; first: the share of a among its decisions. missing: pairs with a human choice and
-    none of the metric. choices: on each pair that has rows.
+    none of the metric. choices: on each pair that has rows. beside: the difference to the baseline that it is least
+    above, on the same pairs; adjusted: its p by Holm over the metrics (None for a baseline).
     """
 
     metric: str
@@ -42,6 +47,8 @@ class ChoiceMetric:
     first: Estimate
     missing: int
     choices: tuple[str | None, ...]
+    beside: Difference | None = None
+    adjusted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,21 @@ class ChoiceSample:
             p=test.p,
             only_first=sum(a > b for a, b, _ in both),
             only_second=sum(b > a for a, b, _ in both),
+            effective=made.effective,
+            remark=made.remark,
         )
+
+    def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
+        """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""
+        baselines = [self.right(one.choices) for one in metrics if one.direction == BASELINE]
+        found = []
+        for one in metrics:
+            apart = [self.difference(self.right(one.choices), each) for each in baselines]
+            known = [(each.value > 0, -(each.p or 0.0), each) for each in apart if each.value is not None]
+            found.append(min(known, key=itemgetter(0, 1))[2] if known and one.direction != BASELINE else None)
+        adjusted = adjust([one.p if one else None for one in found], alpha=alpha).adjusted
+        rows = zip(metrics, found, adjusted, strict=True)
+        return [replace(one, beside=beside, adjusted=p) for one, beside, p in rows]
 
     def same(self, one: Made, other: Made) -> Estimate:
         return self.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])

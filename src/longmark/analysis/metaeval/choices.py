@@ -22,7 +22,7 @@ import numpy as np
 
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
-from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
+from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.analysis.metaeval.results import (
@@ -44,7 +44,6 @@ from longmark.stats.samples import Floats
 
 LONGER = "always the longer answer"
 ALWAYS = "always the most frequent choice"
-BASELINE = "baseline"
 RATERS = "raters"
 _FEWEST_SYSTEMS = 3
 
@@ -115,7 +114,7 @@ def choice_label(
         human=dict(counts),
         undecided=gold.count(None),
         agreement=_agreement(items, pairs, chosen, options),
-        metrics=tuple(metrics),
+        metrics=tuple(sample.beside(metrics, options.alpha)),
         groups=tuple(_groups(sample, pairs, human.by, chosen)),
         differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
         same=tuple(Comparison(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),

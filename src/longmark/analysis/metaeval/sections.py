@@ -9,12 +9,15 @@ from typing import Any
 
 from longmark.analysis.metaeval import Metaeval
 from longmark.analysis.metaeval.agreement import RATER, Agreement
-from longmark.analysis.metaeval.choices import BASELINE, ChoiceLabel
+from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
+from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.label_sections import Interval, choice_sections, intervals, rating_sections
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section
-from longmark.report.format import counted, fixed
+from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
+from longmark.stats.clusters import FEWEST_EFFECTIVE
+from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
 
 _RATERS_SHOWN = 50
@@ -63,7 +66,7 @@ def sections(found: Metaeval) -> tuple[Section, ...]:
         if part.join.joined:
             own += rating_sections(part, ci) if isinstance(part, RatingLabel) else choice_sections(part, ci)
         own.append(raters(part.agreement, _what(part), ci))
-        summary, heading, prefix = _summary(part, ci), "", ""
+        summary, heading, prefix = _summary(part, ci, found.options.alpha), "", ""
         if len(found.labels) > 1:
             heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
             prefixes.append(prefix)
@@ -85,15 +88,15 @@ def _prefix(label: str, taken: Sequence[str]) -> str:
 # Summary ------------------------------------------------------------------------------------------------------------
 
 
-def _correlates(r: Estimate, name: str, found: Agreement) -> str:
+def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, found: Agreement) -> str:
     """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
         return f"no correlation: {r.reason}"
     if few := _too_few(r, "answer"):
         return few
-    if r.low is None or r.high is None:
+    if adjusted is None:
         return f"no conclusion: {r.reason}"
-    if r.low <= 0 <= r.high:
+    if adjusted > alpha:
         return "no significant correlation"
     lines = {one.name: one.spearman for one in found.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
@@ -105,10 +108,24 @@ def _correlates(r: Estimate, name: str, found: Agreement) -> str:
 def _too_few(r: Estimate, what: str) -> str | None:
     units = r.n if r.clusters is None else r.clusters
     what = what if r.clusters is None else "question"
+    if units >= _FEWEST and r.effective is not None and r.effective < FEWEST_EFFECTIVE:
+        return f"no conclusion: {r.remark}"
     return f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}" if units < _FEWEST else None
 
 
-def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
+def _above(one: ChoiceMetric, alpha: float) -> str:
+    """Whether the metric is more often right than each baseline."""
+    if one.direction == BASELINE:
+        return BASELINE
+    if one.accuracy.value is None:
+        return f"no accuracy: {one.accuracy.reason}"
+    if few := _too_few(one.accuracy, "pair"):
+        return few
+    above = one.beside is not None and (one.beside.value or 0.0) > 0 and one.adjusted is not None
+    return "above the baselines" if above and (one.adjusted or 0.0) <= alpha else "not above the baselines"
+
+
+def _summary(part: RatingLabel | ChoiceLabel, ci: Interval, alpha: float) -> Table:
     columns = [Column("metric", kind="metric"), Column("direction")]
     lines = []
     if isinstance(part, RatingLabel):
@@ -117,27 +134,25 @@ def _summary(part: RatingLabel | ChoiceLabel, ci: Interval) -> Table:
             f"the classes ({classes}) have no order, so there is no AUC either; give it with "
             f"--order {part.label}=LOWEST,…,HIGHEST"
         )
-        for one in part.metrics:
-            rho = one.spearman or Estimate(None, None, None, one.scored, reason=unordered)
-            lines.append(
-                Line(**_names(one), estimate=rho, auc=one.auc, conclusion=_correlates(rho, one.metric, part.agreement))
-            )
-        columns += ci("Spearman", "estimate")
+        rhos = [one.spearman or Estimate(None, None, None, one.scored, reason=unordered) for one in part.metrics]
+        adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
+        for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
+            conclusion = _correlates(rho, p, alpha, one.metric, part.agreement)
+            lines.append(Line(**_names(one), estimate=rho, auc=one.auc, adjusted=p, conclusion=conclusion))
+        columns += [*ci("Spearman", "estimate"), Column("p (Holm)", "adjusted", kind="p")]
         columns += ci("AUC", "auc") if any(line.auc for line in lines) else ()
     else:
-        best = max((m.accuracy.value or 0.0 for m in part.metrics if m.direction == BASELINE), default=0.0)
         for each in part.metrics:
-            conclusion = "above the baselines" if (each.accuracy.low or 0.0) > best else "not above the baselines"
-            if each.direction == BASELINE:
-                conclusion = BASELINE
-            elif each.accuracy.value is None:
-                conclusion = f"no accuracy: {each.accuracy.reason}"
-            elif few := _too_few(each.accuracy, "pair"):
-                conclusion = few
             names = {**_names(each), "missing": each.missing}
             names["direction"] = None if each.direction == BASELINE else each.direction
-            lines.append(Line(**names, estimate=each.accuracy, conclusion=conclusion))
-        columns += ci("accuracy", "estimate")
+            beside = each.beside or Estimate(None, None, None, 0)
+            p, conclusion = each.adjusted, _above(each, alpha)
+            lines.append(Line(**names, estimate=each.accuracy, beside=beside, adjusted=p, conclusion=conclusion))
+        columns += [
+            *ci("accuracy", "estimate"),
+            *ci("minus baseline", "beside"),
+            Column("p (Holm)", "adjusted", kind="p"),
+        ]
     columns += [Column("n", "estimate.n"), Column("missing"), Column("conclusion")]
     return Table("summary", f"Metrics against human {_given(part)}", tuple(columns), lines)
 
@@ -158,7 +173,18 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
         return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     what = "Spearman" if rater.spearman else "share of choices"
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
-    return f"{says} Human ceiling (leave one rater out): {what} {interval}."
+    says += f" Human ceiling (leave one rater out): {what} {interval}."
+    results = [(one.metric, one.spearman) for one in part.metrics] if isinstance(part, RatingLabel) else []
+    results += [(one.metric, one.accuracy) for one in part.metrics] if isinstance(part, ChoiceLabel) else []
+    above = [name for name, its in results if its and (its.value or 0.0) > (found.value or 0.0)]
+    if not above:
+        return says
+    whom = "the mean of all raters" if rater.spearman else "the majority of all raters"
+    return (
+        f"{says} Above it: {listed(above, 5)}. This is not better than a person: the ceiling is of single raters, "
+        f"noisier than {whom}, with which a metric is compared here. The table of the ceiling compares both with the "
+        "same ratings."
+    )
 
 
 # Human labels -------------------------------------------------------------------------------------------------------
