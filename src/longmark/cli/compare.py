@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import UNDER, add, add_bounds, add_cluster, add_verb, bounds_of, needs_stats, split, whole
+from longmark.cli.arguments import (
+    UNDER,
+    add,
+    add_bounds,
+    add_cluster,
+    add_verb,
+    bounds_of,
+    needs_stats,
+    share,
+    split,
+    whole,
+)
 
 
 def add_to(verbs: Any) -> None:
@@ -24,6 +35,10 @@ def add_to(verbs: Any) -> None:
     add(how, "--margin", "[METRIC=]NUMBER", margin)
     worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     add(one, "--fail-if-worse", "", worse)
+    more = (
+        "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's (default: 0)"
+    )
+    add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
     draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
@@ -64,6 +79,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
     options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
+    options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
     options.update(higher=split(arguments.higher), lower=split(arguments.lower))
     return _published(arguments, compared, options, document, _worse)
 
@@ -74,7 +90,7 @@ def _worse(found: Any, arguments: argparse.Namespace) -> int:
         return 0
     from longmark.analysis.compare.gate import against_first
 
-    checked = against_first(found, require_decision=arguments.require_decision)
+    checked = against_first(found, require_decision=arguments.require_decision, max_unscored=arguments.max_unscored)
     for one in checked:
         print(one.line)
     return UNDER if any(one.result != "ok" for one in checked) else 0

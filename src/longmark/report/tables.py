@@ -157,17 +157,22 @@ def method_column(get: str, key: str) -> Column:
 
 
 def systems_table(
-    systems: Sequence[str], metrics: Sequence[Column], cell: Callable[[str, str], Mean | None], note: str
+    systems: Sequence[str],
+    metrics: Sequence[Column],
+    cell: Callable[[str, str], Mean | None],
+    note: str,
+    *,
+    marked: bool = False,
 ) -> Table:
     """The table for a paper: means with intervals of the systems on the metrics, best in bold (none if all are equal).
     Rows are systems, or metrics where there are more of those.
 
     metrics: a column each: name and places, and as kind its `format.direction`; cell: gives the mean of a
-    system on a metric."""
+    system on a metric; marked: its means say which are the best, instead of the best value."""
 
     def cell_of(system: str, metric: Column) -> Mean | None:
         mean, best = cell(system, metric.name), {HIGHER: max, LOWER: min}.get(metric.kind)
-        if mean is None or best is None:
+        if mean is None or best is None or marked:
             return mean
         known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
         return replace(mean, best=bool(known) and min(known) < max(known) and mean.value == best(known))

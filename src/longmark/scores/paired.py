@@ -78,14 +78,38 @@ class Scores:
     _unscored: dict[tuple[str, str], tuple[Unscored, ...]] = field(repr=False)
     _usage: dict[tuple[str, str], Usage] = field(repr=False)
 
-    def matrix(self, metric: str) -> NDArray[np.float64]:
-        """Scores of shape (questions, systems), in the metric's units; NaN for no score."""
+    def matrix(self, metric: str, unscored: float | None = None) -> NDArray[np.float64]:
+        """Scores of shape (questions, systems), in the metric's units; NaN for no score. unscored: what rows without a
+        score count as; then NaN is for no row."""
         found = np.full((len(self.questions), len(self.systems)), np.nan)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system))
             if column is not None:
-                found[:, place] = column.means(len(self.questions))
+                found[:, place] = column.means(len(self.questions), unscored)
         return found
+
+    def shares_unscored(self, metric: str) -> NDArray[np.float64]:
+        """Of each question the share of a system's rows without a score, of shape (questions, systems); 1 for no row,
+        NaN where no system has a row."""
+        found = np.ones((len(self.questions), len(self.systems)))
+        asked = np.zeros(len(self.questions), dtype=bool)
+        for place, system in enumerate(self.systems):
+            column = self._columns.get((metric, system), _Column())
+            scored, silent = (np.bincount(places, minlength=len(asked)) for places in column.places())
+            rows = scored + silent
+            asked |= rows > 0
+            found[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
+        found[~asked] = np.nan
+        return found
+
+    def unanswered(self, metric: str, system: str) -> tuple[int, int]:
+        """How many answers of a system have no score, and how many there should be: its rows, and a row for each
+        question on which another system has one."""
+        columns = [self._columns.get((metric, name), _Column()) for name in (system, *self.systems)]
+        asked = {question for column in columns for question in (*column.questions, *column.silent)}
+        own = columns[0]
+        no_row = len(asked) - len({*own.questions, *own.silent})
+        return len(own.silent) + no_row, len(own.questions) + len(own.silent) + no_row
 
     def rows_scored(self, metric: str, system: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every score of a system, not averaged by question, and the place of its question."""
@@ -146,15 +170,21 @@ class Scores:
 
 @dataclass(slots=True)
 class _Column:
-    """Values of one metric and system, with the numbers of their questions."""
+    """Values of one metric and system, with the numbers of their questions; silent: those of rows without a score."""
 
     rows: int = 0
     questions: array[int] = field(default_factory=lambda: array("q"))
     values: array[float] = field(default_factory=lambda: array("d"))
+    silent: array[int] = field(default_factory=lambda: array("q"))
 
-    def means(self, count: int) -> NDArray[np.float64]:
-        places = np.frombuffer(self.questions, dtype=np.int64) if self.questions else np.zeros(0, np.int64)
-        values = np.frombuffer(self.values, dtype=np.float64) if self.values else np.zeros(0)
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The questions of the rows with a score, and of those without."""
+        return np.array(self.questions, dtype=np.int64), np.array(self.silent, dtype=np.int64)
+
+    def means(self, count: int, unscored: float | None = None) -> NDArray[np.float64]:
+        (places, silent), values = self.places(), np.array(self.values, dtype=np.float64)
+        if unscored is not None:
+            places, values = np.append(places, silent), np.append(values, np.full(len(silent), unscored))
         times = np.bincount(places, minlength=count)
         found = np.full(count, np.nan)
         found[places] = values  # a single score as it is, without the rounding of a sum
@@ -221,6 +251,8 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
             column.questions.append(number)
             column.values.append(score)
             sources.setdefault(names[metric], {}).setdefault((label, number), set()).add(members[system][0])
+        else:
+            column.silent.append(number)
     if judges:
         _keep_scored_by_all(columns, sources)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
@@ -252,11 +284,12 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
 def _keep_scored_by_all(
     columns: dict[tuple[str, str], _Column], sources: dict[str, dict[tuple[str, int], set[int]]]
 ) -> None:
-    """Drops the scores of questions that some source with the metric has not scored for the system."""
+    """Questions that some source with the metric has not scored for the system count as unscored."""
     for (metric, label), column in columns.items():
         total = len(set().union(*sources.get(metric, {}).values()))
         pairs = zip(column.questions, column.values, strict=True)
         kept = [(q, v) for q, v in pairs if len(sources[metric][label, q]) == total]
+        column.silent.extend(q for q in column.questions if len(sources[metric][label, q]) < total)
         column.questions, column.values = array("q", [q for q, _ in kept]), array("d", [v for _, v in kept])
 
 

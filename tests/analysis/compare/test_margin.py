@@ -49,7 +49,7 @@ def test_the_word_follows_from_the_interval_that_is_drawn(tmp_path, shift, sprea
         }[low > -margin, high < margin]
     )
     section = document(found).sections[1]
-    assert (section.title, section.tables[0].rows[0][-1]) == ("Margin", word)
+    assert (section.title, section.tables[0].rows[0][-2]) == ("Margin", word)
     assert f"dashed lines: -{margin:g} and {margin:g}" in section.figures[0].reading
     assert word in drawn(section.figures)
 
@@ -88,8 +88,23 @@ def test_margins_are_read_and_mistakes_are_named(tmp_path, capsys):
     assert "two one-sided tests at alpha 0.05" in capsys.readouterr().out
 
 
-def test_equal_scores_without_bounds_have_no_decision_but_a_reason(tmp_path):
-    values = {s: {EASE: [1.0, 2.0, 3.0, 4.0]} for s in "xy"}
-    (one,) = compare([run_of(tmp_path / "run", values)], margin=0.1).margins
-    assert one.conclusion is None
+@pytest.mark.parametrize(
+    ("shift", "n", "word", "why"),
+    [
+        (0.0, 20, "equivalent", "decided by the value"),
+        (0.09, 20, "equivalent", "decided by the value"),
+        (0.4, 20, "better", "decided by the value"),
+        (-0.4, 20, "worse", "decided by the value"),
+        (0.0, 4, "undecided", "at least 6 are needed"),
+        (-0.4, 4, "undecided", "at least 6 are needed"),
+    ],
+)
+def test_equal_differences_without_bounds_have_no_interval_and_are_decided_by_their_value(
+    tmp_path, shift, n, word, why
+):
+    base = [float(i) for i in range(n)]
+    values = {"x": {EASE: [value + shift for value in base]}, "y": {EASE: base}}
+    (one,) = compare([run_of(tmp_path / "run", values)], margin=0.1, draws=200).margins
+    assert (one.conclusion, one.difference.ends) == (word, None)
+    assert why in there(one.reason)
     assert "no bounds" in there(one.difference.reason)

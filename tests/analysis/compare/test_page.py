@@ -103,7 +103,7 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     page = document(found)
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
-        *("overview", "systems", "hypotheses", "hypotheses-comparisons"),
+        *("overview", "systems", "readings", "hypotheses", "hypotheses-comparisons"),
         *("means", "differences", "wins", "questions", "unscored"),
     ]
     assert [len(tables[name].rows) for name in ("means", "differences", "wins", "unscored")] == [9, 9, 9, 1]

@@ -7,7 +7,7 @@ UnknownName for a metric or a system that does not exist.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,9 @@ from longmark.analysis.compare.checks import (
 from longmark.analysis.compare.family import family
 from longmark.analysis.compare.judges import Judged, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
-from longmark.analysis.compare.metric import MetricComparison, Settings, described, tests_of
+from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, Settings, described, tests_of
 from longmark.errors import UnknownName, UserError
-from longmark.report.format import counted
+from longmark.report.format import counted, listed
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
@@ -53,6 +53,7 @@ class Comparison:
     permutations   sign patterns, or tables, drawn for a test; resamples: for an interval
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
+    against_first  only the pairs with the first system were compared
     left_out       metrics that were not compared, and why
     """
 
@@ -70,6 +71,7 @@ class Comparison:
     comparisons: int
     differing: tuple[str, ...]
     notices: tuple[str, ...]
+    against_first: bool
     left_out: tuple[tuple[str, str], ...]
     hypotheses: tuple[HypothesisResult, ...]
     margins: tuple[Decision, ...]
@@ -101,7 +103,8 @@ class CompareOptions:
     draws          patterns of a test and resamples of an interval; None: 10,000, fewer for huge tables
     judges         the runs score the same systems by different judges: compare the systems by the mean over judges
     allow_different_judges   compare scores that were made in different ways
-    hypotheses     of `stats.hypotheses.load_hypotheses`
+    against_first  compare only the pairs with the first system: fewer comparisons, more power
+    hypotheses     of `stats.hypotheses.load_hypotheses`; they need all pairs
     """
 
     by: str | None = None
@@ -119,6 +122,7 @@ class CompareOptions:
     draws: int | None = None
     judges: bool = False
     allow_different_judges: bool = False
+    against_first: bool = False
     hypotheses: Sequence[Hypothesis] = ()
 
     @classmethod
@@ -132,6 +136,8 @@ class CompareOptions:
 
     def __post_init__(self) -> None:
         check_settings(self.alpha, self.level, self.draws)
+        if self.against_first and self.hypotheses:
+            raise UserError("hypotheses are about any pair of systems: test them without --fail-if-worse")
 
 
 def compare(
@@ -151,6 +157,8 @@ def compare(
     differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges)
     margins = by_metric(chosen.margin, metrics)
     how = _how(len(scores.questions), len(metrics), len(places), chosen)
+    if chosen.against_first:
+        how = replace(how, baseline=places[0])
     tested = []
     for i, metric in enumerate(metrics, start=1):
         progress(f"tests of {metric} ({i} of {len(metrics)})")
@@ -179,7 +187,8 @@ def compare(
         resamples=how.resamples,
         comparisons=tests.comparisons,
         differing=differing,
-        notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how.complete)),
+        notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how)),
+        against_first=chosen.against_first,
         left_out=tuple(left_out),
         hypotheses=decide(chosen.hypotheses, {one.metric: one.tukey for one in tested}, how.alpha),
         judges=_judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else (),
@@ -258,9 +267,10 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
     return Settings(chosen.level, chosen.alpha, permutations, resamples, chosen.seed, chosen.complete)
 
 
-def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int], complete: bool) -> list[str]:
+def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int], how: Settings) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = by_reason((one.metric, one.undetectable) for one in found)
+    notices = [notice for one in found for notice in _silent(one, how.alpha)]
+    notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += by_reason((one.metric, None if any(pair.test.p for pair in one.pairs) else one.reason) for one in found)
     few = [one for one in found if FEWEST_TESTED <= one.n < FEWEST_BCA and not one.undetectable]
     if few:
@@ -270,4 +280,37 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and intervals are approximate: use the p-values."
         )
-    return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=complete)]
+    return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=how.complete)]
+
+
+def _silent(one: MetricComparison, alpha: float) -> Iterator[str]:
+    """That a system has significantly more unscored answers than another, with the largest difference of a metric; that
+    pairs are undecided because of unscored answers."""
+    by_name = {system.system: system for system in one.systems}
+    more = [pair for pair in one.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha]
+
+    def apart(pair: PairOnMetric) -> float:
+        first, second = (by_name[name] for name in pair.names)
+        return abs(first.silent / first.asked - second.silent / second.asked)
+
+    if more:
+        widest = max(more, key=apart)
+        less, most = sorted((by_name[name] for name in widest.names), key=lambda one: one.silent / one.asked)
+        others = f" {counted(len(more) - 1, 'more pair')} differ so, too." if len(more) > 1 else ""
+        worst = "" if one.worst is None else f" Unscored answers counted as {one.worst:g}: {_reading(widest)}."
+        yield (
+            f"{one.metric}: {most.system} has significantly more unscored answers than {less.system} ({most.silent:,} "
+            f"of {most.asked:,} against {less.silent:,} of {less.asked:,}). On the common questions: "
+            f"{widest.common.in_words()}.{worst}{others}"
+        )
+    if undecided := [pair for pair in one.pairs if pair.undecided]:
+        names = listed([" and ".join(pair.names) for pair in undecided[:3]])
+        names += f" and {len(undecided) - 3:,} more pairs" if len(undecided) > 3 else ""
+        yield (
+            f"{one.metric}: undecided between {names}, because the result depends on unscored answers (see Unscored "
+            "answers). Score them, or find out why they are not scored."
+        )
+
+
+def _reading(pair: PairOnMetric) -> str:
+    return (pair.counted or pair.common).in_words()

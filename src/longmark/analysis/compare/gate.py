@@ -1,9 +1,14 @@
 """`compare --fail-if-worse`: is a system worse than the first one, on any metric with a direction?
 
-Without a margin a system is worse if the difference is significant: the p that decides is at most alpha over all pairs
-and metrics. With a margin it is worse if `margin` says so; a difference within the margin passes. A comparison is
-decided if the system is not worse by the margin or more (equivalent, better, non-inferior); anything else is undecided,
-and passes unless a decision is required. A system that cannot be tested against the first one does not pass.
+The results, of which only `ok` passes, in the order in which they are tried:
+
+    not tested   the system or the first one has no scores, or there are fewer than three common questions
+    worse        without a margin: the difference is significant (the p that decides is at most alpha over the pairs
+                 with the first system); with a margin: `margin` says so
+    unscored     the share of unscored answers of the system is larger than that of the first one, by more than allowed
+    undecided    worse in one of the readings with and without unscored answers, or there are too few questions to find
+                 any difference; with a decision required, also whatever is not equivalent, better or non-inferior
+    ok           anything else: a difference was not found, or lies within the margin
 """
 
 from __future__ import annotations
@@ -12,24 +17,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from longmark.analysis.compare.comparison import Comparison
-from longmark.analysis.compare.margin import EQUIVALENT
+from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED, Decision
+from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
 from longmark.errors import UserError
-from longmark.report.format import fixed
+from longmark.report.format import fixed, share
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A system against the first on a metric. result: `worse`, `undecided`, `not tested` or `ok`; line: for people."""
+    """A system against the first on a metric. result: `not tested`, `worse`, `unscored`, `undecided` or `ok`; line: for
+    people."""
 
     result: str
     line: str
 
 
-def against_first(found: Comparison, *, require_decision: bool = False) -> list[Checked]:
-    """Every system against the first one. UserError if nothing was compared, or for a decision without a margin."""
+def against_first(found: Comparison, *, require_decision: bool = False, max_unscored: float = 0.0) -> list[Checked]:
+    """Every system against the first one. max_unscored: by how much its share of unscored answers may be larger.
+    UserError if nothing was compared, or for a decision without a margin."""
     if require_decision and not found.margins:
         raise UserError("--require-decision needs a margin: add --margin NUMBER")
-    checked = list(_checked(found, require_decision))
+    checked = list(_checked(found, require_decision, max_unscored))
     if all(one.result == "not tested" for one in checked):
         if all(metric.facts.higher_is_better is None for metric in found.metrics):
             raise UserError(
@@ -40,35 +50,53 @@ def against_first(found: Comparison, *, require_decision: bool = False) -> list[
     return checked
 
 
-def _checked(found: Comparison, require_decision: bool) -> Iterator[Checked]:
+def _checked(found: Comparison, require_decision: bool, max_unscored: float) -> Iterator[Checked]:
     base = found.systems[0]
-    conclusions = {(one.metric, one.first, one.second): one for one in found.margins}
+    decisions = {(one.metric, one.first, one.second): one for one in found.margins}
     for name, why in found.left_out:
         yield Checked("not tested", f"not tested: {name}: {why}")
     for metric in found.metrics:
         if metric.facts.higher_is_better is None:
             continue
-        pairs = [{pair.first, pair.second} for pair in metric.pairs if pair.p is not None]
-        tested = {name for pair in pairs if base in pair for name in pair}
+        pairs = {({pair.first, pair.second} - {base}).pop(): pair for pair in metric.pairs if base in pair.names}
         for name in found.systems[1:]:
-            if name not in tested:
-                yield Checked(
-                    "not tested", f"not tested: {metric.metric}, {name} against {base}: too few common scores"
-                )
-        for pair in metric.pairs:
-            if base not in (pair.first, pair.second) or pair.p is None:
+            pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
+            if pair is None or pair.p is None:
+                yield Checked("not tested", f"not tested: {of}: too few common scores")
                 continue
-            other, ahead = (pair.second, False) if pair.first == base else (pair.first, True)
-            decision = conclusions.get((metric.metric, pair.first, pair.second))
-            difference, passed = (decision or pair).difference, True
-            if decision is None:
-                worse = pair.better == base
-            else:
-                worse = decision.conclusion == ("worse" if ahead else "better")
-                fine = ("better", "non-inferior") if ahead else ("worse", "non-superior")
-                passed = not require_decision or decision.conclusion in (EQUIVALENT, *fine)
-            result = "worse" if worse else "ok" if passed else "undecided"
+            decision = decisions.get((metric.metric, pair.first, pair.second))
+            result, reason = _result(metric, pair, base, decision, require_decision, max_unscored)
+            difference = (decision or pair).difference
             shown = f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
             if difference.ends:
                 shown += f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
-            yield Checked(result, f"{result}: {metric.metric}, {other} against {base}: {shown}")
+            yield Checked(result, f"{result}: {of}: {shown}{f' ({reason})' if reason else ''}")
+
+
+def _result(
+    metric: MetricComparison,
+    pair: PairOnMetric,
+    base: str,
+    decision: Decision | None,
+    require_decision: bool,
+    max_unscored: float,
+) -> tuple[str, str | None]:
+    """The result of a pair that has a test, and why if it needs words."""
+    first, second = ("better", "non-inferior"), ("worse", "non-superior")
+    worse, fine = (first[0], second) if pair.first == base else (second[0], first)
+    if pair.better == base if decision is None else decision.conclusion == worse:
+        return "worse", None
+    own, other = sorted((one for one in metric.systems if one.system in pair.names), key=lambda one: one.system == base)
+    if own.silent / own.asked > other.silent / other.asked + max_unscored + _ROUNDING:
+        allowed = f"at most {share(max_unscored, 1)} more" if max_unscored else "no more"
+        return "unscored", (
+            f"{own.silent:,} of {own.asked:,} answers of {own.system} are unscored, {other.silent:,} of "
+            f"{other.asked:,} of {base}; --max-unscored allows {allowed}"
+        )
+    if pair.few:
+        return UNDECIDED, pair.few
+    if decision is None:
+        in_one = pair.counted is not None and base in (pair.common.better, pair.counted.better)
+        return (UNDECIDED, pair.undecided) if in_one else ("ok", None)
+    open_ = require_decision and decision.conclusion not in (EQUIVALENT, *fine)
+    return (UNDECIDED if open_ or worse in decision.words else "ok"), decision.reason

@@ -11,6 +11,10 @@ Biopharmaceutics 15) reject together exactly where the interval of the differenc
     undecided       it reaches beyond both ends of the margin
 
 With m pairs and metrics that have a margin, alpha is divided by m (Bonferroni): the level is 1 - 2 alpha / m.
+
+Equal differences of a metric without bounds have no interval: they decide by their value, if there are enough questions
+for a test to find a difference. A pair with unscored answers gets its word in both readings (`metric`), and its
+conclusion is what both claim: non-inferior for equivalent and better, undecided for better and worse.
 """
 
 from __future__ import annotations
@@ -20,31 +24,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from longmark.analysis.compare import effects
-from longmark.analysis.compare.metric import MetricComparison, Tested, difference_bounds
+from longmark.analysis.compare.metric import (
+    MetricComparison,
+    PairTest,
+    Tested,
+    difference_bounds,
+)
 from longmark.errors import UserError
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
-from longmark.report.tables import Column, Table, interval_columns, method_column
+from longmark.report.tables import Column, Table, interval_columns, method_column, span
 from longmark.stats.results import Estimate
 
 MARGIN = "Margin"
 EQUIVALENT, UNDECIDED = "equivalent", "undecided"
+_CLAIMS: dict[str, frozenset[str]] = {
+    EQUIVALENT: frozenset(("not worse", "not better")),
+    "better": frozenset(("not worse", "better")),
+    "worse": frozenset(("not better", "worse")),
+    "non-inferior": frozenset(("not worse",)),
+    "non-superior": frozenset(("not better",)),
+    UNDECIDED: frozenset(),
+    "higher": frozenset(("higher",)),
+    "lower": frozenset(("lower",)),
+}
+"""What each conclusion claims of the first system; two readings together claim what both do."""
+_UNDIRECTED = {"better": "higher", "worse": "lower", "non-inferior": UNDECIDED, "non-superior": UNDECIDED}
 Margins = float | Mapping[str, float]
 """In units of the score: one for all metrics, or by metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A pair on a metric against the margin. difference: first - second, with the interval that decides; conclusion: of
-    the first, in a word; None without an interval."""
+    """A pair on a metric against the margin. difference: first - second, with the interval that decides; counted: the
+    same with unscored answers as the worst score, None where both are the same; conclusion: of the first, in a word:
+    what both readings claim; words: by reading; reason: why it is undecided, or how equal differences were decided."""
 
     metric: str
     first: str
     second: str
     margin: float
     difference: Estimate
-    conclusion: str | None
+    counted: Estimate | None
+    conclusion: str
+    words: tuple[str, ...]
+    reason: str | None = None
 
 
 def parsed(texts: Sequence[str]) -> Margins | None:
@@ -79,27 +104,53 @@ def decisions(
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
     made = []
     for one, metric in zip(tested, found, strict=True):
-        for (a, b), pair in zip(one.pairs, metric.pairs, strict=True) if one.metric in margins else ():
-            margin, (values, clusters) = margins[one.metric], one.differences(a, b)
-            estimate = effects.of_mean(values, clusters, difference_bounds(metric.facts), one.largest, level)
-            word = _word(estimate, margin, one.sign, pair.better, pair.first)
-            if metric.facts.higher_is_better is None:
-                word = {"better": "higher", "worse": "lower", "non-inferior": UNDECIDED, "non-superior": UNDECIDED}.get(
-                    word or "", word
+        margin, directed = margins.get(one.metric), metric.facts.higher_is_better is not None
+        for places, pair in zip(one.pairs, metric.pairs, strict=True) if margin else ():
+            readings = [
+                (one.common, pair.common),
+                *([(one.counted, pair.counted)] if one.counted and pair.counted else []),
+            ]
+            estimates, words, remarks = [], [], []
+            for reading, of in readings:
+                bounds = difference_bounds(metric.facts)
+                estimate = effects.of_mean(*reading.differences(*places), bounds, one.largest, level)
+                ahead = None if of.better is None else of.better == pair.first
+                word, remark = _word(estimate, margin or 0.0, one.sign, ahead, of.test)
+                estimates.append(estimate)
+                words.append(word if directed else _UNDIRECTED.get(word, word))
+                remarks.append(remark)
+            both = frozenset.intersection(*(_CLAIMS[word] for word in words))
+            conclusion = next(word for word, claims in _CLAIMS.items() if claims == both)
+            reason = remarks[0]
+            if conclusion != words[0]:
+                reason = f"{words[0]} on the common questions, {words[1]} with unscored answers as the worst score"
+            counted = estimates[1] if len(estimates) > 1 else None
+            made.append(
+                Decision(
+                    one.metric, *pair.names, margin or 0.0, estimates[0], counted, conclusion, tuple(words), reason
                 )
-            made.append(Decision(one.metric, pair.first, pair.second, margin, estimate, word))
+            )
     return tuple(made)
 
 
-def _word(difference: Estimate, margin: float, sign: int, better: str | None, first: str) -> str | None:
-    if difference.ends is None:
-        return None
-    low, high = sorted(sign * end for end in difference.ends)
+def _word(difference: Estimate, margin: float, sign: int, ahead: bool | None, test: PairTest) -> tuple[str, str | None]:
+    """The conclusion for the first, and a remark. ahead: it is significantly better (False: the second is)."""
+    ends = difference.ends
+    if ends is None:
+        if difference.value is None or test.p is None or test.undetectable:  # fewer than a test needs
+            return UNDECIDED, test.undetectable or test.reason or difference.reason
+        ends = (difference.value, difference.value)
+    low, high = sorted(sign * end for end in ends)
+    word = UNDECIDED
     if -margin < low and high < margin:
-        return EQUIVALENT
-    if better and (low > 0 or high < 0):
-        return "better" if better == first else "worse"
-    return "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED
+        word = EQUIVALENT
+    elif ahead is not None and (low > 0 or high < 0):
+        word = "better" if ahead else "worse"
+    elif low > -margin:
+        word = "non-inferior"
+    elif high < margin:
+        word = "non-superior"
+    return word, f"decided by the value: {difference.reason}" if difference.ends is None else None
 
 
 def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple[Section, ...]:
@@ -113,14 +164,16 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
         *interval_columns("first - second", "difference", places, level, "difference", "interval"),
         method_column("difference", "interval_method"),
         Column("n", "difference.n"),
-        Column("conclusion", lambda one: one.conclusion or one.difference.reason),
+        Column(f"{level}, unscored as worst", lambda one: span(one.counted), places, "range", "counted", spare=1),
+        Column("conclusion"),
+        Column("reason"),
     )
     several = f", divided by {counted(len(made), 'comparison')}" if len(made) > 1 else ""
     figures = []
     for metric, words in metric_titles(one.metric for one in made).items():
         rows = [one for one in made if one.metric == metric]
         drawn = [
-            ForestRow(f"{one.first} - {one.second}", of.value, of.low, of.high, one.conclusion or "")
+            ForestRow(f"{one.first} - {one.second}", of.value, of.low, of.high, one.conclusion)
             for one in rows
             if (of := one.difference)
         ]
@@ -133,6 +186,7 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
             tuple(figures),
             "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it excludes 0, and the "
             "adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better by "
-            "the margin or more (both only where a direction is declared). undecided: none of these.",
+            "the margin or more (both only where a direction is declared). undecided: none of these, or the readings "
+            "with and without unscored answers disagree.",
         ),
     )

@@ -2,7 +2,12 @@
 
 A pair's test, difference and effects are over the questions with a score of both, a system's mean is over all of its
 own. `Settings.complete` leaves out the questions without a score of some system. The deciding p is that of `family`;
-the randomised Tukey HSD of the CCRS paper stands beside it.
+the randomised Tukey HSD of the CCRS paper stands beside it, where each question is a cluster of its own.
+
+Where a system of a pair has unscored answers, the pair is read twice: on the common questions, and on the questions
+with a score of either, an unscored answer with the worst score (the metric's bound, else the worst score of any
+system). A system is better only if it is in both readings. A metric without a better direction has no worst score, and
+so only the first reading.
 """
 
 from __future__ import annotations
@@ -38,6 +43,7 @@ class SystemOnMetric:
 
     mean            over all of its rows with a score, as in the table of a run
     rows, unscored  its rows, and why some of them have no score
+    silent, asked   answers without a score or a row, of those that there should be
     missing         questions without a score of it, of those with a score of any system
     repeated        questions with several scores, of which the mean counts
     best, worst     the ranks that it may have: 1 + the systems that are significantly better, and the number of systems
@@ -49,6 +55,8 @@ class SystemOnMetric:
     mean: Estimate
     rows: int
     unscored: tuple[Unscored, ...]
+    silent: int
+    asked: int
     missing: int
     repeated: int
     best: int | None
@@ -84,29 +92,63 @@ class PairTest:
 
 
 @dataclass(frozen=True, slots=True)
+class PairReading:
+    """A pair in one reading. difference: first - second, in the metric's units; better: the system that is
+    significantly better (higher, if neither direction is better), or None."""
+
+    difference: Estimate
+    test: PairTest
+    better: str | None
+
+    def in_words(self) -> str:
+        """What it says of the pair."""
+        return "no significant difference" if self.better is None else f"{self.better} is better"
+
+
+@dataclass(frozen=True, slots=True)
 class PairOnMetric:
     """Two systems on one metric, over the questions with a score of both.
 
-    difference         first - second, in the metric's units
+    common             over these questions; counted: unscored answers with the worst score, None if both are the same
     d_z                mean difference / standard deviation of the differences
     share              (won + ties / 2) / n, from the view of the first
     won, ties, lost    questions; won: the first has the better score, or the higher one if neither direction is better
-    test               which decides
-    p_tukey            of the randomised Tukey HSD over the pairs of this metric, on the questions that all systems have
-    better             the system that is significantly better (higher, if neither direction is better), or None
+    p_tukey            of the randomised Tukey HSD over the pairs of this metric, on the questions that all systems
+                       have; None with clusters, of which it knows nothing
+    p_unscored         of the test whether one has more unscored answers, adjusted as `p`; None if neither has any
     """
 
     first: str
     second: str
-    difference: Estimate
+    common: PairReading
+    counted: PairReading | None
     d_z: Estimate
     share: Estimate
     won: int
     ties: int
     lost: int
-    test: PairTest
     p_tukey: float | None
-    better: str | None
+    p_unscored: float | None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both systems."""
+        return self.first, self.second
+
+    @property
+    def few(self) -> str | None:
+        """Why no difference, however large, could have been significant; None if one is, or could have been."""
+        return None if self.common.better else self.test.undetectable
+
+    @property
+    def difference(self) -> Estimate:
+        """First - second over the questions with a score of both."""
+        return self.common.difference
+
+    @property
+    def test(self) -> PairTest:
+        """The test over these questions."""
+        return self.common.test
 
     @property
     def p(self) -> float | None:
@@ -114,8 +156,23 @@ class PairOnMetric:
         return self.test.p
 
     @property
+    def better(self) -> str | None:
+        """The system that is significantly better (higher, if no direction is better) in both readings, or None."""
+        return None if self.undecided else self.common.better
+
+    @property
+    def undecided(self) -> str | None:
+        """Why nothing is decided although there is a test: the readings disagree."""
+        if self.counted is None or self.counted.better == self.common.better:
+            return None
+        return (
+            f"undecided: on the common questions {self.common.in_words()}; with unscored answers as the worst score "
+            f"{self.counted.in_words()}"
+        )
+
+    @property
     def significant(self) -> bool:
-        """The deciding p is at most alpha."""
+        """One of the two is significantly better."""
         return self.better is not None
 
 
@@ -143,6 +200,7 @@ class MetricComparison:
     questions     with a score of any system (with `complete`, of every one)
     reason        why no pair has a test, or a remark on all of them
     undetectable  why no difference of any pair, however large, can be significant; None if one can
+    worst         the score that unscored answers count as in the second reading; None if there is no such reading
     apart         the questions on which the systems differ most; as_far: how many more differ as much as the last
     """
 
@@ -157,6 +215,7 @@ class MetricComparison:
     tukey: TukeyTest
     reason: str | None
     undetectable: str | None
+    worst: float | None
     apart: tuple[QuestionApart, ...]
     as_far: int
 
@@ -174,7 +233,7 @@ class MetricComparison:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """level: of intervals; alpha: of tests; permutations, resamples: to draw; complete: compare the questions with a
-    score of every system only."""
+    score of every system only; baseline: compare only the pairs with the system at this place; None: all pairs."""
 
     level: float
     alpha: float
@@ -182,32 +241,56 @@ class Settings:
     resamples: int
     seed: int
     complete: bool
+    baseline: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The scores of a metric's systems in one reading. questions: places of those compared; table: questions x systems,
+    NaN for no score; clusters: of the questions, None: each is one; heard: in the reading that counts unscored answers,
+    which scores are real: a pair counts a question if one of its two is."""
+
+    questions: tuple[int, ...]
+    table: Floats
+    clusters: Ints | None
+    heard: NDArray[np.bool_] | None = None
+
+    def column(self, a: int, b: int) -> Floats:
+        """The differences of two systems, NaN for a question that the pair does not count."""
+        found = self.table[:, a] - self.table[:, b]
+        return found if self.heard is None else np.where(self.heard[:, a] | self.heard[:, b], found, np.nan)
+
+    def differences(self, a: int, b: int) -> tuple[Floats, Ints | None]:
+        """Of two systems on the questions that count, and the clusters of these."""
+        found = self.column(a, b)
+        there = ~np.isnan(found)
+        return found[there], None if self.clusters is None else self.clusters[there]
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A metric and its Tukey test, which does not depend on the other metrics.
+    """A metric in both readings, and its Tukey test, which does not depend on the other metrics.
 
-    names: of the systems with scores, the best first; questions: places of those compared; table: their scores,
-    questions x systems; pairs: places in `names`, in the order of `MetricComparison.pairs`. The test has the systems in
-    the order of the scores, as in `metrics_study`: a seed gives the same p in both. clusters: of the questions; None:
-    each is one.
+    names: of the systems with scores, the best first; common: the scores as they are; counted: unscored answers with
+    the score `worst`, None where all are scored or neither direction is better; pairs: places in `names`, in the order
+    of `MetricComparison.pairs`. The test has the systems in the order of the scores, as in `metrics_study`: a seed
+    gives the same p in both. places: of the systems in the scores.
     """
 
     metric: str
     sign: int
     names: tuple[str, ...]
-    questions: tuple[int, ...]
-    table: Floats
+    places: tuple[int, ...]
+    common: Reading
+    counted: Reading | None
+    worst: float | None
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
-    clusters: Ints | None
 
-    def differences(self, a: int, b: int) -> tuple[Floats, Ints | None]:
-        """Of two systems on the questions with a score of both, and the clusters of these."""
-        found = self.table[:, a] - self.table[:, b]
-        both = ~np.isnan(found)
-        return found[both], None if self.clusters is None else self.clusters[both]
+    @property
+    def table(self) -> Floats:
+        """The scores as they are, questions x systems."""
+        return self.common.table
 
     @property
     def largest(self) -> float:
@@ -223,22 +306,51 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
     table = matrix[:, present]
     test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
     there = ~np.isnan(table)
-    kept = there.all(axis=1) if how.complete else there.any(axis=1)
+    kept = np.asarray(there.all(axis=1) if how.complete else there.any(axis=1))
     means = _means(scores, metric, present, np.logical_or(kept, not kept.any()))
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
     order = highest_first({i: sign * mean for i, mean in enumerate(means)}, noise)
     best_first = [present[i] for i in order]
     given = systems if len(systems) == 2 else best_first
+    pairs = [(best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)]
+    clusters = None if scores.cluster == QUESTION else scores.clusters
+    worst, counted = _worst(scores, metric), None
+    heard, asked = there[:, order], np.asarray(there.any(axis=1))
+    if worst is not None:
+        table2 = scores.matrix(metric, worst)[:, best_first]
+        table2 = np.where(np.isnan(table2), worst, table2)
+        if (table2[asked] != matrix[asked][:, best_first]).any():  # a NaN differs from everything
+            counted = _reading(asked, table2, clusters, heard[asked])
     return Tested(
         metric=metric,
         sign=sign,
         names=tuple(scores.systems[place] for place in best_first),
-        questions=tuple(np.flatnonzero(kept).tolist()),
-        table=table[kept][:, order],
-        pairs=tuple((best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)),
+        places=tuple(best_first),
+        common=_reading(kept, table[:, order], clusters),
+        counted=counted,
+        worst=worst,
+        pairs=tuple(
+            pair for pair in pairs if how.baseline is None or how.baseline in (best_first[pair[0]], best_first[pair[1]])
+        ),
         tukey=test,
-        clusters=None if scores.cluster == QUESTION else scores.clusters[kept],
     )
+
+
+def _reading(
+    kept: NDArray[np.bool_], table: Floats, clusters: Ints | None, heard: NDArray[np.bool_] | None = None
+) -> Reading:
+    places = tuple(np.flatnonzero(kept).tolist())
+    return Reading(places, table[kept], None if clusters is None else clusters[kept], heard)
+
+
+def _worst(scores: Scores, metric: str) -> float | None:
+    """The metric's bound on its worse side, or the worst score of any system; None if neither side is worse."""
+    facts, matrix = scores.facts[metric], scores.matrix(metric)
+    if facts.higher_is_better is None:
+        return None
+    if facts.higher_is_better:
+        return min(float(np.nanmin(matrix)), math.inf if facts.lo is None else facts.lo)
+    return max(float(np.nanmax(matrix)), -math.inf if facts.hi is None else facts.hi)
 
 
 def _means(scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np.bool_]) -> Iterator[float]:
@@ -248,18 +360,28 @@ def _means(scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np
         yield float(values[kept[questions]].mean())
 
 
+@dataclass(frozen=True, slots=True)
+class PairTests:
+    """The tests of a metric's pairs, in their order: in each reading, and of the shares of unscored answers."""
+
+    common: tuple[PairTest, ...]
+    counted: tuple[PairTest, ...]
+    unscored: tuple[float | None, ...]
+
+
 def described(
-    scores: Scores, tested: Tested, systems: Sequence[int], tests: Sequence[PairTest], how: Settings
+    scores: Scores, tested: Tested, systems: Sequence[int], made: PairTests, how: Settings
 ) -> MetricComparison:
-    """All of a metric. systems: as for `tests_of`; tests: of its pairs."""
-    facts, names = scores.facts[tested.metric], tested.names
-    pairs = _pairs(tested, tests, facts, how)
+    """All of a metric. systems: as for `tests_of`; made: the tests of its pairs."""
+    facts, names, tests = scores.facts[tested.metric], tested.names, made.common
+    pairs = _pairs(tested, made, facts, how)
     differ = [
         (a, b) if pair.better == names[a] else (b, a)
         for pair, (a, b) in zip(pairs, tested.pairs, strict=True)
         if pair.better
     ]
-    together = groups(len(names), differ) if any(test.p is not None for test in tests) else ()
+    ran = any(test.p is not None for test in tests) and how.baseline is None  # a group needs the tests of all its pairs
+    together = groups(len(names), differ) if ran else ()
     apart, as_far = _apart(scores, tested)
     reasons = {test.reason for test in tests}
     return MetricComparison(
@@ -278,6 +400,7 @@ def described(
         tukey=tested.tukey,
         reason=reasons.pop() if len(reasons) == 1 else None,
         undetectable=None if differ else _undetectable(tests),
+        worst=tested.worst if tested.counted else None,
         apart=apart,
         as_far=as_far,
     )
@@ -304,7 +427,8 @@ def _systems(
     found = []
     for i, name in enumerate(tested.names):
         values, places = scores.rows_scored(metric, name)
-        compared = np.isin(places, tested.questions)
+        compared = np.isin(places, tested.common.questions)
+        silent, asked = scores.unanswered(metric, name)
         values, clusters = values[compared], scores.clusters[places[compared]]
         found.append(
             SystemOnMetric(
@@ -312,6 +436,8 @@ def _systems(
                 mean=effects.of_mean(values, clusters, (facts.lo, facts.hi), tested.largest, how.level),
                 rows=scores.rows(metric, name),
                 unscored=scores.unscored(metric, name),
+                silent=silent,
+                asked=asked,
                 missing=int(gone[:, i].sum()),
                 repeated=scores.repeated.get((metric, name), 0),
                 best=1 + sum(b == i for _, b in differ) if ranked else None,
@@ -322,33 +448,44 @@ def _systems(
     return tuple(found)
 
 
-def _pairs(tested: Tested, tests: Sequence[PairTest], facts: MetricFacts, how: Settings) -> tuple[PairOnMetric, ...]:
-    bounds = difference_bounds(facts)
+def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) -> tuple[PairOnMetric, ...]:
     empty = Estimate(None, None, None, 0, how.level, BCA, resamples=how.resamples)
-    drawn = effects.resampled(tested.table, tested.pairs, tested.sign, empty, how.seed, tested.clusters)
+    drawn = effects.resampled(tested.table, tested.pairs, tested.sign, empty, how.seed, tested.common.clusters)
+    clustered = tested.common.clusters is not None
     pairs = []
-    for k, ((a, b), test) in enumerate(zip(tested.pairs, tests, strict=True)):
-        differences, clusters = tested.differences(a, b)
-        ahead, missing = tested.sign * differences, len(tested.table) - test.n
-        better = None
-        if test.p is not None and test.p <= how.alpha:
-            better = tested.names[a if ahead.mean() > 0 else b]
+    for k, (a, b) in enumerate(tested.pairs):
+        ahead = tested.sign * tested.common.differences(a, b)[0]
+        counted = tested.counted
+        if counted is not None and (counted.heard is None or counted.heard[:, [a, b]].all()):
+            counted = None  # all answers of these two are scored
         pairs.append(
             PairOnMetric(
                 first=tested.names[a],
                 second=tested.names[b],
-                difference=effects.of_mean(differences, clusters, bounds, tested.largest, how.level, missing),
+                common=_read(tested, tested.common, (a, b), tests.common[k], facts, how),
+                counted=None if counted is None else _read(tested, counted, (a, b), tests.counted[k], facts, how),
                 d_z=effects.of_d_z(drawn.d_z[k]),
                 share=effects.of_share(drawn.share[k]),
                 won=int((ahead > effects.TIE).sum()),
                 ties=int((np.abs(ahead) <= effects.TIE).sum()),
                 lost=int((ahead < -effects.TIE).sum()),
-                test=test,
-                p_tukey=tested.tukey.pair(tested.names[a], tested.names[b]).p,
-                better=better,
+                p_tukey=None if clustered else tested.tukey.pair(tested.names[a], tested.names[b]).p,
+                p_unscored=tests.unscored[k],
             )
         )
     return tuple(pairs)
+
+
+def _read(
+    tested: Tested, reading: Reading, pair: tuple[int, int], test: PairTest, facts: MetricFacts, how: Settings
+) -> PairReading:
+    differences, clusters = reading.differences(*pair)
+    missing = len(reading.table) - test.n
+    estimate = effects.of_mean(differences, clusters, difference_bounds(facts), tested.largest, how.level, missing)
+    better = None
+    if test.p is not None and test.p <= how.alpha:
+        better = tested.names[pair[int(tested.sign * differences.mean() < 0)]]
+    return PairReading(estimate, test, better)
 
 
 def difference_bounds(facts: MetricFacts) -> Bounds:
@@ -369,7 +506,7 @@ def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], i
     widest = [int(i) for i in np.argsort(-spread, kind="stable")[:_QUESTIONS] if spread[i] > effects.TIE]
     found = tuple(
         QuestionApart(
-            question_id=scores.questions[tested.questions[i]],
+            question_id=scores.questions[tested.common.questions[i]],
             text=None,
             spread=float(spread[i]),
             highest=tested.names[int(np.nanargmax(tested.table[i]))],

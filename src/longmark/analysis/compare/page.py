@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.hypotheses import HYPOTHESES, hypotheses_section
 from longmark.analysis.compare.judges import JUDGES, judge_section
-from longmark.analysis.compare.margin import MARGIN, margin_section
-from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
+from longmark.analysis.compare.margin import MARGIN, UNDECIDED, margin_section
+from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, SystemOnMetric
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
@@ -25,6 +25,7 @@ _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
 TEST = "studentised paired sign flips, step-down max-T over all pairs and metrics"
+SILENT = "Unscored answers"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 
 
@@ -49,6 +50,7 @@ def document(found: Comparison) -> Document:
         lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
         sections=(
             _overview(found),
+            *_silent(found),
             *margin_section(found.margins, found.alpha, found.places),
             *judge_section(found.judges, found.places),
             *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha),
@@ -76,10 +78,14 @@ def document(found: Comparison) -> Document:
 def brief(page: Document) -> Document:
     """What `compare` and `metrics-study` print without --verbose: a line per metric, margins and hypotheses."""
     first, *rest = (replace(one, tables=one.tables[:1]) for one in page.sections)
+    kept = [one for one in rest if one.title in (MARGIN, JUDGES, HYPOTHESES) or _disagrees(one)]
     note = f"{first.note} --verbose prints every table; --out DIR writes them, with figures.".strip()
-    return replace(
-        page, sections=[replace(first, note=note), *(one for one in rest if one.title in (MARGIN, JUDGES, HYPOTHESES))]
-    )
+    return replace(page, sections=[replace(first, note=note), *kept])
+
+
+def _disagrees(section: Section) -> bool:
+    """The readings of a pair disagree."""
+    return section.title == SILENT and any(row[-1] == UNDECIDED for row in section.tables[0].rows)
 
 
 def _ci(found: Comparison) -> str:
@@ -126,14 +132,17 @@ def _overview(found: Comparison) -> Section:
     columns += [_fewest_to_most() if several else Column("n", spare=2), Column("conclusion", conclusion)]
     fewest = " (from the pair with the fewest to the pair with the most)" if several else ""
     note = f"Means over each system's own questions. n: questions on which a pair is compared{fewest}. {tested}."
-    means = {(system.system, one.metric): system.mean for one in found.metrics for system in one.systems}
+    means = {(of.system, one.metric): (of.mean, is_best(one, of)) for one in found.metrics for of in one.systems}
 
     def cell(system: str, metric: str) -> Mean | None:
-        mean = means.get((system, metric))
-        return None if mean is None else Mean(mean.value, mean.low, mean.high)
+        mean, best = means.get((system, metric), (None, False))
+        return None if mean is None else Mean(mean.value, mean.low, mean.high, best)
 
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in found.metrics]
-    paper = f"Means over each system's own questions with {_ci(found)}; the best of a metric in bold."
+    paper = (
+        f"Means over each system's own questions with {_ci(found)}; in bold: no system is significantly better, and "
+        "one is worse."
+    )
     pairs = [pair for one in found.metrics for pair in one.pairs]
     significant = sum(pair.significant for pair in pairs)
     of = counted(found.comparisons, "comparison")
@@ -143,9 +152,51 @@ def _overview(found: Comparison) -> Section:
         says if found.comparisons else "Nothing was tested.",
         (
             Table("overview", "Results by metric", tuple(columns), found.metrics, note),
-            systems_table(found.systems, metrics, cell, paper),
+            systems_table(found.systems, metrics, cell, paper, marked=True),
         ),
         note=_NOT_EQUAL if any(pair.test.detectable is not None and not pair.significant for pair in pairs) else "",
+    )
+
+
+def _silent(found: Comparison) -> tuple[Section, ...]:
+    """Both readings of the pairs with unscored answers; no section if there are none."""
+    lines = [on for on in _on_pairs(found) if on.of.counted is not None]
+    if not lines:
+        return ()
+    places, ci = found.places, _ci(found)
+
+    def silent(name: str) -> Callable[[On], str]:
+        def get(on: On) -> str:
+            of = next(one for one in on.metric.systems if one.system == getattr(on.of, name))
+            return f"{of.silent:,} / {of.asked:,}"
+
+        return get
+
+    def result(on: On) -> str:
+        return UNDECIDED if on.of.undecided else str(on.of.common.in_words())
+
+    columns = (
+        *_PAIR,
+        Column("first unscored", silent("first"), kind="number"),
+        Column("second unscored", silent("second"), kind="number"),
+        Column("p (unscored)", "of.p_unscored", kind="p", spare=2),
+        Column("counted as", "metric.worst", 2, spare=1),
+        *interval_columns("common", "of.common.difference", places, ci, "common", "common_interval"),
+        Column("p", "of.common.test.p", kind="p", key="p_common"),
+        *interval_columns("as worst", "of.counted.difference", places, ci, "counted", "counted_interval"),
+        Column("p", "of.counted.test.p", kind="p", key="p_counted"),
+        Column("result", result),
+    )
+    return (
+        Section(
+            SILENT,
+            "Each pair in two readings: first minus second on the common questions, and on the questions with a score "
+            "of either, with unscored answers as the worst score. Where they disagree, the pair is undecided.",
+            (Table("readings", "Both readings of pairs with unscored answers", columns, lines),),
+            note="as worst: an answer without a score, or without a row, has the metric's bound on the worse side; "
+            "without a bound, the worst score of any system. p (unscored): of the test whether one of the two has more "
+            "unscored answers.",
+        ),
     )
 
 
@@ -155,6 +206,11 @@ def _fewest_to_most() -> Column:
         return Range(min(counts), max(counts))
 
     return Column("n", questions, kind="extremes", spare=2)
+
+
+def is_best(one: MetricComparison, of: SystemOnMetric) -> bool:
+    """No system is significantly better, and some system is significantly worse than another."""
+    return of.best == 1 and any(other.best and other.best > 1 for other in one.systems)
 
 
 def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
@@ -168,7 +224,8 @@ def conclusion(one: MetricComparison) -> str:
         return f"too few {'draws' if ' draws ' in one.undetectable else 'questions'}"
     significant = [pair for pair in one.pairs if pair.significant]
     if not significant:
-        return "no significant difference"
+        open_ = any(pair.undecided for pair in one.pairs)
+        return f"{UNDECIDED}: unscored answers" if open_ else "no significant difference"
     way = "better" if one.facts.higher_is_better is not None else "higher"
     first = significant[0].better  # pairs are in the order of the systems, the best first
     if len(one.systems) == 2:
@@ -239,7 +296,8 @@ def _differences(found: Comparison) -> Section:
     ci, places = _ci(found), found.places
 
     def reason(on: On) -> str | None:
-        return _reasons(on.of.test.reason, on.of.test.undetectable, on.of.difference.reason, on.of.d_z.reason)
+        pair = on.of
+        return _reasons(pair.undecided, pair.test.reason, pair.few, pair.difference.reason, pair.d_z.reason)
 
     columns = (
         *_PAIR,

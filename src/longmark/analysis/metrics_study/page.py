@@ -89,14 +89,14 @@ def _summary(study: MetricsStudy) -> Section:
     )
     means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]
-    paper = "Means over all scored questions; the best of a metric in bold. longmark compare gives intervals and tests."
+    paper = "Means over all scored questions. longmark compare gives intervals, tests and the best."
     return Section(
         "Summary",
         f"{counted(len(study.metrics), 'metric')} on {counted(study.questions, 'question')} and "
         f"{counted(len(study.systems), 'system')}: {listed(study.systems, 8)}.",
         (
             Table("metrics", "Summary of the metrics", columns, study.metrics, note),
-            systems_table(study.systems, metrics, lambda *key: Mean(means[key]), paper),
+            systems_table(study.systems, metrics, lambda *key: Mean(means[key]), paper, marked=True),
         ),
     )
 
