@@ -24,6 +24,7 @@ from longmark.analysis.compare.checks import (
     run_notices,
 )
 from longmark.analysis.compare.family import family
+from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, Settings, described, tests_of
@@ -190,7 +191,7 @@ def compare(
         notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how)),
         against_first=chosen.against_first,
         left_out=tuple(left_out),
-        hypotheses=decide(chosen.hypotheses, {one.metric: one.tukey for one in tested}, how.alpha),
+        hypotheses=decide(chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha),
         judges=_judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else (),
         margins=decisions(tested, found, margins, how.alpha),
     )
@@ -279,6 +280,11 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
         notices.append(
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and intervals are approximate: use the p-values."
+        )
+    if skewed := [one.metric for one in found if any(pair.test.remark for pair in one.pairs)]:
+        notices.append(
+            f"{listed(skewed) if len(skewed) < 4 else f'{len(skewed)} metrics'}: the differences of a pair are skewed, "
+            "and there are fewer than 30 questions or clusters: the test may reject too often."
         )
     return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=how.complete)]
 

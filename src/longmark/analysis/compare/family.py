@@ -97,12 +97,18 @@ def _test(joint: MaxT, i: int, how: Settings) -> PairTest:
         why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {found}"
         return PairTest(n, None, None, None, why, None)
     if p is None and joint.reasons[i] != ALL_ZERO:
-        return PairTest(n, None, None, None, joint.reasons[i], None)
+        return PairTest(n, None, None, None, joint.reasons[i], None, effective=joint.effective[i])
     permutations = sys.maxsize if joint.exact else how.permutations
     none = undetectable(2, clusters, permutations, 1.0, how.alpha)
     if p is None:
         return PairTest(n, 1.0, 1.0, None, "both systems have the same score on every question", none)
-    return PairTest(n, joint.p[i], p, None if none else detectable(joint, i), None, none)
+    low, high = joint.low[i], joint.high[i]
+    return PairTest(
+        *(n, joint.p[i], p, None if none else detectable(joint, i), None, none),
+        ends=None if low is None or high is None else (low, high),
+        effective=joint.effective[i],
+        remark=joint.remarks[i],
+    )
 
 
 def detectable(joint: MaxT, i: int) -> float | None:

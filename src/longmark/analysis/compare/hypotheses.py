@@ -1,22 +1,102 @@
-"""Which hypotheses are supported, as a section of the page of a comparison or of a metrics study."""
+"""The tests of hypotheses, and which are supported, as a section of the page of a comparison or of a metrics study.
+
+The p of a pair holds over all pairs of its metric. Without clusters it is that of the randomised Tukey HSD, as in the
+CCRS paper. Tukey's test shuffles the scores of a question, and knows nothing of questions that depend on each other:
+with clusters it is max-T (`stats.max_t`) over the pairs of the metric. Where a system has unscored answers, the pair
+has the larger p of both readings, and 1 if their differences have opposite signs.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from longmark.analysis.compare.metric import Settings, Tested
 from longmark.analysis.compare.power import unsupportable
 from longmark.report.document import Section
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
-from longmark.stats.results import HypothesisResult, TukeyTest
+from longmark.stats.max_t import max_t
+from longmark.stats.results import HypothesisResult, PairOfSystems, TukeyTest
+from longmark.stats.samples import Floats, Ints
+from longmark.stats.tukey import tukey
 
 HYPOTHESES = "Hypotheses"
 
 
+def clustered_test(
+    table: Floats, systems: Sequence[str], clusters: Ints, permutations: int, alpha: float, seed: int
+) -> TukeyTest:
+    """The pairs of one metric by max-T over clusters, in the form of a Tukey test. table: questions x systems, NaN for
+    no score: a pair is tested on the questions that both have. n: the clusters of the pair with the fewest."""
+    pairs = list(itertools.combinations(range(len(systems)), 2))
+    columns = np.column_stack([table[:, a] - table[:, b] for a, b in pairs])
+    joint = max_t(columns, clusters=clusters.tolist(), permutations=permutations, alpha=alpha, seed=seed)
+    made = []
+    for i, (a, b) in enumerate(pairs):
+        there = columns[~np.isnan(columns[:, i]), i]
+        equal = len(there) > 0 and not there.any() and joint.clusters[i] > 1
+        p = 1.0 if equal and joint.adjusted[i] is None else joint.adjusted[i]
+        difference = float(there.mean()) if len(there) else None
+        made.append(PairOfSystems(systems[a], systems[b], difference, p, None if p is not None else joint.reasons[i]))
+    means = [column[~np.isnan(column)] for column in table.T]
+    return TukeyTest(
+        systems=tuple(systems),
+        means=tuple(float(column.mean()) if len(column) else None for column in means),
+        pairs=tuple(made),
+        n=min(joint.clusters),
+        missing=0,
+        permutations=joint.patterns,
+        exact=joint.exact,
+        plus_one=not joint.exact,
+        keep_incomplete=True,
+        seed=joint.seed,
+    )
+
+
+def tests_for(tested: Sequence[Tested], how: Settings) -> dict[str, TukeyTest]:
+    """The tests of hypotheses: metric -> its pairs."""
+    found = {}
+    for one in tested:
+        readings = [reading for reading in (one.common, one.counted) if reading is not None]
+        if one.common.clusters is None:
+            tests = [one.tukey]
+            tests += [tukey(of.table, one.names, permutations=how.permutations, seed=how.seed) for of in readings[1:]]
+        else:
+            settings = (how.permutations, how.alpha, how.seed)
+            tests = [
+                clustered_test(of.table, one.names, of.clusters, *settings)
+                for of in readings
+                if of.clusters is not None
+            ]
+        found[one.metric] = tests[0] if len(tests) == 1 else _both(*tests)
+    return found
+
+
+def _both(common: TukeyTest, counted: TukeyTest) -> TukeyTest:
+    """A test that finds what both readings find."""
+    pairs = []
+    for pair in common.pairs:
+        other = counted.pair(pair.a, pair.b)
+        if pair.p is not None and other.p is not None:
+            same = (pair.difference or 0.0) * (other.difference or 0.0) >= 0
+            pair = replace(pair, p=max(pair.p, other.p) if same else 1.0)
+        pairs.append(pair)
+    return replace(common, pairs=tuple(pairs))
+
+
 def hypotheses_section(
-    results: Sequence[HypothesisResult], tests: Mapping[str, TukeyTest], permutations: int, alpha: float
+    results: Sequence[HypothesisResult],
+    tests: Mapping[str, TukeyTest],
+    permutations: int,
+    alpha: float,
+    clusters: str | None = None,
 ) -> tuple[Section, ...]:
-    """No section if there are no hypotheses. tests: of the metrics, with so many permutations."""
+    """No section if there are no hypotheses. tests: of the metrics, with so many permutations; clusters: their field,
+    None: each question is one."""
     if not results:
         return ()
     columns = (
@@ -24,7 +104,9 @@ def hypotheses_section(
         *(Column("p", kind="p"), Column("p (adjusted)", kind="p"), Column("supported"), Column("reason")),
     )
     claims = []
-    for one, why in zip(results, unsupportable(results, tests, permutations, alpha), strict=True):
+    for one, why in zip(
+        results, unsupportable(results, tests, permutations, alpha, pairwise=bool(clusters)), strict=True
+    ):
         reason = f"not tested: {one.reason}" if one.reason else why and f"could not be supported: {why}"
         supported = one.supported if one.p is not None else None
         counts = (one.combine, one.direction, len(one.comparisons))
@@ -37,6 +119,7 @@ def hypotheses_section(
         (one.name, part.metric, part.a, part.b, part.difference, part.p) for one in results for part in one.comparisons
     ]
     total = sum(one.supported for one in results)
+    test = f"max-T over clusters ({clusters})" if clusters else "the randomised Tukey HSD, as in the CCRS paper,"
     return (
         Section(
             HYPOTHESES,
@@ -47,7 +130,8 @@ def hypotheses_section(
                 Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each),
             ),
             note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
-            "comparison is in the direction of the hypothesis (greater: first above second) and is adjusted for all "
-            "pairs of its metric. A hypothesis that is not supported is not disproved.",
+            f"comparison is that of {test} over all pairs of its metric, in the direction of the hypothesis (greater: "
+            "first above second); where answers are unscored, the larger one of both readings. "
+            "A hypothesis that is not supported is not disproved.",
         ),
     )

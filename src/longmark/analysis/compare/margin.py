@@ -135,10 +135,12 @@ def decisions(
 
 def _word(difference: Estimate, margin: float, sign: int, ahead: bool | None, test: PairTest) -> tuple[str, str | None]:
     """The conclusion for the first, and a remark. ahead: it is significantly better (False: the second is)."""
+    if difference.value is None or test.p is None:
+        return UNDECIDED, test.reason or difference.reason
     ends = difference.ends
     if ends is None:
-        if difference.value is None or test.p is None or test.undetectable:  # fewer than a test needs
-            return UNDECIDED, test.undetectable or test.reason or difference.reason
+        if test.undetectable:  # fewer than a test needs
+            return UNDECIDED, test.undetectable
         ends = (difference.value, difference.value)
     low, high = sorted(sign * end for end in ends)
     word = UNDECIDED

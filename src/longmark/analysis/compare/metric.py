@@ -28,7 +28,7 @@ from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import BCA
-from longmark.stats.means import Bounds
+from longmark.stats.means import ALL_EQUAL, Bounds
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats, Ints
@@ -81,6 +81,10 @@ class PairTest:
                    no sample shows a spread
     reason         why there is no p, or a remark on it
     undetectable   why no difference, however large, can be significant; None if one can
+    ends           of the interval that inverts the test, simultaneous over all comparisons at the level 1 - alpha: it
+                   excludes 0 exactly if p is at most alpha; None if there is none, or p is None
+    effective      how many clusters of one size would do as well (`stats.clusters`)
+    remark         what a reader of p must know
     """
 
     n: int
@@ -89,6 +93,9 @@ class PairTest:
     detectable: float | None
     reason: str | None
     undetectable: str | None
+    ends: tuple[float, float] | None = None
+    effective: float | None = None
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,7 +488,10 @@ def _read(
 ) -> PairReading:
     differences, clusters = reading.differences(*pair)
     missing = len(reading.table) - test.n
-    estimate = effects.of_mean(differences, clusters, difference_bounds(facts), tested.largest, how.level, missing)
+    bounds = difference_bounds(facts)
+    estimate = effects.of_mean(differences, clusters, bounds, tested.largest, how.level, missing)
+    if estimate.method != ALL_EQUAL:
+        estimate = effects.inverted(estimate, test.ends, bounds, 1 - how.alpha)
     better = None
     if test.p is not None and test.p <= how.alpha:
         better = tested.names[pair[int(tested.sign * differences.mean() < 0)]]

@@ -17,6 +17,7 @@ from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
+from longmark.scores.clusters import QUESTION
 from longmark.stats.bootstrap import FEWEST_BCA
 
 MOST_PAIRS = 30
@@ -24,8 +25,9 @@ MOST_PAIRS = 30
 _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
-TEST = "studentised paired sign flips, step-down max-T over all pairs and metrics"
+TEST = "studentised paired sign flips, single-step max-T over all pairs and metrics"
 SILENT = "Unscored answers"
+_EQUAL = "all differences are equal: p decides, the interval counts what so few questions can miss"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 
 
@@ -44,6 +46,7 @@ def document(found: Comparison) -> Document:
     """The page of a comparison."""
     names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
     tests = {one.metric: one.tukey for one in found.metrics}
+    clusters = None if found.cluster == QUESTION else found.cluster
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
@@ -53,7 +56,7 @@ def document(found: Comparison) -> Document:
             *_silent(found),
             *margin_section(found.margins, found.alpha, found.places),
             *judge_section(found.judges, found.places),
-            *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha),
+            *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha, clusters),
             *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
         ),
         notices=found.notices,
@@ -63,12 +66,14 @@ def document(found: Comparison) -> Document:
             "Clusters": found.cluster,
             "Systems": list(found.systems),
             "Test that decides": TEST,
+            "Family": "pairs with the first system" if found.against_first else "all pairs",
             "Questions": "those with a score of every system" if found.complete else "of a pair: those that both have",
             "Permutations of a test": f"{found.permutations:,}; small tables are enumerated",
             "Comparisons in the family": found.comparisons,
             "Alpha": found.alpha,
-            "Confidence intervals": f"{_ci(found)} over questions: means and differences Hall's t; d_z and share won "
-            f"BCa bootstrap, {found.resamples:,} resamples (below {FEWEST_BCA} questions noncentral t and Wilson)",
+            "Confidence intervals": f"differences: the test inverted, simultaneous ({_simultaneous(found)}); over "
+            f"questions ({_ci(found)}): means Hall's t, d_z and share won BCa "
+            f"bootstrap, {found.resamples:,} resamples (below {FEWEST_BCA} questions noncentral t and Wilson)",
             "Seed": found.seed,
             "Differences in scoring": list(found.differing),
         },
@@ -90,6 +95,11 @@ def _disagrees(section: Section) -> bool:
 
 def _ci(found: Comparison) -> str:
     return f"{100 * found.level:.4g} % CI"
+
+
+def _simultaneous(found: Comparison) -> str:
+    """The head of intervals of differences, which invert the test at alpha."""
+    return f"{100 * (1 - found.alpha):.4g} % CI"
 
 
 def _tests(found: Comparison) -> str:
@@ -118,7 +128,9 @@ def _overview(found: Comparison) -> Section:
     if len(found.systems) == 2:
         pair = " - ".join(found.systems)
         columns += [
-            *interval_columns(pair, lambda one: one.pairs[0].difference, places, _ci(found), "difference", "interval"),
+            *interval_columns(
+                pair, lambda one: one.pairs[0].difference, places, _simultaneous(found), "difference", "interval"
+            ),
             Column("p (adjusted)", lambda one: one.pairs[0].test.p, kind="p", key="p_adjusted"),
         ]
         tested = f"p (adjusted): {TEST}"
@@ -146,7 +158,8 @@ def _overview(found: Comparison) -> Section:
     pairs = [pair for one in found.metrics for pair in one.pairs]
     significant = sum(pair.significant for pair in pairs)
     of = counted(found.comparisons, "comparison")
-    says = f"Significant differences: {significant:,} of {of} (alpha {found.alpha:g}, adjusted by max-T)."
+    says = f"Significant differences: {significant:,} of {of} (alpha {found.alpha:g}, adjusted by max-T"
+    says += f"{_clusters(found)})." + (" Pairs with the first system only." if found.against_first else "")
     return Section(
         "Overview",
         says if found.comparisons else "Nothing was tested.",
@@ -163,7 +176,7 @@ def _silent(found: Comparison) -> tuple[Section, ...]:
     lines = [on for on in _on_pairs(found) if on.of.counted is not None]
     if not lines:
         return ()
-    places, ci = found.places, _ci(found)
+    places, ci = found.places, _simultaneous(found)
 
     def silent(name: str) -> Callable[[On], str]:
         def get(on: On) -> str:
@@ -198,6 +211,15 @@ def _silent(found: Comparison) -> tuple[Section, ...]:
             "unscored answers.",
         ),
     )
+
+
+def _clusters(found: Comparison) -> str:
+    """The clusters of the tests, if questions share them: their field, their number and how many they amount to."""
+    of = [pair.difference for one in found.metrics for pair in one.pairs if pair.difference.clusters]
+    if found.cluster == QUESTION or not of:
+        return ""
+    fewest = min(of, key=lambda one: one.effective or one.clusters or 0)
+    return f" over {counted(fewest.clusters or 0, 'cluster')} ({found.cluster}), {fewest.effective or 0:.1f} effective"
 
 
 def _fewest_to_most() -> Column:
@@ -293,11 +315,15 @@ def bars(one: MetricComparison) -> list[tuple[int, int]]:
 
 
 def _differences(found: Comparison) -> Section:
-    ci, places = _ci(found), found.places
+    ci, places = _simultaneous(found), found.places
 
     def reason(on: On) -> str | None:
-        pair = on.of
-        return _reasons(pair.undecided, pair.test.reason, pair.few, pair.difference.reason, pair.d_z.reason)
+        pair, ends = on.of, on.of.difference.ends
+        apart = _EQUAL if pair.common.better and ends and ends[0] <= 0 <= ends[1] else None
+        test = pair.test
+        return _reasons(
+            *(pair.undecided, apart, test.reason, pair.few, test.remark, pair.difference.reason, pair.d_z.reason)
+        )
 
     columns = (
         *_PAIR,
@@ -308,9 +334,11 @@ def _differences(found: Comparison) -> Section:
         method_column("of.difference", "interval_method"),
         Column("p (unadjusted)", "of.test.p_unadjusted", kind="p"),
         Column("p (Tukey HSD)", "of.p_tukey", kind="p"),
-        *interval_columns("d_z", "of.d_z", 2, ci, interval="d_z_interval"),
+        *interval_columns("d_z", "of.d_z", 2, _ci(found), interval="d_z_interval"),
         method_column("of.d_z", "d_z_interval_method"),
         Column("n", "of.test.n"),
+        Column("clusters", "of.difference.clusters"),
+        Column("effective clusters", "of.difference.effective", 1),
         Column("reason", reason),
     )
     table = Table("differences", "Differences", columns, _on_pairs(found), _tests(found))
@@ -320,8 +348,10 @@ def _differences(found: Comparison) -> Section:
         "p-values.",
         (table,),
         differences(found.metrics),
-        "An interval is for its pair alone and is not adjusted: if it excludes 0 although p is above alpha, use p. "
-        "d_z: the mean difference divided by the standard deviation of the differences. detectable: the true "
+        "The intervals invert the test: together they hold all true differences with the stated confidence, and one "
+        "excludes 0 exactly if its adjusted p is at most alpha. If no difference could be significant, the interval is "
+        "Hall's t, extended to hold 0. If all differences are equal, it is made from the metric's bounds, and p "
+        "decides. d_z: the mean difference divided by the standard deviation of the differences. detectable: the true "
         "difference that the adjusted test detects with 80 % power at this sample size, by normal theory; empty if no "
         "difference is detectable.",
     )

@@ -29,9 +29,11 @@ def undetectable(systems: int, questions: int, permutations: int, factor: float,
     return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
 
 
-def undetectable_in(test: TukeyTest, permutations: int, factor: float, alpha: float) -> str | None:
-    """`undetectable` of a Tukey test. permutations: drawn for it."""
-    systems = sum(mean is not None for mean in test.means)
+def undetectable_in(
+    test: TukeyTest, permutations: int, factor: float, alpha: float, *, pairwise: bool = False
+) -> str | None:
+    """`undetectable` of a Tukey test. permutations: drawn for it; pairwise: as for `unsupportable`."""
+    systems = 2 if pairwise else sum(mean is not None for mean in test.means)
     draws = permutations if test.plus_one else sys.maxsize  # count / permutations can be 0
     return undetectable(systems, test.n, draws, factor, alpha)
 
@@ -41,10 +43,12 @@ def unsupportable(
     tests: Mapping[str, TukeyTest],
     permutations: int,
     alpha: float,
+    *,
+    pairwise: bool = False,
 ) -> list[str | None]:
     """For each hypothesis why no differences, however large, could have supported it; None if some could, or if it was
-    not tested. tests: metric -> its test. It is assumed that each pair could have the smallest possible p; for several
-    pairs at once it may be larger."""
+    not tested. tests: metric -> its test; pairwise: by sign flips of pairs, whose least p is that of two systems. It is
+    assumed that each pair could have the smallest possible p; for several pairs at once it may be larger."""
     waiting = sum(one.p is not None and not one.supported for one in hypotheses)  # what Holm multiplies by
     found: list[str | None] = []
     for one in hypotheses:
@@ -54,11 +58,11 @@ def unsupportable(
         least: dict[str, float] = {}
         for part in one.comparisons:
             test = tests[part.metric]
-            systems = sum(mean is not None for mean in test.means)
+            systems = 2 if pairwise else sum(mean is not None for mean in test.means)
             least[part.metric] = least_p(systems, test.n, permutations if test.plus_one else sys.maxsize)
         metric = (max if one.combine == ALL else min)(least, key=lambda name: least[name])
         sides = 1.0 if one.direction == TWO_SIDED else 0.5
         factor = waiting * sides * (len(least) if one.combine == ANY else 1)
-        why = undetectable_in(tests[metric], permutations, factor, alpha)
+        why = undetectable_in(tests[metric], permutations, factor, alpha, pairwise=pairwise)
         found.append(why and f"{metric}: {why}")
     return found
