@@ -114,6 +114,77 @@ def test_ctrl_c_while_nothing_waits_for_a_call(tmp_path: Path):
     assert [row.example_id for row in rows_of(tmp_path / "r")] == [str(i) for i in range(n)]
 
 
+ODD = """
+from longmark.metric import Metric, Score
+
+async def score(example, models, params):
+    kind = example.id
+    if kind == "1":
+        return {}["missing"]
+    if kind == "2":
+        return Score(float("nan"))
+    if kind == "3":
+        return 0.5
+    if kind == "4":
+        return Score(0.5, {"set": object()})
+    if kind == "5":
+        return {"other": Score(1.0)}
+    if kind == "6":
+        open("/no/such/file")
+    return Score(0.5)
+
+METRIC = Metric(score, needs=("answer",), bounds=(0.0, 1.0))
+"""
+
+
+def test_a_metric_whose_code_fails_leaves_a_row_that_says_so_and_all_others_are_scored(tmp_path: Path):
+    """Without a docstring, too: the file stands outside the package, so none is looked for there."""
+    (tmp_path / "odd.py").write_text(ODD)
+    given = write_jsonl(tmp_path / "given.jsonl", records(8))
+    done = run("run", given, "--metrics", f"odd.py,{FRE}", "--out", "r", "--quiet", home=tmp_path / "home")
+    assert done.code == 1, done.err
+    assert "longmark: odd: its code failed on 6 examples; the first: odd failed: KeyError: 'missing' (odd.py:7)" in (
+        done.err
+    )
+    assert "Traceback" not in done.err
+    reasons = {row.example_id: row.reason or "" for row in rows_of(tmp_path / "r") if row.metric == "odd"}
+    expected = ("KeyError: 'missing'", "ValueError: score", "AttributeError", "TypeError", "KeyError: 'odd'")
+    for number, words in enumerate((*expected, "FileNotFoundError"), 1):
+        assert reasons.pop(str(number)).startswith(f"odd failed: {words}")
+    assert set(reasons.values()) == {""}
+    assert [row.status for row in rows_of(tmp_path / "r") if row.metric == FRE] == ["ok"] * 8
+
+
+SLOW = """
+import time
+from pathlib import Path
+from longmark.metric import Metric, Score
+
+async def score(example, models, params):
+    if example.id != "0":
+        Path("computing").touch()
+        end = time.monotonic() + 600
+        while time.monotonic() < end:
+            sum(range(1000))
+    return Score(0.5)
+
+METRIC = Metric(score, needs=("answer",), bounds=(0.0, 1.0))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_a_metric_that_computes_and_no_row_is_torn(tmp_path: Path, number: signal.Signals):
+    (tmp_path / "slow.py").write_text(SLOW)
+    given = write_jsonl(tmp_path / "given.jsonl", records(200))
+    process = start("run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home")
+    until((tmp_path / "computing").exists)
+    process.send_signal(number)
+    done = ended(process)
+    assert (done.code, "Stopping" in done.err) == (130, True), done.err
+    assert [(row.example_id, row.score) for row in rows_of(tmp_path / "r")] == [("0", 0.5)]
+    assert names_in(tmp_path / "r") == ["examples.jsonl", "manifest.json", "rows.jsonl"]
+
+
 def test_ctrl_c_while_the_examples_are_read(tmp_path: Path):
     given = write_jsonl(tmp_path / "given.jsonl", records(50_000))
     words: list[str | Path] = ["run", given, "--metrics", FRE, "--out", tmp_path / "r", "--quiet"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import longmark
 from longmark import metrics
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.metrics.page import listing
 from longmark.records import Example
 from longmark.testing import FakeChat, Scored, score_sync
 
@@ -266,3 +268,7 @@ def test_an_entry_point_is_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     rubric(tmp_path, MODULE, "length_plugin.py")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert metrics.select(["length"])[0].name == "length"
+    assert listing().splitlines()[-1].startswith("length ")
+    rubric(tmp_path, "1 / 0", "length_plugin.py")
+    sys.modules.pop("length_plugin")
+    assert "cannot be used: --metrics length: ZeroDivisionError while it was imported" in listing()

@@ -9,6 +9,7 @@ from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import (
+    BUG,
     INTERRUPTED,
     NO_VALUE,
     UNDER,
@@ -161,6 +162,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
     """Prints the results; returns the exit code."""
+    from longmark.progress import counted
     from longmark.report.summary import fail_under, summarise
 
     if result.stopped == "interrupt":
@@ -189,6 +191,10 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
         print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)
     if result.closed:
         return NO_VALUE
+    for name, (count, first) in result.failed.items():
+        print(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}", file=sys.stderr)
+    if result.failed:
+        return BUG
     if _unscored_metrics(result, settings, split(arguments.metrics)):
         return NO_VALUE
     return UNDER if any(not check.met for check in checks) else 0

@@ -17,7 +17,7 @@ from pathlib import Path
 from longmark.engine.folder import RunFolder
 from longmark.engine.manifest import same_settings
 from longmark.engine.pairs import check_kind, sides
-from longmark.engine.session import check_budget, disk_errors, tell_unsupported
+from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import Options, Settings
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
@@ -75,7 +75,7 @@ async def dry_run(
             for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
                 if (out / name).exists():
                     shutil.copyfile(out / name, copy / name)
-        with disk_errors(copy), RunFolder(copy, settings.scores) as folder:
+        with RunFolder(copy, settings.scores) as folder:
             manifest = folder.read_manifest()
             if manifest is not None and out is not None:
                 same_settings(manifest, settings, out)

@@ -13,10 +13,12 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
 
 import orjson
 
@@ -34,6 +36,9 @@ CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KE
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 _AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _COMMIT_EVERY = 2000  # writes to the index; it is made anew after a crash, so this is not about safety
 
 
@@ -86,6 +91,27 @@ def _hold(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """A UserError where the folder's files cannot be written: the disk is full or broken, or writing is forbidden."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"{folder} cannot be written ({why}); fix that, then repeat the same command") from None
+
+
+def _writes(method: Callable[Concatenate[RunFolder, P], T]) -> Callable[Concatenate[RunFolder, P], T]:
+    """A method within `_written`."""
+
+    @wraps(method)
+    def within(self: RunFolder, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with _written(self.path):
+            return method(self, *args, **kwargs)
+
+    return within
+
+
 class RunFolder:
     """A run's folder, locked. Use it as a context manager. scores: full names of the run's scores, in their order."""
 
@@ -101,6 +127,7 @@ class RunFolder:
         self._rows_file: int | None = None
         self._rows_end = 0
 
+    @_writes
     def __enter__(self) -> RunFolder:
         self._lock = locked(self.path, self.manifest_path.name)
         try:
@@ -136,17 +163,24 @@ class RunFolder:
     def stage(self, examples: Iterable[Example]) -> int:
         """Writes the examples beside those of an earlier run, which stay; how many there are."""
         n = 0
-        with open(self.path / ".examples.jsonl.new", "wb") as file:
+        with _written(self.path):
+            file = open(self.path / ".examples.jsonl.new", "wb")  # noqa: SIM115 - closed below
+        try:
             for n, example in enumerate(examples, start=1):
-                file.write(example.to_json() + b"\n")
+                with _written(self.path):
+                    file.write(example.to_json() + b"\n")
                 self._execute(
                     "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
                     (n - 1, example.id, example.content_hash(), example.variant_of is not None, example.variant),
                 )
-            file.flush()
-            os.fsync(file.fileno())
+        finally:
+            with _written(self.path):
+                file.flush()
+                os.fsync(file.fileno())
+                file.close()
         return n
 
+    @_writes
     def adopt(self) -> Changes:
         """Replaces the folder's examples by the staged ones, and deletes rows of examples that changed or are gone.
 
@@ -254,6 +288,7 @@ class RunFolder:
         """Whether this is the first time in this run that the call of this key is needed."""
         return self._execute("INSERT OR IGNORE INTO asked VALUES (?)", (key,)) == 1
 
+    @_writes
     def put_in_order(self) -> None:
         """Rewrites rows.jsonl: one row for each example and score, in the order of the examples."""
         if self._rows_file is not None:
@@ -292,6 +327,7 @@ class RunFolder:
                 raise UserError(f"{self.manifest_path} is damaged ({key} is missing or of another type); {NEW_RUN}")
         return found
 
+    @_writes
     def write_manifest(self, manifest: dict[str, object]) -> None:
         fresh = self.path / ".manifest.json.new"
         with open(fresh, "wb") as file:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from longmark.engine import manifest as manifests
@@ -25,6 +25,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, Counts
 from longmark.models.handles import Backends
 from longmark.models.registry import price_of
+from longmark.models.sending import Stopped
 from longmark.progress import counted
 from longmark.records import Example, Row
 from longmark.records.read import ExampleSource, Reading
@@ -33,6 +34,7 @@ from longmark.records.write import read_rows
 if TYPE_CHECKING:
     from longmark.domain import Domain
 
+_LOOK = 0.25 if hasattr(signal, "setitimer") else None  # seconds between two looks whether a stopped run's loop turns
 _ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
 
 
@@ -44,7 +46,7 @@ class RunResult:
     where there are none). closed: the last error of each endpoint that was not called any more; budget: why no further
     call was allowed, "" where none was refused; refused: what an endpoint said that refused its first calls, which
     stopped the run, else ""; left: rows that were not written; unjudged: metrics that ask a judge, whose only scores
-    are automatic."""
+    are automatic; failed: metrics whose own code failed -> on how many examples, and how first."""
 
     folder: Path
     counts: Counts
@@ -58,6 +60,7 @@ class RunResult:
     refused: str = ""
     left: int = 0
     unjudged: tuple[str, ...] = ()
+    failed: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples; where an answer and metric have several, the last."""
@@ -73,7 +76,7 @@ async def execute(
     tell_unsupported(settings, options)
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    with disk_errors(out), RunFolder(out, settings.scores) as folder:
+    with RunFolder(out, settings.scores) as folder:
         manifest: dict[str, Any] | None = folder.read_manifest()
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
@@ -150,6 +153,7 @@ async def execute(
             client.refused,
             progress.total - progress.done,
             tuple(unjudged),
+            workers.failed,
         )
 
 
@@ -202,44 +206,58 @@ def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
 
 
 @contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
-    """A UserError where the folder's files cannot be written: the disk is full or broken, or writing is forbidden."""
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UserError(f"{folder} cannot be written ({why}); fix that, then repeat the same command") from None
-
-
-@contextmanager
 def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
     """The first Ctrl-C (or SIGTERM) lets the calls under way at endpoints end, the second one ends at once. Yields the
-    list of signals that came."""
+    list of signals that came.
+
+    The event loop cannot hear a signal while a metric computes. So from the first one on a timer looks whether the
+    loop turns; where it does not, what is being computed is left: it raises `Stopped` there and gets no row. After the
+    second signal whatever keeps the loop is left.
+    """
     came: list[int] = []
     if not options.handle_signals:
         yield came
         return
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
+    turned = True
 
-    def stop(number: int) -> None:
+    def stop() -> None:
+        options.tell("Stopping after the calls in progress. Press Ctrl-C again to stop at once.")
+        work.stop()
+
+    def turns() -> None:
+        nonlocal turned
+        turned = True
+
+    def hear(number: int, _frame: FrameType | None) -> None:
         came.append(number)
-        if len(came) == 1:
-            options.tell("Stopping after the calls in progress. Press Ctrl-C again to stop at once.")
-            work.stop()
-        else:
-            task.cancel()
+        work.begin_nothing()
+        loop.call_soon_threadsafe(stop if len(came) == 1 else task.cancel)
+        if _LOOK is not None:
+            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    with suppress(NotImplementedError):  # Windows has no such handlers: there the first Ctrl-C ends at once
-        for number in numbers:
-            loop.add_signal_handler(number, stop, number)
+    def look(_number: int, frame: FrameType | None) -> None:
+        nonlocal turned
+        if turned:
+            turned = False
+            loop.call_soon_threadsafe(turns)
+        elif work.computes(frame):
+            raise Stopped("The run was stopped during this computation.")
+        elif len(came) > 1:
+            raise KeyboardInterrupt
+
+    handlers: dict[int, Any] = {signal.SIGINT: hear, signal.SIGTERM: hear}
+    if _LOOK is not None:
+        handlers[signal.SIGALRM] = look
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield came
     finally:
-        with suppress(NotImplementedError):
-            for number in numbers:
-                loop.remove_signal_handler(number)
+        if _LOOK is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # Profiles --------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longmark.domain import Domain
 
 SCORINGS = ("text", "expected")
-RETRIED = frozenset({"model_error", "over_budget"})  # unscored rows that a resumed run always requests again
+RETRIED = frozenset({"model_error", "over_budget", "metric_error"})  # unscored rows that a resumed run computes again
 CONCURRENCY = 16  # calls at once to one model, where the user does not say
 
 

