@@ -449,12 +449,14 @@ def test_dollars_are_not_limited_where_no_price_is_known(tmp_path: Path):
         marked(tmp_path / "r", records(1), settings_of(judge, QR), budget=Budget(max_usd=1.0))  # type: ignore[arg-type]
 
 
-def test_a_bug_of_a_metric_is_not_hidden_in_a_row(tmp_path: Path):
+def test_a_bug_is_a_row_that_names_it_and_is_made_again(tmp_path: Path):
     judge = FakeChat(lambda _request: ZeroDivisionError("ours"))
-    with pytest.raises(ExceptionGroup) as raised:
-        marked(tmp_path / "r", records(3), settings_of(judge, QR))
-    assert raised.group_contains(ZeroDivisionError)
-    assert marked(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR)).stopped is None
+    result = marked(tmp_path / "r", records(3), settings_of(judge, QR, FRE))
+    assert result.failed[QR][0] == 3
+    assert result.failed[QR][1].startswith("ccrs.question_relevance failed: ZeroDivisionError: ours (")
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["metric_error", "ok"] * 3
+    assert marked(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR, FRE)).failed == {}
+    assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok"] * 3
 
 
 @pytest.mark.parametrize("name", ["ccrs.question_relevence", "ccr", "score.readability.grade", ""])
