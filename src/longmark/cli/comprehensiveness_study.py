@@ -31,6 +31,8 @@ def add_to(verbs: Any) -> None:
     add(one, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
     add(one, "--seed", "N", "seed of all sampling (default: 42, as published)", type=whole, default=42)
     add(one, "--resamples", "N", "bootstrap resamples (default: 10,000, as published)", default=10_000)
+    published = "as in the paper: unscored answers count as 0, each answer by itself, spread over models with n"
+    add(one, "--as-published", "", published)
     add(one, "--verbose", "", "print every table (default: the first of each section)")
     add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
     blind = one.add_argument_group("blind annotation of errors")
@@ -60,7 +62,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     if arguments.annotated and key is None:
         raise UserError("--annotated needs the key of the items: add --key FILE, or the same --out as for --annotate")
     check_out(arguments.out)
-    same = {name: getattr(arguments, name) for name in ("cluster", "alpha", "seed", "resamples")}
+    same = {name: getattr(arguments, name) for name in ("cluster", "alpha", "seed", "resamples", "as_published")}
     options = Options(metrics=tuple(split(arguments.metrics)) or Options().metrics, **same)
     results = study(arguments.runs, options, arguments.examples) if arguments.runs else None
     if arguments.annotate and results is not None:

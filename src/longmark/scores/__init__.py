@@ -5,6 +5,7 @@ manifest.py      the manifest of a run folder
 observations.py  `Observations`: scores with their keys, in a table on disk, so that memory does not grow with a run
 paired.py        `Scores`: one matrix per metric, questions x systems (compare, metrics-study)
 answers.py       `AnswerScores`: one column per metric, by answer (metaeval)
+readings.py      who is best on the answers that all scored, and with the worst score for unscored ones
 clusters.py      what rows belong to together
 graphs.py        the graphs of statements in rows, as files for other programs
 """

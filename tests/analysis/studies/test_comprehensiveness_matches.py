@@ -78,6 +78,21 @@ def test_as_published_a_default_source_without_statements_is_not_covered_and_lax
     assert (empty.strict, empty.lax) == (0.5, 0.0)  # of 0 < S < 1 and S_D = 0 the second holds
 
 
+def test_as_published_the_longer_of_two_sources_that_are_covered_in_full_is_covered_more():
+    """3 / (3 + 1e-9) > 1 / (1 + 1e-9): the authors' lax counts 1 where ours counts 0."""
+    names = {"default0": "default", "default1": "default", "default2": "default", "temporal0": "temporal"}
+    nodes = [{"id": name, "side": "context", "text": "t", "sources": [source]} for name, source in names.items()]
+    evidence = {"nodes": nodes, "covered": [[name] for name in names], "uncovered": []}
+    ours, published = (
+        conflictbank(
+            0.5, covered_by_source(evidence, ["default", "temporal"], as_published=of), [DEFAULT], as_published=of
+        )
+        for of in (False, True)
+    )
+    assert (ours.lax, published.lax) == (0.0, 1.0)
+    assert ours.strict == published.strict == 2 / 3
+
+
 @given(st.tuples(*[st.floats(0, 1)] * 4), st.floats(0, 1))
 def test_both_claims_cannot_match_in_full_at_once(values: tuple[float, ...], score: float):
     default, conflicting = (conflictbank(score, shares(*values), one) for one in ([DEFAULT], CONFLICTS))

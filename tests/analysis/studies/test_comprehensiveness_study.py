@@ -8,6 +8,7 @@ import json
 import math
 import random
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ import longmark
 from longmark.analysis.studies.comprehensiveness import annotation
 from longmark.analysis.studies.comprehensiveness.answers import system_means
 from longmark.analysis.studies.comprehensiveness.page import Found, document
-from longmark.analysis.studies.comprehensiveness.results import Rate, Results, mean_bca, study
+from longmark.analysis.studies.comprehensiveness.results import Rate, Results, best_of, mean_bca, study
 from longmark.analysis.studies.comprehensiveness.rows import BANK, BOTH, LAX, STRICT, WIKI, Options, read
 from longmark.datasets.published import read as read_published
 from longmark.errors import BadInput, UserError
 from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.records.write import write_examples
-from longmark.report.tables import as_csv
+from longmark.report.tables import as_csv, as_text
+from longmark.scores.readings import Reading
 from longmark.stats.results import Estimate
 from longmark.testing import call
 
@@ -144,6 +146,63 @@ def test_a_row_that_another_call_could_score_is_never_a_zero(tmp_path: Path):
     write_jsonl(folder / "rows.jsonl", rows)
     one = only(study([folder], FAST), WIKI)
     assert (one.zeroed.n, one.zeroed.missing, one.total) == (4, 1, 5)
+
+
+def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the_others(tmp_path: Path):
+    """Of ten answers `picky` scores the five on which it is right: 1.0. `steady` is right on those and wrong on one."""
+    examples = wiki(tmp_path, 2)
+    wrong = examples[5].id
+    picky = write_run(tmp_path / "picky", examples, "picky", {E2E: second_question_fails})
+    steady = write_run(
+        tmp_path / "steady", examples, "steady", {E2E: lambda one: 0.3 if one.id == wrong else right(one)}
+    )
+    found = study([picky, steady], FAST)
+    rates = {one.model: one for one in found.of(WIKI)}
+    assert {name: (one.rate.value, one.rate.n) for name, one in rates.items()} == {
+        "picky": (1.0, 5),
+        "steady": (0.9, 10),
+    }
+    assert rates["picky"].reading == Reading(1.0, 0.5, 5)
+    assert rates["steady"].reading == Reading(1.0, 0.9, 5)
+    assert best_of(found.of(WIKI)) is None  # they are equal on the five common answers
+    section = document(Found(FAST, ["w"], found)).sections[0]
+    assert "E2E undecided among 2 models" in section.says
+    assert "*" not in as_text(section.tables[0])
+    last = write_run(tmp_path / "last", examples, "last", {E2E: lambda one: 0.3 if one.id == examples[0].id else 0.5})
+    alone = study([steady, last], FAST)
+    assert (found_best := best_of(alone.of(WIKI))) is not None
+    assert found_best.model == "steady"  # .9 against .5 or .6 in both readings
+    assert as_text(document(Found(FAST, ["w"], alone)).sections[0].tables[0]).count("*") == 1
+
+
+def test_systems_are_marked_best_over_the_questions_that_all_have_a_score_of(tmp_path: Path):
+    examples = [
+        one.model_copy(update={"system": name, "id": f"{name}-{one.id}"})
+        for name in ("shy", "bold")
+        for one in wiki(tmp_path, 2)
+    ]
+    shy: Scores = lambda one: (None if one.meta["record"] == "1" else 0.8) if one.system == "shy" else 0.7  # noqa: E731
+    folder = write_run(tmp_path / "w", examples, "big", {E2E: shy})
+    means = system_means([folder], FAST, None, [])
+    values = {one.system: (one.mean.value, one.reading.common, one.reading.worst) for one in means if one.reading}
+    assert values["shy"] == pytest.approx((0.8, 0.8, 0.4))
+    assert values["bold"] == pytest.approx((0.7, 0.7, 0.7))
+    assert "*" not in as_text(document(Found(FAST, ["w"], means=means)).sections[0].tables[0])
+
+
+def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_spread_of_n(tmp_path: Path):
+    examples = wiki(tmp_path, 2)
+    runs = [
+        write_run(tmp_path / name, examples, name, {E2E: of})
+        for name, of in (("big", second_question_fails), ("small", half))
+    ]
+    ours, published = (study(runs, replace(FAST, as_published=is_published)) for is_published in (False, True))
+    assert only(published, WIKI, model="big").rate == only(ours, WIKI, model="big").zeroed  # 6 of 10
+    assert only(published, WIKI, model="big").rate.clusters in (None, 10)
+    assert [one.sd for one in published.spreads] == [pytest.approx(statistics.pstdev([0.6, 0.6]))]
+    assert [one.sd for one in ours.spreads] == [pytest.approx(statistics.stdev([1.0, 0.6]))]
+    shown = document(Found(published.options, ["w"], published)).settings
+    assert "n + 1e-9" in str(shown["as published"])
 
 
 def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_data_set(tmp_path: Path):

@@ -29,6 +29,7 @@ from longmark.analysis.studies.climaqa.rows import (
     System,
 )
 from longmark.records.benchmark import LEVELS, Item
+from longmark.scores.readings import best, readings
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
@@ -140,6 +141,13 @@ class Results:
         estimate = replace(self._mean(outcome, system, kept), missing=len(missing))
         estimate = estimate if kept or not of else replace(estimate, reason=f"unscored: {reasons}")
         return Cell(outcome, system, of[0].tier or "" if of else "", level, estimate, len(of), reasons or None)
+
+    def best(self, outcome: Outcome, names: Iterable[str], items: Sequence[Item], level: str) -> str | None:
+        """The system with the greatest mean over the items that all scored, and with the least score for unscored."""
+        of = [one.id for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
+        scores = {name: self.read.systems[name].scores[outcome.key] for name in names}
+        parts = {name: {item: its.get(item) for item in of} for name, its in scores.items() if its}
+        return best(readings([parts], outcome.bounds[0])) if of and len(parts) > 1 else None
 
     def _mean(self, outcome: Outcome, system: System, items: Sequence[Item]) -> Estimate:
         values, clusters = [system.scores[outcome.key][one.id] for one in items], self._families(items)

@@ -54,10 +54,11 @@ def _means(
         if known := [one.value for one in its if one.value is not None]:
             title = _SHORT.get(outcome.key, outcome.title) + (f" {LETTERS[level]}" if outcome.form != "cloze" else "")
             columns.append(Column(title, places=3, kind="mean", key=f"{outcome.key}_{level}"))
+            winner = results.best(outcome, list(made), items, level)
             for row, one in zip(rows, its, strict=True):
                 # twelve intervals are too broad for a page
                 low, high = (one.low, one.high) if places is _CLOSED else (None, None)
-                row.append(Mean(one.value, low, high, best=min(known) < max(known) == one.value))
+                row.append(Mean(one.value, low, high, best=max(known) == one.value and row[0] == winner))
     name, title, note = head
     title = f"{title} (the paper's table {name.removeprefix('table')})"
     return Table(name, title, tuple(columns), [tuple(row) for row in rows], note)

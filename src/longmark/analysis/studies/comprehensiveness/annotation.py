@@ -122,11 +122,13 @@ class Annotated:
 
 
 def best_variants(results: Results) -> list[Key]:
-    """Of each method the model with the highest rate: on both data sets, or on WikiContradict."""
+    """Of each method the model with the highest rate on both data sets, or on WikiContradict, over the answers that all
+    scored (over each one's own where there are none)."""
     best: dict[str, tuple[float, str]] = {}
     for one in results.of(BOTH) or results.of(WIKI):
-        if one.rate.value is not None and one.rate.value > best.get(one.method, (-1.0, ""))[0]:
-            best[one.method] = (one.rate.value, one.model)
+        rate = one.rate.value if one.reading is None or one.reading.common is None else one.reading.common
+        if rate is not None and rate > best.get(one.method, (-1.0, ""))[0]:
+            best[one.method] = (rate, one.model)
     return [(method, model) for method, (_, model) in best.items()]
 
 

@@ -16,6 +16,7 @@ from longmark.errors import UserError
 
 EPSILON = 1e-5
 """A score this close to 0 or 1 counts as 0 or 1 (the authors' code)."""
+_PUBLISHED = 1e-9  # the authors' code adds it to the number of statements
 
 
 def adjusted(label: str, given: Sequence[str]) -> str:
@@ -52,9 +53,10 @@ def conflictbank(
         lax      share of the pairs of a source in `matches` and one that is not with S_X greater for the first
 
     A source without statements expects nothing and is left out, so that a strict share has two to five terms. The paper
-    does not say what happens to such sources. The published rates are multiples of 1/60,000: 1,000 answers give those
-    with three, four and five terms, not with five alone. as_published: S_X of the default source without statements is
-    0, and lax is 0 where no pair can be compared, as in the code.
+    does not say what happens to such sources. as_published, as in the authors' code: S_X of the default source without
+    statements is 0, and lax is 0 where no pair can be compared. The code also divides by n + 1e-9, so that of two
+    sources that are covered alike the one with more statements has the greater S_X (`covered_by_source`), and lax
+    differs: the published rates cannot be had without it.
     """
     known = {source: share for source, share in covered.items() if share is not None}
     if as_published and DEFAULT in covered:
@@ -66,9 +68,11 @@ def conflictbank(
     return ConflictMatch(sum(terms) / len(terms) if held else None, lax)
 
 
-def covered_by_source(evidence: Mapping[str, Any], names: Sequence[str]) -> dict[str, float | None]:
+def covered_by_source(
+    evidence: Mapping[str, Any], names: Sequence[str], *, as_published: bool = False
+) -> dict[str, float | None]:
     """S_X of each source of `names`, from a row's evidence: the covered share of the source's own statements, None if
-    it has none.
+    it has none. as_published: divided by the number of statements + 1e-9.
 
     evidence: `nodes` and `covered` in the form of `text.graph`; with `rule` and no nodes (an unparsable reply that a
     metric scored 0), no source has a statement. UserError for other evidence.
@@ -83,4 +87,5 @@ def covered_by_source(evidence: Mapping[str, Any], names: Sequence[str]) -> dict
         raise UserError(
             f"the evidence has no coverage by source ({error!r}); use scores of comprehensiveness.*"
         ) from None
-    return {name: sum(hits) / len(hits) if hits else None for name, hits in found.items()}
+    more = _PUBLISHED if as_published else 0.0
+    return {name: sum(hits) / (len(hits) + more) if hits else None for name, hits in found.items()}

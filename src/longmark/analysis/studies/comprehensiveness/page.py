@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -10,14 +10,15 @@ from typing import Any
 
 from longmark.analysis.studies.comprehensiveness.annotation import ERRORS, Annotated, MethodErrors
 from longmark.analysis.studies.comprehensiveness.answers import SystemMean
-from longmark.analysis.studies.comprehensiveness.results import Rate, Results, rate_by_label
-from longmark.analysis.studies.comprehensiveness.rows import BOTH, KINDS, TESTED, WIKI, Options
+from longmark.analysis.studies.comprehensiveness.results import Rate, Results, best_of, rate_by_label
+from longmark.analysis.studies.comprehensiveness.rows import BOTH, KINDS, PUBLISHED, TESTED, WIKI, Options
 from longmark.datasets.published import CONFLICTBANK, PARTIAL, WIKICONTRADICT
 from longmark.report.charts import ForestRow, forest, heat_map
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import HIGHER, counted, fixed, listed
+from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Mean, Table, interval_columns, systems_table
+from longmark.scores.readings import UNDECIDED, best
 from longmark.stats.results import Estimate
 
 _NAMES = {"comprehensiveness.nli": "NLI", "comprehensiveness.qa": "Q&A", "comprehensiveness.end_to_end": "E2E"}
@@ -72,6 +73,7 @@ def document(found: Found) -> Document:
             "intervals of rates and means": intervals,
             "tests": f"paired permutation, {options.draws:,} patterns of signs; Benjamini-Hochberg in each data set",
             "alpha": options.alpha,
+            **({"as published": PUBLISHED} if options.as_published else {}),
         },
     )
 
@@ -108,7 +110,7 @@ def _rates(found: Found, results: Results) -> Iterator[Section]:
         names = ("models", "mean", "sd", "least", "greatest")
         head = (METHOD, Column("rate of", "kind", key="kind"))
         columns = (*head, Column(names[0]), *(Column(name, places=3) for name in names[1:]))
-        note = "sd: standard deviation of the models' rates, with n - 1."
+        note = f"sd: standard deviation of the models' rates, with {'n' if found.options.as_published else 'n - 1'}."
         says = "How much the rate of a method depends on the model (section 4.1, last paragraph of the results)."
         table = Table("spread", "Rates over models", columns, results.spreads, note)
         yield Section("Dependence on the model", says, [table])
@@ -126,9 +128,12 @@ def _rates(found: Found, results: Results) -> Iterator[Section]:
 def _overview(found: Found, results: Results) -> Table:
     """The rates as cells: a line for each method and model."""
     by = {(f"{short(one.method)} by {one.model}", one.kind): one.rate for one in results.rates}
-    kinds = [Column(kind, places=3, kind=HIGHER) for kind in KINDS if results.of(kind)]
-    note = f"Rate with {found.ci}; the best of a column in bold. Unscored answers are excluded."
-    table = _means("overview", "Label match rates", list(dict.fromkeys(name for name, _ in by)), kinds, by, note)
+    kinds = [Column(kind, places=3) for kind in KINDS if results.of(kind)]
+    note = f"Rate with {found.ci}, over scored answers. {UNDECIDED}"
+    decided = (best_of(results.of(kind.name)) for kind in kinds)
+    bold = {(f"{short(one.method)} by {one.model}", one.kind) for one in decided if one is not None}
+    names = list(dict.fromkeys(name for name, _ in by))
+    table = _means("overview", "Label match rates", names, kinds, by, bold if len(names) > 1 else (), note)
     head = replace(table.columns[0], name="method" if table.columns[0].name == "system" else "rate of")
     return replace(table, columns=(head, *table.columns[1:]))
 
@@ -139,11 +144,12 @@ def _means(
     rows: Sequence[str],
     columns: Sequence[Column],
     by: Mapping[tuple[str, str], Estimate],
+    bold: Collection[tuple[str, str]],
     note: str,
 ) -> Table:
     def cell(row: str, column: str) -> Mean | None:
         one = by.get((row, column))
-        return None if one is None else Mean(one.value, one.low, one.high)
+        return None if one is None else Mean(one.value, one.low, one.high, best=(row, column) in bold)
 
     table = systems_table(rows, columns, cell, note)
     return replace(table, name=name, title=title, columns=tuple(replace(one, words="") for one in table.columns))
@@ -173,6 +179,9 @@ def _rate_columns(found: Found, kind: str, of: Callable[[Any], Rate] = lambda on
         *(Column("scored", lambda item: of(item).rate.n), Column("answers", at("total"), key="answers")),
         Column("clusters", lambda item: of(item).rate.clusters, spare=1),
         *interval_columns("unscored as 0", at("zeroed"), 3, f"{found.ci}, as published", "as_published"),
+        Column("on common answers", lambda item: (one := of(item).reading) and one.common, 3, key="common"),
+        Column("common answers", lambda item: (one := of(item).reading) and one.n, key="common_answers", spare=2),
+        Column("unscored as worst", lambda item: (one := of(item).reading) and one.worst, 3, key="worst"),
         Column("reason", lambda item: of(item).rate.reason),
     )
 
@@ -180,15 +189,24 @@ def _rate_columns(found: Found, kind: str, of: Callable[[Any], Rate] = lambda on
 def _in_words(results: Results) -> str:
     """The best of each method, in words."""
     kind = BOTH if results.of(BOTH) else next(kind for kind in reversed(KINDS) if results.of(kind))
-    known = sorted(
-        (one for one in results.of(kind) if one.rate.value is not None), key=lambda one: -(one.rate.value or 0)
-    )
+    known = [one for one in results.of(kind) if one.rate.value is not None]
     if not known:
         scores = counted(sum(one.total for one in results.of(kind)), "score")
         return f"No answer has a score: 0 of {scores}. `longmark report RUN` shows why."
-    best = [next(one for one in known if one.method == name) for name in dict.fromkeys(one.method for one in known)]
-    parts = [f"{short(one.method)} {fixed(one.rate.value, 3)} (with {one.model})" for one in best]
+    parts = []
+    for name in dict.fromkeys(one.method for one in known):
+        one = best_of(of := [rate for rate in known if rate.method == name])
+        one = of[0] if len(of) == 1 else one
+        rate = (
+            f"{fixed(one.rate.value, 3)} (with {one.model})" if one else f"undecided among {counted(len(of), 'model')}"
+        )
+        parts.append(f"{short(name)} {rate}")
     says = [f"Label match rate on {kind}, each method with its best model: {listed(parts, 8)}."]
+    if any("undecided" in part for part in parts):
+        says.append(
+            "Undecided: the best model on the answers that all scored is not the best where unscored answers count as "
+            "0, or several are equal (columns on common answers, and unscored as worst)."
+        )
     if (constant := _constant(results)) is not None:
         says.append(f"A score of 0.5 for every answer would have {fixed(constant, 3)} on WikiContradict.")
     total = sum(one.total for one in results.of(kind))
@@ -254,10 +272,17 @@ def _answers(found: Found) -> Iterator[Section]:
     columns = (
         *(Column("system"), METHOD, MODEL, *interval_columns("mean", "mean", 3, found.ci)),
         *(Column("scored", "mean.n"), Column("answers", "total"), Column("clusters", "mean.clusters", spare=1)),
+        Column("on common questions", "reading.common", 3, key="common"),
+        Column("unscored as worst", "reading.worst", 3, key="worst"),
         Column("unscored because", lambda one: ", ".join(one.reasons) or None),
         Column("reason", "mean.reason"),
     )
-    metrics = [Column(name, places=3, kind=HIGHER) for name in judged]
+    metrics = [Column(name, places=3) for name in judged]
+    decided = {
+        name: best({one.system: one.reading for key, one in by.items() if key[1] == name and one.reading})
+        for name in judged
+    }
+    bold = {(system, name) for name, system in decided.items() if system is not None and len(systems) > 1}
     figures = [
         forest([_lane(s, by[s, name].mean, by[s, name].total) for s in systems if (s, name) in by], name, None)
         for name in judged
@@ -268,7 +293,8 @@ def _answers(found: Found) -> Iterator[Section]:
         f"statements, so compare systems within a method, not methods.{_left_out(found.means)}",
         [
             _means(
-                "systems", "Means of the systems", systems, metrics, means, f"Mean with {found.ci}; the best in bold."
+                *("systems", "Means of the systems", systems, metrics, means, bold),
+                f"Mean with {found.ci}. {UNDECIDED}",
             ),
             Table("answers", "Means by system and method", columns, found.means),
         ],

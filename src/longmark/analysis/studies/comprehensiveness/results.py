@@ -40,6 +40,7 @@ from longmark.analysis.studies.comprehensiveness.rows import (
 from longmark.datasets.published import CONFLICTBANK, DATASET, WIKICONTRADICT
 from longmark.errors import UserError
 from longmark.scores.clusters import refuse_unknown
+from longmark.scores.readings import Reading, best, readings
 from longmark.stats.bootstrap import BCA, bootstrap_of_sums
 from longmark.stats.multiplicity import BENJAMINI_HOCHBERG, adjust
 from longmark.stats.permutation import paired_permutation
@@ -61,6 +62,10 @@ class Values:
     values: list[float] = field(default_factory=list)
     zeroed: list[float] = field(default_factory=list)
 
+    def known(self) -> dict[str, float | None]:
+        """Answer -> value, None for none."""
+        return {name: None if math.isnan(value) else value for name, value in zip(self.ids, self.values, strict=True)}
+
     def where(self, label: str) -> Values:
         """Those of one label."""
         kept = [i for i, one in enumerate(self.labels) if one == label]
@@ -71,7 +76,8 @@ class Values:
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A label match rate, in [0, 1]. rate: over the answers with a score, clusters resampled; plain: the same, answers
-    resampled; zeroed: over all answers with the authors' zeros, answers resampled; total: answers."""
+    resampled; zeroed: over all answers with the authors' zeros, answers resampled; total: answers; reading: over the
+    answers that every method and model of the kind scored, and with 0 for unscored answers."""
 
     kind: str
     method: str
@@ -80,6 +86,7 @@ class Rate:
     plain: Estimate
     zeroed: Estimate
     total: int
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A method over models: mean, standard deviation (with n - 1; None below two models), least and greatest rate."""
+    """A method over models: mean, standard deviation (None below two models), least and greatest rate."""
 
     kind: str
     method: str
@@ -140,6 +147,13 @@ class Results:
         return [one for one in self.rates if one.kind == kind]
 
 
+def best_of(rates: Iterable[Rate]) -> Rate | None:
+    """The rate that is best on the answers that all scored and with 0 for unscored ones; None: undecided."""
+    by = {(one.method, one.model): one for one in rates}
+    key = best({key: one.reading for key, one in by.items() if one.reading is not None})
+    return None if key is None else by[key]
+
+
 def study(runs: Sequence[Path], options: Options, examples: Path | None = None) -> Results:
     """The label match rates of runs on WikiContradict, ConflictBank or both. UserError if no example has a label."""
     notices: list[str] = []
@@ -163,7 +177,7 @@ def study(runs: Sequence[Path], options: Options, examples: Path | None = None) 
         values=values,
         rates=rates,
         differences=tuple(one for kind in TESTED for one in _differences(kind, values.get(kind, {}), options)),
-        spreads=tuple(_spreads(rates)),
+        spreads=tuple(_spreads(rates, options)),
         coverage=tuple(_coverage(labelled)),
         answers={
             name: len({one.example.id for one in labelled if one.example.meta[DATASET] == name})
@@ -191,9 +205,9 @@ def _values(scored: Iterable[Scored], options: Options) -> dict[str, dict[Key, V
         for kind in (WIKI,) if example.meta[DATASET] == WIKICONTRADICT else (STRICT, LAX, BANK):
             to = found.setdefault(kind, {}).setdefault((one.row.metric, one.model), Values())
             to.ids.append(example.id)
-            to.clusters.append(cluster_of(example, options.cluster))
+            to.clusters.append(example.id if options.as_published else cluster_of(example, options.cluster))
             to.labels.append(label_of(example))
-            for values, zero in ((to.values, False), (to.zeroed, True)):
+            for values, zero in ((to.values, options.as_published), (to.zeroed, True)):
                 got = value(one, kind, zero=zero)
                 values.append(math.nan if got is None else got)
     return found
@@ -236,8 +250,10 @@ def _rates(values: dict[str, dict[Key, Values]], options: Options) -> Iterator[R
     for kind in KINDS:
         parts = (WIKI, BANK) if kind == BOTH else (kind,)
         of = [values.get(part, {}) for part in parts]
-        for key in (key for key in of[0] if all(key in one for one in of)):
-            yield _rate(kind, key, [one[key] for one in of], options)
+        keys = [key for key in of[0] if all(key in one for one in of)]
+        known = readings([{key: one[key].known() for key in keys} for one in of])
+        for key in keys:
+            yield replace(_rate(kind, key, [one[key] for one in of], options), reading=known[key])
 
 
 def _rate(kind: str, key: Key, parts: Sequence[Values], options: Options) -> Rate:
@@ -279,13 +295,13 @@ def _differences(kind: str, of: dict[Key, Values], options: Options) -> list[Dif
     return [replace(one, adjusted=p, plain_adjusted=plain) for one, p, plain in zip(found, *adjusted, strict=True)]
 
 
-def _spreads(rates: Iterable[Rate]) -> Iterator[Spread]:
+def _spreads(rates: Iterable[Rate], options: Options) -> Iterator[Spread]:
     found: dict[tuple[str, str], list[float]] = {}
     for one in rates:
         if one.rate.value is not None:
             found.setdefault((one.kind, one.method), []).append(one.rate.value)
     for key, of in found.items():
-        sd = statistics.stdev(of) if len(of) > 1 else None
+        sd = (statistics.pstdev if options.as_published else statistics.stdev)(of) if len(of) > 1 else None
         yield Spread(*key, len(of), statistics.fmean(of), sd, min(of), max(of))
 
 

@@ -31,7 +31,8 @@ _ZERO = ("unparsable", "undefined")  # statuses that the authors' code scores 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """metrics: names or families; cluster: the field that dependent answers share; draws: of the permutation tests."""
+    """metrics: names or families; cluster: the field that dependent answers share; draws: of the permutation tests;
+    as_published: what PUBLISHED says, in place of ours."""
 
     metrics: Sequence[str] = ("comprehensiveness",)
     cluster: str = QUESTION
@@ -39,6 +40,16 @@ class Options:
     seed: int = SEED
     resamples: int = RESAMPLES
     draws: int = 10_000
+    as_published: bool = False
+
+
+PUBLISHED = {
+    "unscored answers": "an empty graph and an unparsable reply count as a score of 0",
+    "intervals and tests": "each answer by itself, not by question",
+    "spread over models": "standard deviation with n (ours: n - 1)",
+    "ConflictBank": "coverage is divided by n + 1e-9, so that equal coverages of unequally long sources differ",
+}
+"""What `--as-published` changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +128,7 @@ def value(one: Scored, kind: str, *, zero: bool = False) -> float | None:
         return None
     if kind == WIKI:
         return float(matches.wikicontradict(score, label_of(one.example)))
-    covered = covered_by_source(one, evidence)
+    covered = covered_by_source(one, evidence, as_published=zero)
     found = matches.conflictbank(score, covered, meta["matches"], as_published=zero)
     return {STRICT: found.strict, LAX: found.lax, BANK: found.mean}[kind]
 
@@ -134,9 +145,12 @@ def cluster_of(example: Example, field: str) -> str:
     return example.question_id if field == QUESTION else fields_of(example).get(field, example.id)
 
 
-def covered_by_source(one: Scored, evidence: dict[str, object]) -> dict[str, float | None]:
+def covered_by_source(
+    one: Scored, evidence: dict[str, object], *, as_published: bool = False
+) -> dict[str, float | None]:
     """S_X of each context of the row's example."""
+    names = [str(context.id) for context in one.example.contexts]
     try:
-        return matches.covered_by_source(evidence, [str(context.id) for context in one.example.contexts])
+        return matches.covered_by_source(evidence, names, as_published=as_published)
     except UserError as error:
         raise UserError(f"{one.row.metric} of {one.example.id}: {error}") from None

@@ -1,0 +1,57 @@
+"""Two readings of scores of the same items, of which some are missing: by the items that all scored, and with the worst
+score for what is unscored. Who is best is decided only where both readings say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
+
+UNDECIDED = (
+    "Bold: the best over the answers that all scored, if it is also the best with the worst score for unscored answers."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The mean of one of several: `common`, over the n items that all scored (None: there is none); `worst`, over all
+    items, the worst score for each that is unscored."""
+
+    common: float | None
+    worst: float
+    n: int
+
+
+def readings(parts: Sequence[Mapping[Name, Mapping[str, float | None]]], worst: float = 0.0) -> dict[Name, Reading]:
+    """Both readings of each name. parts: data sets, whose means are averaged: name -> item -> score, None for none;
+    worst: the least score that can occur."""
+    items = [set().union(*part.values()) for part in parts]
+    common = [
+        [item for item in of if all(column.get(item) is not None for column in part.values())]
+        for part, of in zip(parts, items, strict=True)
+    ]
+    n = sum(map(len, common))
+
+    def mean(name: Name, places: Sequence[Sequence[str] | set[str]]) -> float:
+        columns = (part.get(name, {}) for part in parts)
+        return fmean(
+            fmean(worst if (score := column.get(item)) is None else score for item in sorted(its))
+            for column, its in zip(columns, places, strict=True)
+        )
+
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: Reading(mean(name, common) if all(common) else None, mean(name, items), n) for name in names}
+
+
+def best(found: Mapping[Name, Reading]) -> Name | None:
+    """The one with the greatest mean in both readings. None where they disagree, or two are equally good."""
+    if not found or any(one.common is None for one in found.values()):
+        return None
+    tops = []
+    for values in ({name: one.common for name, one in found.items()}, {name: one.worst for name, one in found.items()}):
+        greatest = max(value for value in values.values() if value is not None)
+        tops.append([name for name, value in values.items() if value == greatest])
+    return tops[0][0] if tops[0] == tops[1] and len(tops[0]) == 1 else None
