@@ -209,6 +209,12 @@ class Database:
             db.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", (number, utc_now()))
             db.execute("COMMIT")
 
+    def compact(self) -> None:
+        """Writes the file anew: what was deleted is not in it any more, nor in its log."""
+        self.commit()
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def backup(self, to: Path) -> None:
         """Writes a consistent copy, also while a server writes. UserError where that cannot be written."""
         if to.exists():

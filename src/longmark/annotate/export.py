@@ -165,7 +165,7 @@ def _about(item: Item) -> Record:
 
 def _audit(found: Collected, store: Stored) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
-    withdrawn = {(one.item.id, one.rater.id) for one in found.entries if one.assignment.status == "withdrawn"}
+    withdrawn = {(one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"}
     for one in store.events():
         person = found.people.get(one.person_id or "")
         by = {"person_id": one.person_id, "person": person and person.name}

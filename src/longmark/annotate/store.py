@@ -140,6 +140,14 @@ class Store(Database):
         sql = "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         self.write(sql, (name, value))
 
+    def keep(self, name: str, one: Mapping[str, Any]) -> None:
+        """Adds an entry to a list among the settings: `exports` or `backups`, where copies of labels are."""
+        listed = [*(old for old in self.kept(name) if old != one), dict(one)]
+        self.set_setting(name, orjson.dumps(listed).decode())
+
+    def kept(self, name: str) -> list[dict[str, Any]]:
+        return list(orjson.loads(self.setting(name) or "[]"))
+
     @property
     def paused(self) -> bool:
         return self.setting("paused") == "yes"

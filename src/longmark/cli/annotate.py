@@ -59,6 +59,10 @@ def _add_people(actions: Any) -> None:
     one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
     _add_study(one)
     add(one, "name", "NAME", "the person")
+    text = "Remove the name, labels and comments of a person from the database, the audit log and the exports."
+    one = add_verb(actions, "erase", erase, text)
+    _add_study(one)
+    add(one, "name", "NAME", "the person, by name or id; this cannot be undone")
     _add_study(add_verb(actions, "status", status, "Print the progress of a study and of each person."))
 
 
@@ -186,6 +190,26 @@ def revoke(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def erase(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.erase import erase as erased
+    from longmark.annotate.site import database_of
+
+    done = erased(arguments.study, arguments.name)
+    what = f"{counted(done.labels, 'label set')} and {counted(done.decisions, 'decision')}"
+    print(f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}.")
+    for folder in done.rewritten:
+        print(f"{folder}: written again")
+    for folder in done.gone:
+        print(f"Not reached: an export to {folder}, which is no longer there")
+    for path in done.backups:
+        print(f"Not reached: {path}, a copy of the database. Delete it, or erase {done.person.id} again when restored")
+    if done.downloads:
+        print(f"Not reached: {counted(done.downloads, 'file')} that an owner downloaded from the page")
+    for table, id in done.texts:
+        print(f"Not reached: the name stands in a text of another person or of the study ({table}, item {id})")
+    return 0
+
+
 def status(arguments: argparse.Namespace) -> int:
     from collections import Counter
 
@@ -221,6 +245,8 @@ def backup(arguments: argparse.Namespace) -> int:
     from longmark.annotate.site import open_store
 
     with closing(open_store(arguments.study)) as store:
+        with store.committing():
+            store.keep("backups", {"file": str(arguments.out.resolve())})
         store.backup(arguments.out)
     print(f"{arguments.out} holds all people and labels of {arguments.study}. Keep it private.")
     return 0

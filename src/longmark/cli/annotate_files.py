@@ -107,6 +107,10 @@ def export(arguments: argparse.Namespace) -> int:
             raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
         items = [Item(**one) for one in store.contents()]
         written = write(Study.model_validate_json(stored), items, store, arguments.out, only, names=arguments.names)
+        with store.committing():  # where they are, for `annotate erase`
+            files = [path.name for path in written]
+            store.keep("exports", {"folder": str(arguments.out.resolve()), "files": files, "names": arguments.names})
+            store.note("exported", None, content={"files": files, "names": arguments.names})
     for path in written:
         print(f"{path}: {FILES[path.name]}")
     if not written:

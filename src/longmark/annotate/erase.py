@@ -1,0 +1,124 @@
+"""Removes what a study knows of a person: from the database with its audit log, and from the exports that it wrote.
+
+What stays is the person's id, such as p3, with the items and times of what they did. Files that were copied elsewhere
+cannot be reached: backups are named.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+from filelock import Timeout
+
+from longmark.annotate.database import checked
+from longmark.annotate.export import FILES, export
+from longmark.annotate.items import Item
+from longmark.annotate.site import database_of, lock_of, open_store, stored_study
+from longmark.annotate.store import Person, Store
+from longmark.errors import UnknownName, UserError
+
+_SHORTEST = 3  # characters of a name that is looked for in the texts of others
+
+
+@dataclass(slots=True)
+class Erased:
+    """labels, decisions: how many there were; rewritten: folders of exports; gone: those that are not there any more;
+    backups: copies of the database, which still hold everything; downloads: of exports, from the owner's page; texts:
+    of other people that contain the name, as (table, id)."""
+
+    person: Person
+    labels: int = 0
+    decisions: int = 0
+    rewritten: list[Path] = field(default_factory=list)
+    gone: list[Path] = field(default_factory=list)
+    backups: list[Path] = field(default_factory=list)
+    downloads: int = 0
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+
+def erase(path: Path, name: str) -> Erased:
+    """Erases a person of STUDY.yaml, by name or id. UserError while the study is served, and for the only owner."""
+    try:
+        with lock_of(database_of(path)), closing(open_store(path)) as store:
+            return _erase(path, store, name)
+    except Timeout:
+        raise UserError(f"{database_of(path)} is served by another process; stop it first") from None
+
+
+def _erase(path: Path, store: Store, name: str) -> Erased:
+    people = {key: one for one in store.people() for key in (one.id, one.name)}
+    if (person := people.get(name)) is None:
+        raise UnknownName("person", name, [one.name for one in store.people()])
+    if [one.id for one in store.people() if one.role == "owner" and one.active] == [person.id]:
+        raise UserError(f"{person.name} is the only owner of the study; invite another owner first")
+    done, own = Erased(person), (person.id,)
+    done.labels = len(store.answers(person=person.id))
+    done.decisions = sum(one.person_id == person.id for one in store.adjudications())
+    with store.committing():
+        store.withdraw(person.id, None)
+        for table in ("sessions", "answers", "visits", "posts"):
+            store.write(f"DELETE FROM {table} WHERE person_id = ?", own)
+        now = "COALESCE(revoked_at, created_at)"
+        store.write(f"UPDATE invitations SET revoked_at = {now} WHERE person_id = ?", own)
+        store.write("UPDATE assignments SET reason = NULL WHERE person_id = ?", own)
+        sql = "UPDATE people SET name = ?, password = NULL, active = 0 WHERE id = ?"
+        store.write(sql, (f"erased {person.id}", person.id))
+        store.write("UPDATE events SET content = '{}' WHERE person_id = ?", own)
+        for number, content in store.rows("SELECT number, content FROM events WHERE kind = 'person added'"):
+            if (about := orjson.loads(content)).get("person") == person.id:
+                about.pop("name", None)
+                store.write("UPDATE events SET content = ? WHERE number = ?", (orjson.dumps(about).decode(), number))
+        store.note("erased", None, content={"person": person.id})
+    store.compact()
+    done.downloads = sum(one.kind == "exported" and "file" in one.content for one in store.events())
+    _write_again(store, done)
+    done.backups = _backups(path, store)
+    done.texts = _mentions(store, person.name)
+    return done
+
+
+def _write_again(store: Store, done: Erased) -> None:
+    study, items = stored_study(store), [Item(**one) for one in store.contents()]
+    assert study is not None
+    for one in store.kept("exports"):
+        folder, only = Path(one["folder"]), [name for name in FILES if name in one["files"]]
+        if only := [name for name in only if (folder / name).exists()]:
+            export(study, items, store, folder, only, names=one["names"])
+            done.rewritten.append(folder)
+        else:
+            done.gone.append(folder)
+
+
+def _backups(path: Path, store: Store) -> list[Path]:
+    """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
+    own = database_of(path)
+    beside = [one for one in own.parent.iterdir() if one.is_file() and ".sqlite" in one.name]
+    copies = {one.resolve() for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *beside)}
+    skipped = {own.resolve().with_name(own.name + end) for end in ("", "-wal", "-shm", ".lock")}
+    found = []
+    for one in sorted(copies - skipped):
+        try:
+            if one.is_file() and checked(one) == store.setting("id"):
+                found.append(one)
+        except UserError:
+            continue  # no database of a study
+    return found
+
+
+def _mentions(store: Store, name: str) -> list[tuple[str, str]]:
+    """Where the name stands in a text of another person, or of the study."""
+    if len(name) < _SHORTEST:
+        return []
+    pattern = f"%{name.replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+    tables = {"answers": "item_id", "adjudications": "item_id", "items": "id", "assignments": "item_id"}
+    texts = {"assignments": "reason"}
+    return [
+        (table, row[0])
+        for table, id in tables.items()
+        for row in store.rows(
+            f"SELECT {id} FROM {table} WHERE {texts.get(table, 'content')} LIKE ? ESCAPE '!'", (pattern,)
+        )
+    ]

@@ -1,0 +1,114 @@
+"""Exports without names, withdrawal, and the erasure of a person: no byte of theirs is left on the disk."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.annotate.serving import Client, Served, serving, write_study
+from tests.program import Done, run
+
+from longmark.annotate.erase import erase
+from longmark.annotate.export import FILES
+from longmark.annotate.site import lock_of, open_store
+from longmark.errors import UserError
+
+NAME, COMMENT, SKIPPED, REASON = "Zoë Quux", "a-comment-of-hers", "her-reason-to-skip", "her-justification"
+HERS = [text.encode() for text in (NAME, COMMENT, SKIPPED, REASON)]
+
+
+def at_work(served: Served) -> None:
+    """Zoë labels i0 with a comment, skips i1, and decides i2, on which the others differ; Ben mentions nobody."""
+    zoe = served.person(NAME, "adjudicator")
+    assert zoe.next() == "i0"
+    zoe.label("i0", {"f.right": "no", "f.relevance": "3", "f.why": COMMENT})
+    for name, right in (("Ada", "yes"), ("Ben", "n-a")):
+        person = served.person(name)
+        while (item := person.next()) is not None:
+            person.label(item, {"f.right": right, "f.relevance": "7"})
+    _, hidden = zoe.view("i1")
+    zoe.post("/work/i1/skip", {**hidden, "reason": SKIPPED})
+    page = zoe.get("/adjudicate/i2")
+    decision = {name: page.hidden(name) for name in ("token", "once", "version")}
+    decision |= {"f.right": "yes", "f.relevance": "7", "justification": REASON}
+    assert zoe.post("/adjudicate/i2", decision).status == 303
+
+
+def holding(folder: Path, texts: list[bytes] = HERS) -> set[str]:
+    """The files of a folder in which one of the texts stands."""
+    files = (one for one in folder.rglob("*") if one.is_file())
+    return {str(one.relative_to(folder)) for one in files if any(text in one.read_bytes() for text in texts)}
+
+
+def command(action: str, study: Path, *words: str | Path) -> Done:
+    return run("annotate", action, study, *words, home=study.parent / "home")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = write_study(tmp_path)
+    with serving(path) as served:
+        served.person("Olga", "owner")
+        at_work(served)
+    return path
+
+
+def test_no_file_of_an_export_has_a_name_unless_it_is_asked_for(study: Path):
+    folder = study.parent
+    assert command("export", study, "--out", folder / "out").code == 0
+    assert command("export", study, "--out", folder / "named", "--names").code == 0
+    names = [name.encode() for name in (NAME, "Ada", "Ben", "Olga")]
+    assert holding(folder / "out", names) == set()
+    assert {"audit.jsonl", "labels.jsonl", "ratings.csv"} <= holding(folder / "named", names)
+    assert {one.name for one in (folder / "out").iterdir()} <= FILES.keys()
+
+
+def test_withdrawal_leaves_no_label_or_comment_in_an_export(tmp_path: Path):
+    with serving(write_study(tmp_path)) as served:
+        owner = served.person("Olga", "owner")
+        at_work(served)
+        form = {"token": owner.get("/owner/people").hidden("token"), "person": "p2", "sure": "yes"}
+        assert owner.post("/owner/withdraw", form).status == 303
+        with closing(served.store()) as store:
+            assert store.adjudications() == [], "decisions are withdrawn too"
+        assert "i2" in owner.get("/owner/disagreements").text
+    done = command("export", served.path, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert holding(tmp_path / "out") == set()
+
+
+def test_an_erased_person_is_in_no_byte_of_the_database_and_the_exports(study: Path):
+    """The backup, which cannot be reached, is named."""
+    folder = study.parent
+    command("export", study, "--out", folder / "out")
+    command("export", study, "--out", folder / "named", "--names")
+    command("backup", study, "--out", folder / "monday.sqlite")
+    assert holding(folder) >= {"study.sqlite", "monday.sqlite", "named/audit.jsonl", "out/audit.jsonl"}
+    done = command("erase", study, NAME)
+    assert (done.code, done.err) == (0, "")
+    assert holding(folder) == {"monday.sqlite"}
+    assert "p2 is erased" in done.out
+    assert f"Not reached: {folder / 'monday.sqlite'}" in done.out
+    assert f"{folder / 'named'}: written again" in done.out
+    assert b"Ada" in (folder / "named" / "labels.jsonl").read_bytes(), "the others stay"
+    with serving(study) as served:
+        assert served.person("Dora").next() == "i0", "others get the items"
+        with closing(served.store()) as store:
+            numbers = [one.number for one in store.events()]
+        assert numbers == list(range(1, len(numbers) + 1)), "no hole in the audit"
+        assert Client(served.url).sign_in(served.link("Dora")).status == 303
+
+
+def test_erase_says_what_it_cannot_do(study: Path):
+    with pytest.raises(UserError, match="only owner"):
+        erase(study, "Olga")
+    with pytest.raises(UserError, match="Zoe"):
+        erase(study, "Zoe")
+    with closing(open_store(study)) as store, store.committing():
+        answer = store.answer("i2", "p3")
+        assert answer
+        store.write("UPDATE answers SET content = ? WHERE item_id = 'i2'", ('{"why": "as Zoë Quux says"}',))
+    assert ("answers", "i2") in erase(study, "p2").texts
+    with lock_of(study.with_suffix(".sqlite")), pytest.raises(UserError, match="served"):
+        erase(study, "Ada")
