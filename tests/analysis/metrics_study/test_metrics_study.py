@@ -18,6 +18,7 @@ from scipy import stats as scipy_stats
 from tests.analysis.studies.metrics_runs import FACTS, SYSTEMS, known, write_scores
 from tests.program import run
 from tests.report.drawn import drawn
+from tests.there import there
 
 from longmark import metrics_study
 from longmark.analysis.compare import compare
@@ -491,3 +492,25 @@ def test_equal_means_have_no_best_and_kept_questions_are_not_called_excluded(tmp
 def test_an_unknown_option_is_named(tmp_path: Path):
     with pytest.raises(UnknownName, match=r"unknown option of metrics_study: draw\. Did you mean draws"):
         metrics_study([tmp_path], draw=5)
+
+
+def test_with_clusters_pairs_are_tested_over_clusters(tmp_path: Path):
+    # Eight documents of ten questions each. On every question of a document the systems differ alike: by .3 on five
+    # documents, by -.3 on three. 80 independent questions would show it; eight documents do not (sign flips: p .73).
+    lines = [
+        f"{system}{d}-{q},{d}-{q},{system},m,{0.5 + (0.3 if d < 5 else -0.3) * (system == 'a')},{d}"
+        for d in range(8)
+        for q in range(10)
+        for system in "ab"
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n")
+    alone, clustered = (metrics_study([path], draws=2_000, cluster=field) for field in ("question_id", "document"))
+    assert (alone.metrics[0].power.significant, clustered.metrics[0].power.significant) == (1, 0)
+    (pair,) = there(clustered.metrics[0].test).pairs
+    assert (pair.difference, pair.p) == (pytest.approx(0.075), pytest.approx(186 / 256, abs=0.02))
+    page = metrics_document(clustered)
+    assert (
+        page.settings["Correction"]
+        == "max-T over clusters (document), over the pairs of each metric; none over metrics"
+    )

@@ -23,15 +23,26 @@ from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
+from longmark.scores.clusters import QUESTION
 from longmark.stats.correlation import KINDS, MeanCorrelation
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau-b"}
-CORRECTION = "Tukey HSD, over the pairs of each metric; none over metrics"
+
+
+def tested_by(study: MetricsStudy) -> str:
+    """The test of pairs of systems, in words."""
+    field = study.options.cluster
+    return "randomised Tukey HSD" if field == QUESTION else f"max-T over clusters ({field})"
+
+
+def _correction(study: MetricsStudy) -> str:
+    return f"{tested_by(study)}, over the pairs of each metric; none over metrics"
 
 
 def document(study: MetricsStudy) -> Document:
     """The study's page."""
     tests = {one.metric: one.test for one in study.metrics if one.test is not None}
+    clusters = None if study.options.cluster == QUESTION else study.options.cluster
     return Document(
         kind="metrics study",
         title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
@@ -40,7 +51,7 @@ def document(study: MetricsStudy) -> Document:
             *(_summary(study), *_unscored(study), bounds(study), ties(study), population(study)),
             *(question_means(study), *distributions(study), _correlations(study)),
             *(_discriminative(study), _asl(study)),
-            *hypotheses_section(study.hypotheses, tests, study.options.draws, study.options.alpha),
+            *hypotheses_section(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
             _costs(study),
         ),
         notices=study.notices,
@@ -51,7 +62,7 @@ def document(study: MetricsStudy) -> Document:
             "Confidence level": study.options.level,
             "Permutations": study.options.draws,
             "Seed": study.options.seed,
-            "Correction": CORRECTION,
+            "Correction": _correction(study),
             "As published": study.options.as_published,
         },
     )
@@ -85,7 +96,7 @@ def _summary(study: MetricsStudy) -> Section:
     note = (
         "mean: of the systems' means. Shares at bounds, tie probability: lowest to highest system. closest "
         "metric, r: strongest Pearson correlation, mean over systems. discriminative power: share of "
-        f"the pairs of systems with p < {study.options.alpha:g} (Tukey HSD)."
+        f"the pairs of systems with p < {study.options.alpha:g} ({tested_by(study)})."
     )
     means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
     metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]
@@ -222,7 +233,7 @@ def _discriminative(study: MetricsStudy) -> Section:
             Column("pairs", "power.pairs"),
         ),
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
-        Column("questions", lambda one: one.test and one.test.n),
+        Column("questions" if study.options.cluster == QUESTION else "clusters", lambda one: one.test and one.test.n),
         Column(
             "with a missing system" if study.options.as_published else "excluded",
             lambda one: one.test and one.test.missing,
@@ -237,7 +248,7 @@ def _discriminative(study: MetricsStudy) -> Section:
         Column("reason", "of.reason"),
     )
     items = [On(one, pair) for one in study.metrics if one.test is not None for pair in one.test.pairs]
-    note = f"Randomised Tukey HSD, p < {study.options.alpha:g}. Correction: {CORRECTION}. {_draws(study)}"
+    note = f"p < {study.options.alpha:g}. Correction: {_correction(study)}. {_draws(study)}"
     difference = "difference: mean of the first minus mean of the second, in the metric's units."
     return Section(
         "Discriminative power",

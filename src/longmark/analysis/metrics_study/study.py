@@ -6,6 +6,9 @@ The unit is the system. Systems that answered the same questions are matched by 
     Tukey's test and the means over systems, if a question has no score of a system:
                the question is excluded and counted      as_published: the other systems are used
 
+Pairs of systems are tested by the randomised Tukey HSD. It shuffles the scores of a question, and knows nothing of
+questions that depend on each other: with clusters the test is max-T (`stats.max_t`) over the pairs of each metric.
+
 Errors: UserError for runs that cannot be read together, or whose scores were made in different ways; UnknownName for a
 metric or a system that does not exist.
 """
@@ -22,6 +25,7 @@ import numpy as np
 
 from longmark import __version__
 from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
+from longmark.analysis.compare.hypotheses import clustered_test
 from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UnknownName, UserError
 from longmark.records import Usage
@@ -229,18 +233,20 @@ def metrics_study(
     if how.hypotheses and len(scores.systems) < 2:
         raise UserError(f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses")
     matrices = {name: scores.matrix(name) for name in names}
+    clusters = None if how.cluster == QUESTION else scores.clusters
     found: list[MetricProperties] = []
     for i, (name, matrix) in enumerate(matrices.items(), start=1):
         progress(f"scores and tests of {name} ({i} of {len(names)})")
         test = None
-        if len(scores.systems) > 1:
-            plus_one, systems = not how.as_published, scores.systems
+        if len(scores.systems) > 1 and clusters is not None:
+            test = clustered_test(matrix, scores.systems, clusters, how.draws, how.alpha, how.seed)
+        elif len(scores.systems) > 1:
             test = tukey(
                 matrix,
-                systems,
+                scores.systems,
                 permutations=how.draws,
                 seed=how.seed,
-                plus_one=plus_one,
+                plus_one=not how.as_published,
                 keep_incomplete=how.as_published,
             )
         found.append(_properties(scores, name, test, how))
@@ -294,7 +300,8 @@ def _properties(scores: Scores, name: str, test: TukeyTest | None, how: Options)
     power, reason, none = discriminative_power(p_values, how.alpha), f"there is one system, {scores.systems[0]}", None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
-        none = None if power.significant else undetectable_in(test, how.draws, 1.0, how.alpha)
+        clustered = how.cluster != QUESTION
+        none = None if power.significant else undetectable_in(test, how.draws, 1.0, how.alpha, pairwise=clustered)
     return MetricProperties(
         metric=name,
         facts=facts,
