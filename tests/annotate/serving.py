@@ -105,7 +105,12 @@ class Client:
         return self.ask("POST", path, urlencode(form, doseq=True).encode(), given)
 
     def sign_in(self, link: str, password: str = "") -> Reply:
-        return self.post(urlsplit(link).path, {"password": password} if password else {})
+        """Signs in, and confirms what comes before the first item."""
+        reply = self.post(urlsplit(link).path, {"password": password} if password else {})
+        if reply.status == 303 and (own := self.get("/mine")).status == 200:
+            for page in ("/consent", "/guidelines"):
+                self.post(page, {"token": own.hidden("token")})
+        return reply
 
     def next(self) -> str | None:
         """The id of the next item, None if there is none."""

@@ -35,8 +35,12 @@ POST /in/{token}                  404    404       404         404
 GET  /static/{name}               404    404       404         404
 POST /out                         401    303       303         303
 GET  /guidelines                  401    200       200         200
+POST /guidelines                  401    303       303         403
+GET  /consent                     401    200       200         403
+POST /consent                     401    303       303         403
 GET  /work                        401    303       303         403
 GET  /work/{item}                 401    404       404         403
+GET  /work/{item}/feedback        401    404       404         403
 POST /work/{item}                 401    404       404         403
 POST /work/{item}/draft           401    404       404         403
 POST /work/{item}/skip            401    404       404         403

@@ -3,8 +3,8 @@
 An item is given to `overlap` people. One that others have begun comes before a new one, so that items are complete
 early. With a quota the one that the fewest people have comes first, and among these the one that the others can least
 take: otherwise the last people find only items that they have done. `slack` lets a person exceed the quota by so many
-items that nobody else can take. Qualification items come first, attention items in between. A person gets no item
-twice, also not one that was skipped, released or withdrawn.
+items that nobody else can take. Training and qualification items come first, attention items in between. A person
+gets no item twice, also not one that was skipped, released or withdrawn.
 
 The sides of a pair are balanced over the people of an item first, then over the items of a person; what is left is
 drawn from the study's seed. An adjudicator is blinded as a rater is: their sides are balanced over their own cases.
@@ -20,13 +20,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from longmark.annotate.items import Item, Kind
-from longmark.annotate.study import Study
+from longmark.annotate.study import Qualification, Study
 from longmark.annotate.values import known_answers
 
 if TYPE_CHECKING:
     from longmark.annotate.store import Answer, Assignment, Person
 
 _COUNTED = ("open", "done")
+_KINDS: tuple[Kind, ...] = ("normal", "attention", "training", "qualification")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,7 @@ class Queue:
     def __init__(self, study: Study, items: Sequence[Item]) -> None:
         self.study = study
         self.items = {item.id: item for item in items}
-        self._of_kind = {kind: [item for item in items if item.kind == kind] for kind in ("normal", "attention")}
-        self._qualifying = [item for item in items if item.kind == "qualification"]
+        self._of_kind: dict[str, list[Item]] = {kind: [item for item in items if item.kind == kind] for kind in _KINDS}
         self._orders: dict[str, list[Item]] = {}
 
     def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
@@ -121,7 +121,7 @@ class Queue:
     def total(self, state: AssignmentState, person: str) -> int:
         """How many items this person will have in all, as far as is known: the quota, or what is still there."""
         own = state.by_person.get(person, {})
-        others = sum(one.kind in ("qualification", "attention") for one in own.values())
+        others = sum(one.kind in _KINDS[1:] for one in own.values())
         quota = self.study.assignment.quota
         left = len(self._of_kind["normal"])
         return others + (left if quota is None else min(quota, left))
@@ -194,14 +194,19 @@ class Queue:
         )
 
     def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
-        """True; False if every attempt failed; or the next item to qualify."""
-        rules = self.study.assignment.qualification
+        """True; False if every attempt failed; or the next item of the training, then of the qualification."""
+        for kind in ("training", "qualification"):
+            if (found := self._passed(getattr(self.study.assignment, kind), kind, state, person)) is not True:
+                return found
+        return True
+
+    def _passed(self, rules: Qualification | None, kind: str, state: AssignmentState, person: str) -> Item | bool:
         if rules is None:
             return True
-        own = state.by_person.get(person, {})
-        size = rules.items or len(self._qualifying)
+        own, known = state.by_person.get(person, {}), self._of_kind[kind]
+        size = rules.items or len(known)
         for attempt in range(rules.attempts):
-            its = self._qualifying[attempt * size : (attempt + 1) * size]
+            its = known[attempt * size : (attempt + 1) * size]
             if left := next((item for item in its if item.id not in own), None):
                 return left
             marks = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]

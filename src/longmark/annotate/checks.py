@@ -53,8 +53,9 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
             yield ("assignment", "adjudication", "fields", i), _unknown(name, before)
     if rules.adjudication and rules.overlap < 2:
         yield ("assignment", "overlap"), "must be 2 or more, because adjudication compares raters"
-    if rules.qualification and rules.qualification.attempts > 1 and rules.qualification.items is None:
-        yield ("assignment", "qualification", "attempts"), "needs `items`, the number of items of each attempt"
+    for kind in ("training", "qualification"):
+        if (tries := getattr(rules, kind)) and tries.attempts > 1 and tries.items is None:
+            yield ("assignment", kind, "attempts"), "needs `items`, the number of items of each attempt"
     if (rules.order == "priority") != (rules.priorities is not None):
         what = "is missing; order: priority needs this file" if rules.priorities is None else "needs order: priority"
         yield ("assignment", "priorities"), what

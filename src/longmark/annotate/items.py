@@ -13,7 +13,7 @@ from typing import Any, Literal
 import orjson
 
 from longmark.annotate.checks import columns_named, gold_of
-from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Spans, Study
+from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, Spans, Study
 from longmark.datasets.benchmark import items_of
 from longmark.datasets.pairing import joined_all
 from longmark.errors import UnknownName, UserError
@@ -25,7 +25,7 @@ from longmark.records.read import Reading
 from longmark.records.values import Problem, found, missing, name, text
 from longmark.scores.files import examples_of, name_of, source_of
 
-Kind = Literal["normal", "qualification", "attention", "adjudication"]
+Kind = Literal["normal", "training", "qualification", "attention", "adjudication"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Item:
                    options                 list of {key, text}
                    any other column        as in the file
     gold         field -> known answer, of items that check a rater; None otherwise
-    kind         normal, qualification or attention
+    kind         normal, training, qualification or attention
     meta         columns of the file that are not shown: for conditions, blocks, suggestions and exports
     """
 
@@ -90,12 +90,14 @@ def read_items(study: Study, base: Path) -> list[Item]:
     """
     drawn = _Reader(study, base).normal()
     rules = study.assignment
-    if rules.qualification:
-        drawn += _Reader(study, base).gold(rules.qualification.path, "qualification")
-        n = sum(item.kind == "qualification" for item in drawn)
-        if n < (needed := (rules.qualification.items or 0) * rules.qualification.attempts):
-            what = "lower `items` or `attempts`, or add items, because each attempt has new items"
-            raise UserError(f"qualification: {rules.qualification.path} has {n:,} of the {needed:,} items; {what}")
+    tries: tuple[tuple[Kind, Qualification | None], ...]
+    tries = ("training", rules.training), ("qualification", rules.qualification)
+    for kind, phase in tries:
+        if phase is not None:
+            drawn += (its := _Reader(study, base).gold(phase.path, kind))
+            if len(its) < (needed := (phase.items or 0) * phase.attempts):
+                what = "lower `items` or `attempts`, or add items, because each attempt has new items"
+                raise UserError(f"{kind}: {phase.path} has {len(its):,} of the {needed:,} items; {what}")
     if rules.attention:
         drawn += _Reader(study, base).gold(rules.attention.path, "attention")
     twice = next((one for one, count in Counter(item.id for item in drawn).items() if count > 1), None)

@@ -98,13 +98,18 @@ def plain(text: str) -> Rich:
     return Rich(f'<span data-at="0">{shown}</span>', (Leaf(text, 0, len(text)),))
 
 
-def page(text: str) -> Markup:
-    """Guidelines and help: as `rich`, with links that work and headings."""
+def page(text: str, level: int = 2) -> Markup:
+    """Guidelines and help: links work; there are no images and no HTML. level: of the highest heading on the page."""
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
     made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    return Markup(made.render(text))  # the text's own HTML is escaped, links have a scheme that runs nothing
+    tokens = made.parse(text)
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    highest = min((int(token.tag[1]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{min(int(token.tag[1]) - highest + level, 6)}"
+    return Markup(made.renderer.render(tokens, made.options, {}))  # links have a scheme that runs nothing
 
 
 @cache

@@ -8,6 +8,7 @@ be incomplete is open again.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
 from longmark.annotate.store import Answer, Assignment, Page, Visit
 from longmark.annotate.study import Study
-from longmark.annotate.values import complete, form_of, parse
+from longmark.annotate.values import complete, form_of, known_answers, parse
 from longmark.annotate.web import NOT_FOUND, Context, Refused, once
 
 _LONGEST_VISIT = 86_400.0  # seconds
@@ -44,6 +45,8 @@ def _next(c: Context) -> str:
     site, person = c.site, c.person.id
     if site.store.paused:
         return "/mine"
+    if (first := _first(c)) is not None:
+        return first
     found = site.queue.next(site.state, person, datetime.now(UTC))
     if found is None:
         return "/mine"
@@ -64,6 +67,24 @@ def _next(c: Context) -> str:
     return path_of(found.item_id)
 
 
+_BEFORE = {"consent": "consent given", "guidelines": "guidelines read"}
+"""What comes before the first item -> the event that says that it was done."""
+
+
+def _first(c: Context) -> str | None:
+    """The page that a person has not confirmed yet, as its text is now."""
+    for name, event in _BEFORE.items():
+        sql = "SELECT 1 FROM events WHERE person_id = ? AND kind = ? AND content LIKE ?"
+        text = getattr(c.site.study, name).strip()
+        if text and c.site.store.row(sql, (c.person.id, event, f"%{_digest(text)}%")) is None:
+            return f"/{name}"
+    return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def path_of(item_id: str) -> str:
     return f"/work/{quote(item_id, safe='')}"
 
@@ -73,6 +94,8 @@ async def work(c: Context) -> web.Response:
     given, item = _own(c)
     if not _editable(c, given):
         return c.to("/mine")
+    if (first := _first(c)) is not None:
+        return c.to(first)
     stored = c.site.store.answer(item.id, c.person.id)
     values = stored.values if stored else suggestions(c.site.study, item)
     return _page(c, given, item, form_of(c.site.study, item, values, swapped=given.swapped))
@@ -125,8 +148,8 @@ def _own(c: Context) -> tuple[Assignment, Item]:
 
 
 def _editable(c: Context, given: Assignment) -> bool:
-    """Qualification counts as it was submitted; a decision rests on the labels as they were."""
-    if given.kind == "qualification" and given.status == "done":
+    """Known answers count as they were submitted; a decision rests on the labels as they were."""
+    if given.kind in ("training", "qualification") and given.status == "done":
         return False
     return not c.site.store.adjudications(given.item_id)
 
@@ -176,7 +199,7 @@ async def submit(c: Context) -> web.Response:
             store.set_status(item.id, person, "done", person)
         c.site.noted(item.id, person)
         c.site.state.mark(item, person, answer.values)
-        led = _next(c)
+        led = f"{path_of(item.id)}/feedback" if given.kind == "training" else _next(c)
         store.post(person, key, led)
     return c.to(led)
 
@@ -281,9 +304,38 @@ async def visit(c: Context) -> web.Response:
     return web.json_response({"saved": True})
 
 
+async def feedback(c: Context) -> web.Response:
+    """GET /work/{item}/feedback: the known answers of a training item beside those that were given."""
+    given, item = _own(c)
+    if (
+        given.kind != "training"
+        or given.status != "done"
+        or (answer := c.site.store.answer(item.id, c.person.id)) is None
+    ):
+        raise Refused(*NOT_FOUND)
+    right, of = known_answers(item, answer.values)
+    return c.page(screens.Feedback(c.frame(), c.site.study, item, answer.values, right, of, given.swapped))
+
+
+async def confirm(c: Context) -> web.Response:
+    """POST /guidelines, /consent: the time is kept, with a hash of the text."""
+    name = c.request.path.removeprefix("/")
+    if _first(c) == f"/{name}":
+        text = getattr(c.site.study, name).strip()
+        c.site.store.note(_BEFORE[name], c.person.id, content={"hash": _digest(text)})
+    return c.to("/work")
+
+
+async def consent(c: Context) -> web.Response:
+    """GET /consent"""
+    text, asked = c.site.study.consent, _first(c) == "/consent"
+    return c.page(screens.Guidelines(c.frame(), markdown.page(text), consent=True, confirm=asked))
+
+
 async def guidelines(c: Context) -> web.Response:
     """GET /guidelines"""
-    return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines)))
+    asked = c.person.role != "owner" and _first(c) == "/guidelines"
+    return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines), confirm=asked))
 
 
 async def mine(c: Context) -> web.Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -17,6 +17,7 @@ from longmark.annotate import controls, markdown, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
 from longmark.annotate.study import Study
+from longmark.annotate.values import known_answers
 from longmark.report.page import asset, environment
 from longmark.report.tables import Table, texts
 
@@ -132,8 +133,25 @@ class Dashboard:
 
 @dataclass(frozen=True, slots=True)
 class Guidelines:
+    """The guidelines, or the text to agree to. confirm: ask for it, before the first item."""
+
     frame: Frame
     html: Markup
+    consent: bool = False
+    confirm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A training item with its known answers, after it was submitted. values: what was given; right, of: how many."""
+
+    frame: Frame
+    study: Study
+    item: Item
+    values: Mapping[str, Any]
+    right: int
+    of: int
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +286,18 @@ class Problem:
 
 
 Screen = (
-    Work | SignIn | Dashboard | Guidelines | Owner | People | Items | ItemPage | Disagreements | Adjudicate | Problem
+    Work
+    | Feedback
+    | SignIn
+    | Dashboard
+    | Guidelines
+    | Owner
+    | People
+    | Items
+    | ItemPage
+    | Disagreements
+    | Adjudicate
+    | Problem
 )
 
 
@@ -296,6 +325,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             "parts": controls.parts(study, item, swapped),
             "set": _shown(study),
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
+            "guide": markdown.page(study.guidelines, 3) if study.guidelines.strip() else "",
         }
         more["marked"] = {one.over for one in more["controls"] if one.kind == "spans"}
         if isinstance(screen, Adjudicate):
@@ -308,6 +338,21 @@ def _more(screen: Screen) -> dict[str, Any]:
             both = [(a, words.said(a), words.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
             more["stored"] = [(a.posted, a.legend, [here, there]) for a, here, there in both if here != there]
         return more
+    if isinstance(screen, Feedback):
+        study, item, gold, swapped = screen.study, screen.item, screen.item.gold or {}, screen.swapped
+        sides = {one.name for one in study.asked if one.type == "compare"}
+        answers: list[dict[str, Any]] = [
+            {name: words.shown_side(str(value), swapped) if name in sides else value for name, value in its.items()}
+            for its in ({name: screen.values.get(name) for name in gold}, gold)
+        ]
+        alone = [(name, replace(item, gold={name: answer})) for name, answer in gold.items()]
+        return {
+            "parts": controls.parts(study, item, swapped),
+            "set": _shown(study),
+            "marked": frozenset(),
+            "compared": _compared(study, [Labels("", its) for its in answers], swapped),
+            "differing": {name for name, one in alone if known_answers(one, screen.values)[0] == 0},
+        }
     if isinstance(screen, ItemPage):
         labels = [*screen.labels, *([screen.decision] if screen.decision else [])]
         return {

@@ -18,7 +18,7 @@ from longmark.errors import UserError
 
 Role = Literal["owner", "adjudicator", "annotator"]
 Status = Literal["open", "done", "skipped", "released", "withdrawn"]
-Kind = Literal["normal", "qualification", "attention", "adjudication"]
+Kind = Literal["normal", "training", "qualification", "attention", "adjudication"]
 ROLES: tuple[Role, ...] = ("owner", "adjudicator", "annotator")
 
 

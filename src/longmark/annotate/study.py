@@ -31,7 +31,7 @@ TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")
 SIDES, TIE = ("a", "b"), "tie"
 JUSTIFICATION = "justification"  # the name under which an adjudication's is asked for
 
-RESERVED_KEYS = frozenset("jk?")  # of every page: the next field, the one before, help
+RESERVED_KEYS = frozenset("jk?.")  # of every page: the next field, the one before, help, the next source
 
 _FOLDER = Path(__file__).parent / "studies"
 _LARGEST_GUIDELINES = 1 << 20  # bytes
@@ -218,7 +218,7 @@ class Source(_Part):
 
 
 class Qualification(_Part):
-    """Items with known answers (column `gold`) that a person does first.
+    """Items with known answers (column `gold`) that a person does first. Those of a training are shown after each item.
 
     items: of each attempt (default: all of the file); needed: share of known answers given; attempts: each has new
     items.
@@ -267,6 +267,7 @@ class Assignment(_Part):
     priorities: Text | None = None
     release: Annotated[float, Field(gt=0)] | None = None
     seed: int = 0
+    training: Qualification | None = None
     qualification: Qualification | None = None
     attention: Attention | None = None
     adjudication: Adjudication | None = None
@@ -280,14 +281,15 @@ class Blind(_Part):
 
 
 class Study(_Part):
-    """A study, as `load` checked it. markup: how the texts of items are shown; guidelines: Markdown; suggestions: field
-    -> column with what is filled in before the rater sees the item (recorded as shown); time: whether visible seconds
-    are kept."""
+    """A study, as `load` checked it. markup: how the texts of items are shown; guidelines: Markdown, read before the
+    first item; consent: Markdown, to be agreed to before anything else; suggestions: field -> column with what is
+    filled in before the rater sees the item (recorded as shown); time: whether visible seconds are kept."""
 
     title: Text
     language: Text | None = None
     markup: Literal["markdown", "plain"] = "markdown"
     guidelines: str = ""
+    consent: str = ""
     items: Source
     show: Annotated[tuple[Text, ...], Filled]
     fields: Annotated[tuple[AskedField, ...], Filled]
@@ -395,7 +397,8 @@ def load(path: Path) -> Study:
     from longmark.annotate.checks import contradictions  # it needs the classes of this module
 
     source.check(contradictions(study))
-    return study.model_copy(update={"guidelines": _guidelines(study.guidelines, path)})
+    own = {name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")}
+    return study.model_copy(update=own)
 
 
 def _with_words(value: Any, node: yaml.Node) -> Any:
@@ -410,13 +413,13 @@ def _with_words(value: Any, node: yaml.Node) -> Any:
     return value
 
 
-def _guidelines(given: str, path: Path) -> str:
+def _from_file(name: str, given: str, path: Path) -> str:
     if "\n" in given.strip() or not given.strip().lower().endswith((".md", ".markdown", ".txt")):
         return given
     own = path.parent / given.strip()
     if not own.exists():
-        raise UserError(f"{path}: guidelines: {own} does not exist; write the guidelines here, or name a file")
-    return text(own, _LARGEST_GUIDELINES, f"guidelines {own}")
+        raise UserError(f"{path}: {name}: {own} does not exist; write the text here, or name a file")
+    return text(own, _LARGEST_GUIDELINES, f"{name} {own}")
 
 
 def _placed(where: Where, what: str) -> tuple[Where, str]:

@@ -69,7 +69,7 @@ def check(arguments: argparse.Namespace) -> int:
     rules = study.assignment
     print(study.title)
     print(f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label")
-    for kind in ("qualification", "attention"):
+    for kind in ("training", "qualification", "attention"):
         if count := sum(item.kind == kind for item in items):
             print(f"{counted(count, f'{kind} item')} with known answers")
     if rules.quota is not None:

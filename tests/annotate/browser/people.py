@@ -105,6 +105,8 @@ def someone(browser: Browser, served: Served, name: str, *, view: str = "desktop
     page.get_by_role("button", name="Sign in").click()
     if role == "annotator":
         page.goto(f"{served.url}/work")
+        while (confirm := page.locator("form[action='/consent'] button, form[action='/guidelines'] button")).count():
+            confirm.click()
     yield person
     assert person.complaints == []
     assert person.hosts - {""} == {urlsplit(served.url).netloc}, "nothing is requested from elsewhere"

@@ -108,6 +108,68 @@ function choose(key) {
   return true;
 }
 
+// Sources stand in a row of tabs, one open at a time; which one is remembered on this device.
+const sources = [...document.querySelectorAll(".sources details")];
+const wide = matchMedia("(min-width: 56rem)").matches;
+const PANEL = "longmark source";
+try {
+  const kept = localStorage.getItem(PANEL);
+  const first = wide ? sources.find((one) => kept === null || one.id === kept) : null;
+  if (first) first.open = true;
+} catch { /* closed at first */ }
+for (const one of sources)
+  one.addEventListener("toggle", () => {
+    try { if (wide) localStorage.setItem(PANEL, sources.find((other) => other.open)?.id ?? ""); } catch { /* for this page only */ }
+  });
+function nextSource() {
+  const at = sources.findIndex((one) => one.open);
+  if (at >= 0) sources[at].open = false;
+  const next = sources[at + 1];
+  if (next) next.open = true;
+}
+
+// One tap from anywhere to the first field without an answer, and back to where the text was read.
+const jump = document.getElementById("jump");
+let readAt = null;
+const open = () => groups().find((one) => !answered(one) && !one.querySelector(".optional") && !one.closest(".field")?.querySelector("legend .optional"));
+const inView = (one) => one && one.getBoundingClientRect().top < innerHeight - 120 && one.getBoundingClientRect().bottom > 0;
+function label() {
+  if (!jump) return;
+  const next = open();
+  jump.hidden = !next && readAt === null;
+  const back = readAt !== null && (!next || inView(next));
+  jump.dataset.back = back ? "yes" : "";
+  jump.firstElementChild.textContent = back ? "Back to the text" : `Next: ${next?.dataset.label ?? ""}`;
+}
+jump?.addEventListener("click", (event) => {
+  event.preventDefault();
+  const next = open();
+  if (jump.dataset.back) {
+    scrollTo(0, readAt);
+    readAt = null;
+  } else if (next) {
+    readAt ??= scrollY;
+    next.scrollIntoView({ block: next.offsetHeight > innerHeight / 2 ? "start" : "center" });
+    inGroup(next)[0]?.focus({ preventScroll: true });
+  }
+  label();
+});
+addEventListener("scroll", () => requestAnimationFrame(label), { passive: true });
+form.addEventListener("input", label);
+form.addEventListener("restored", label);
+
+// What is wrong with a field is not said any more once it is changed.
+form.addEventListener("input", ({ target }) => {
+  const field = target.closest(".field");
+  if (!field?.querySelector(".error") && !field?.hasAttribute("aria-invalid")) return;
+  for (const one of field.querySelectorAll(".error")) one.remove();
+  for (const one of [field, ...field.querySelectorAll("[aria-invalid]")]) one.removeAttribute("aria-invalid");
+  document.querySelector(`#errors a[href="#${CSS.escape(field.id)}"]`)?.closest("li").remove();
+  const left = document.querySelectorAll("#errors li").length;
+  const all = document.getElementById("errors");
+  if (all) left ? (all.querySelector("p").hidden = true) : all.remove();
+});
+
 const toggle = document.getElementById("keys");
 const help = document.getElementById("help");
 let on = true;
@@ -134,7 +196,9 @@ document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
   if (key === "j" || key === "k") go(current(), key === "k" ? -1 : groupOf(document.activeElement) ? 1 : 0);
   else if (key === "?" && help) help.showModal();
+  else if (key === "." && sources.length) nextSource();
   else if (!choose(key)) return;
   event.preventDefault();
 });
 conditions();
+label();
