@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from longmark.cli.arguments import add, add_verb, needs_stats
+from longmark.cli.study import without_scores
 
 
 def add_to(verbs: Any) -> None:
@@ -41,7 +42,8 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     check_out(arguments.out)
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
     given = Sources(**{name: getattr(arguments, name) for name in names})
-    page = document(studied(given, Options(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or "")))
+    found = studied(given, Options(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""))
+    page = document(found)
     first = [replace(one, tables=one.tables[:1]) for one in page.sections[:1]]
     publish(page, arguments.out, Console(), printed=page if arguments.verbose else replace(page, sections=first))
-    return 0
+    return without_scores(found.results.read.unscored())

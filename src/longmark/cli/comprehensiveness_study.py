@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import add, add_calls, add_verb, needs_stats, split, whole
 from longmark.cli.rag import finish_with, open_models
+from longmark.cli.study import without_scores
 from longmark.progress import counted
 
 if TYPE_CHECKING:
@@ -78,7 +80,12 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     found = page.Found(options, sources, results, means, annotated, notices)
     made = page.document(found)
     publish(made, arguments.out, Console(file=sys.stdout, highlight=False), printed=_printed(made, arguments.verbose))
-    return 0
+    counts: Counter[str] = Counter()
+    for rate in results.rates if results else ():
+        counts[f"{rate.method} by {rate.model}"] += rate.rate.n
+    for mean in means:
+        counts[f"{mean.method} by {mean.model}"] += mean.mean.n
+    return without_scores(name for name, count in counts.items() if not count)
 
 
 def _printed(made: Any, verbose: bool) -> Any:

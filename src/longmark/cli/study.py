@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,15 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     _publish(outcome, verbose=arguments.verbose)
     if outcome.stopped is not None:
         print(f"longmark: {outcome.stopped}", file=sys.stderr)
-    return 0 if outcome.stopped is None else NO_VALUE
+        return NO_VALUE
+    return without_scores(outcome.study.unscored() if outcome.document is not None else ())
+
+
+def without_scores(metrics: Iterable[str]) -> int:
+    """Prints which metrics of a study scored nothing; the exit code."""
+    for name in (names := list(metrics)):
+        print(f"longmark: {name}: has no score", file=sys.stderr)
+    return NO_VALUE if names else 0
 
 
 def _publish(outcome: Outcome, *, verbose: bool) -> None:

@@ -81,7 +81,7 @@ async def dry_run(
                 same_settings(manifest, settings, out)
             source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
             folder.stage(source)
-            check_kind(bool(source.pairs), settings.selected, source.name)
+            check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)

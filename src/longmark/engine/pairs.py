@@ -94,8 +94,13 @@ def as_pairs(metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]
     }
 
 
-def check_kind(pairs: bool, selected: Sequence[Selected], source: str) -> None:
-    """UserError where a metric of pairs is to score single answers."""
+def check_kind(pairs: bool, selected: Sequence[Selected], source: str, by: Comparison) -> None:
+    """UserError where a metric of pairs is to score single answers, or an option of pairs is given for them."""
+    if not pairs and by != Comparison():
+        raise UserError(
+            f"--tie-band and --pair-decimals say when two answers tie, and the records of {source} have one answer; "
+            "omit them"
+        )
     if not pairs and (judges := [chosen.name for chosen in selected if chosen.metric.pairs]):
         raise UserError(
             f"{', '.join(judges)}: compares two answers, and the records of {source} have one. A file of pairs has the "

@@ -83,7 +83,7 @@ async def execute(
         source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
         staged = folder.stage(check.over(source) if check else source)
-        check_kind(bool(source.pairs), settings.selected, source.name)
+        check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
         if manifest is None:
             manifest = manifests.fresh(settings, out.resolve().name, source.name, bool(source.pairs))
         elif source.pairs is not None:

@@ -45,6 +45,10 @@ def half(one: Example) -> float:
     return 0.5
 
 
+def nothing(one: Example) -> float | None:
+    return None
+
+
 def second_question_fails(one: Example) -> float | None:
     return None if one.meta["record"] == "1" else right(one)
 
@@ -341,6 +345,14 @@ def test_the_command_writes_the_page_and_every_table(runs: list[Path], tmp_path:
     rates = list(csv.DictReader((tmp_path / "page" / "tables" / "rates.csv").open(encoding="utf-8")))
     assert len(rates) == 5 * 6
     assert {one["method"] for one in rates} == {"NLI", "Q&A", "E2E"}
+
+
+def test_a_judge_that_scored_nothing_is_named_and_the_command_exits_with_4(tmp_path: Path):
+    good, idle = (
+        write_run(tmp_path / name, wiki(tmp_path, 1), name, {E2E: of}) for name, of in (("a", half), ("b", nothing))
+    )
+    done = run("comprehensiveness-study", good, idle, "--resamples", "50", home=tmp_path)
+    assert (done.code, done.err) == (4, f"longmark: {E2E} by b: has no score\n")
 
 
 def test_the_order_of_runs_changes_no_figure(runs: list[Path]):

@@ -185,8 +185,8 @@ class Study:
     """A study. kind: one word; settings: fixed for its folder; stages: in their order; members: role -> label ->
     models, which may be added later; document: the page, from the state of the stages (None: nothing to show yet).
 
-    check: checks what it can before more is paid; pages: writes further pages and returns their paths; upgrade:
-    converts the state that an earlier version wrote.
+    check: checks what it can before more is paid; pages: writes further pages and returns their paths; unscored: the
+    metrics without any score, once there is a page; upgrade: converts the state that an earlier version wrote.
     """
 
     out: Path
@@ -198,6 +198,7 @@ class Study:
     members: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: Callable[[], None] = lambda: None
     pages: Callable[[], Sequence[Path]] = lambda: ()
+    unscored: Callable[[], Sequence[str]] = lambda: ()
     upgrade: Callable[[dict[str, Any]], dict[str, Any]] = lambda state: state
 
     def __post_init__(self) -> None:

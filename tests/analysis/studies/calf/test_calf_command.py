@@ -58,9 +58,21 @@ def test_a_dry_run_sends_and_writes_nothing(tmp_path: Path, study):
 
 def test_unscored_pairs_have_their_reason_in_the_table(tmp_path: Path, study):
     write_pairs(tmp_path, [{**pair, "references": []} for pair in pairs()])
-    assert study("pairs.jsonl", "--metrics", "classic.rouge_1", "--out", "out").code == 0
+    done = study("pairs.jsonl", "--metrics", "classic.rouge_1", "--out", "out")
+    assert (done.code, done.err.splitlines()[-1]) == (4, "longmark: classic.rouge_1: has no score")
+    assert (tmp_path / "out" / "report.html").exists()
     reason = figures(tmp_path / "out", "accuracy")["classic.rouge_1"]["reason"]
     assert reason == "8 missing_input (Answer a: The example has no reference answer)"
+
+
+@pytest.mark.parametrize("option", [("--tie-band", "0.1"), ("--pair-decimals", "raw")])
+def test_options_of_pairs_are_refused_for_single_answers(tmp_path: Path, option: tuple[str, str]):
+    write_jsonl(tmp_path / "single.jsonl", [{"id": "1", "question": "Q?", "answer": "A."}])
+    for more in ((), ("--dry-run",)):
+        words = ("run", "single.jsonl", "--metrics", LENGTH, "--out", "out", *option, *more)
+        done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+        assert done.code == 2
+        assert "--tie-band and --pair-decimals say when two answers tie, and the records of single.jsonl" in done.err
 
 
 def test_runs_are_read_beside_each_other(tmp_path: Path, study):

@@ -86,4 +86,5 @@ def calf_study(plan: Plan, session: Session) -> Study:
         document=lambda known: document(plan.results, known, fixed),
         check=plan.check,
         pages=lambda: write_pages(plan.results, plan.file(), plan.out),
+        unscored=lambda: [name for name, judge in plan.results.judges.items() if not (judge.baseline or judge.choices)],
     )

@@ -90,6 +90,12 @@ class Read:
     runs: list[Path] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
+    def unscored(self) -> list[str]:
+        """The metrics that have rows and no score of any system."""
+        systems = self.systems.values()
+        rows = [one for one in OUTCOMES if any(system.why[one.key] for system in systems)]
+        return [one.metric for one in rows if not any(system.scores[one.key] for system in systems)]
+
 
 def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
     """benchmark: of the items; None where there is no run. UserError for a run without answers to its items or without

@@ -122,6 +122,13 @@ class Results:
     labels: Labels | None = None
     intervals: Intervals = field(default_factory=Intervals)
 
+    def unscored(self) -> list[str]:
+        """The metrics of which every row failed; a row that is undefined did not."""
+        runs = [*self.once.values(), *self.points.values(), *self.judged.values(), *self.proxied.values()]
+        names = dict.fromkeys(metric for scores in runs for metric in scores)
+        rows = {name: {one.row.status for scores in runs for one in scores.get(name, ())} for name in names}
+        return [name for name, statuses in rows.items() if not statuses & {"ok", "undefined", "missing_input"}]
+
     def mean(self, metric: str, scores: Sequence[AnswerScore]) -> Mean:
         """The mean of scores of a metric."""
         values, questions = [one.score for one in scores], [one.question for one in scores]

@@ -78,6 +78,7 @@ def score_study(
         members=plan.members(),
         check=check,
         pages=lambda: write_pages(plan, given()),
+        unscored=lambda: results().unscored(),
         upgrade=upgrade,
     )
 
